@@ -144,6 +144,13 @@ def _asked(url: str, token: str) -> Iterator[Asking]:
     assert asking.wrong == []
 
 
+def _listening(served: Served) -> int:
+    """Return how many processes listen on the port of the API: each that is ready does."""
+    port = f":{int(served.url.rpartition(':')[2]):04X}"
+    lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    return sum(line.split()[1].endswith(port) and line.split()[3] == "0A" for line in lines)
+
+
 @contextmanager
 def _installed(world: World, folder: Path) -> Iterator[tuple[Served, Path, Path]]:
     """Two processes of version 0.1.0 behind a link, with the link and the settings."""
@@ -153,7 +160,7 @@ def _installed(world: World, folder: Path) -> Iterator[tuple[Served, Path, Path]
     settings.write_text("workers = 2")
     data, program = world.install(folder / "data"), link / "bin" / "octavo"
     with serving(data, "--config", str(settings), program=program) as served:
-        until(lambda: len(served.workers()) == 2)
+        until(lambda: _listening(served) == 2)
         yield served, link, settings
         assert served.stop() == 0
         assert served.left_behind() == []

@@ -71,6 +71,24 @@ def test_one_word_costs_its_block_alone(page):
 
 
 @pytest.mark.sqlite_first
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_text_that_follows_the_title_directly_stays_there(space, line_end):
+    change = space.create()
+    text = "# A\nOne.\n\nTwo.\n".replace("\n", line_end)
+    space.write(change, "A", text)
+    page = Page(space, change)
+    assert page.text == text
+    given = space.page("A", change, format="document")["document"]
+    space.edit(change, update(page.id, document={"document": given["nodes"]}))
+    assert page.text == text
+    page.edit(set=[{"block": page.keys[1], "document": nodes(words("Second."))}])
+    assert page.text == text.replace("Two", "Second")
+    page.edit(set=[{"block": page.keys[0], "document": nodes(words("First."))}])
+    assert page.text == text.replace("Two", "Second").replace("One", "First")
+    space.edit(change, update(page.id, document={"markdown": f"Body.{line_end}"}))
+    assert page.text == f"# A{line_end}Body.{line_end}"
+
+
 def test_the_answer_gives_new_keys_as_the_document_has_them(page):
     keys = page.keys
     listing = {

@@ -267,6 +267,34 @@ def test_commits_are_of_the_people_who_wrote_and_revisions_of_who_connected(sync
     assert author == world.users["admin"]
 
 
+def test_a_commit_after_a_kill_names_the_people_who_wrote(
+    synced: Synced, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*arguments: Any, **named: Any) -> None:
+        raise KeyboardInterrupt
+
+    developer, world = synced.developer, synced.world
+    page = synced.pages()["guide/one"]["id"]
+    markdown = "First words.\n\nNew words.\n"
+    synced.edit({"operation": "update_page", "page": page, "document": {"markdown": markdown}})
+    head = developer.head
+    for file in ("more.md", "again.md"):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr("octavo.gitsync.remotes.Connection.push", killed)
+            syncing.run_sync(world.context, synced.space, "asked", "job")
+        assert developer.head == head, "nothing was pushed"
+        head = developer.commit({file: "# More\n"})
+    assert syncing.run_sync(world.context, synced.space, "asked", "job") == "synced", synced.state()
+    assert "New words." in developer.files["guide/one.md"]
+    with world.context.db.read() as tx:
+        writer = tx.value("SELECT email FROM users WHERE id = :id", id=world.users["admin"])
+    assert writer in developer.author() and "An edit" in developer.message()
+    synced.edit({"operation": "update_page", "page": page, "document": {"markdown": "Only these.\n"}})
+    assert synced.sync() == "synced"
+    assert "\n* " not in developer.message(), "what was described once is not described again"
+    same(synced)
+
+
 def test_a_first_import_that_was_killed_is_not_done_over_what_people_wrote(
     world: World, developer: Developer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

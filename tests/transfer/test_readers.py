@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from octavo.core.document import read_head, split_page
+from octavo.core.document import place_ids, read, read_head, split_page
 from octavo.core.expressions import is_true
 from octavo.core.import_plan import plan_import, read_pages
 from octavo.transfer.readers import hugo_templates, read_source
@@ -680,6 +680,20 @@ def test_formulas_in_brackets_and_sections_of_snippets_of_mkdocs():
     assert text(made, "README.md") == "# A\n\nSo $$x < y$$ and `\\(a\\)`:\n\n$$\nx\n$$\n\n\n\\(open\n"
     made = brought({"mkdocs.yml": "", "docs/index.md": page})
     assert "So \\(x < y\\)" in text(made, "README.md")
+
+
+def test_configuration_functions_of_vitepress_with_returns_within_them():
+    config = (
+        "import { defineConfig } from 'vitepress'\nexport default defineConfig(async ({ mode }) => {\n"
+        "  const names = pages.map((page) => {\n    return { text: page, link: `/${page}` }\n  })\n"
+        "  if (mode === 'x') {\n    return { title: 'No' }\n  }\n"
+        "  return {\n    title: 'Acme',\n    transformHead(page) {\n      return []\n    },\n"
+        "    themeConfig: { sidebar: [{ text: 'Start', link: '/start' }] },\n"
+        "    markdown: { config: (md) => { if (md) return md; md.use(() => { return 1 }) } },\n  }\n})\n"
+    )
+    made = brought({".vitepress/config.mts": config, "start.md": "# S\n", "index.md": "# Home\n"})
+    assert (made.kind, made.name) == ("vitepress", "Acme")
+    assert tree(made) == {"Home": {}, "Start": {}} and problems(made) == []
 
 
 def test_parts_of_pages_that_vitepress_includes():
@@ -1363,6 +1377,106 @@ def test_a_configuration_with_aliases_is_read_whole():
     assert (made.kind, made.name) == ("mkdocs", "Acme")
     assert tree(made) == {"Start": {}, "Second": {}}
     assert problems(made) == []
+
+
+def test_imports_follow_the_paths_of_tsconfig():
+    page = (
+        "import Part from '@shared/part.mdx'\nimport One from 'one.mdx'\nimport logo from '@img/a.png'\n\n# A\n\n"
+        '<Part />\n\n<One />\n\n<img src={logo} alt="Logo" />\n'
+    )
+    config = (
+        '{\n  // Shared with the app\n  "extends": "./base.json",\n  "compilerOptions": {"baseUrl": "./src", "paths": {\n'
+        '    "one.mdx": ["missing.mdx", "partials/one.mdx"], "@shared/*": ["../shared/content/*"], "@img/*": ["../../*", "pictures/*"],\n  }},\n}\n'
+    )
+    files = {
+        "docusaurus.config.js": "module.exports = {}",
+        "tsconfig.json": config,
+        "docs/a.mdx": page,
+        "shared/content/part.mdx": "Shared words.\n",
+        "src/partials/one.mdx": "One more.\n",
+        "src/pictures/a.png": b"\x89PNG",
+    }
+    made = brought(files)
+    said = text(made, next(path for path, origin in made.origins.items() if origin == "docs/a.mdx"))
+    assert "Shared words.\n\nOne more." in said and 'src=".gitbook/assets/a.png"' in said
+    assert {code for _, _, code in problems(made)} == {"navigation_unread"}
+    for broken in (
+        "[",
+        '{"compilerOptions": {"paths": {"*": 3, "@shared/*": "x"}}}',
+        '{"compilerOptions": {"baseUrl": "../..", "paths": {"*": ["*"]}}}',
+    ):
+        made = brought({**files, "tsconfig.json": broken})
+        assert "missing_include" in {code for _, _, code in problems(made)}
+
+
+def test_words_in_attributes_of_components_are_kept():
+    page = (
+        '# A\n\n<Hero title="Fast *docs*" description="For all" />\n\n<Promo\n  label="See"\n  href="/b"\n/>\n\n'
+        '<Callbox title="Above">\nInside.\n</Callbox>\n\n<Feature title="One" />\n\n'
+        'Read <Pill text="this" /> and <Card title="that" href="/b" /> or <Spark data={x} />.\n\n<Chart data={x} />\n'
+    )
+    made = brought({"docusaurus.config.js": "module.exports = {}", "docs/a.mdx": page, "docs/b.md": "# B\n"})
+    path = next(path for path, origin in made.origins.items() if origin == "docs/a.mdx")
+    assert text(made, path) == (
+        "# A\n\n**Fast docs**\n\nFor all\n\n**[See](b.md)**\n\n**Above**\n\nInside.\n\n**One**\n\n"
+        "Read this and **[that](b.md)** or .\n"
+    )
+    told = [one for one in made.problems if one.code == "unknown_component"]
+    assert [(one.line, one.message.partition("; ")[2]) for one in told] == [
+        (3, "its words are kept"),
+        (5, "its words are kept"),
+        (10, "what is in it is kept"),
+        (16, "its words are kept"),
+        (16, "it is left out"),
+        (18, "it is left out"),
+    ]
+
+
+def test_ids_of_parameters_and_items_are_targets_of_links():
+    fields = (
+        '<ParamField body="user_id" type="string">\n  Who.\n</ParamField>\n\n'
+        '<ResponseField name="data" id="own">\n  What.\n</ResponseField>\n\n'
+        '<div id="box">\n\nIn it.\n\n</div>\n\n<ul>\n<li id="item">One</li>\n</ul>\n'
+    )
+    made = brought({"mint.json": '{"navigation": [{"group": "A", "pages": ["a"]}]}', "a.mdx": fields})
+    named = place_ids(read(next(text(made, path) for path in made.origins if path.endswith(".md")))).values()
+    assert list(named) == ["param-user-id", "own", "box", "item"]
+    made = brought(
+        {
+            "mkdocs.yml": "site_name: X\n",
+            "docs/index.md": "# X\n\n* One {: #one .big }\n\nText\n{: #two }\n\n{: #three }\n",
+        }
+    )
+    assert list(place_ids(read(text(made, "README.md"))).values())[-3:] == ["one", "two", "three"]
+    assert ".big" not in text(made, "README.md")
+
+
+def test_shortcodes_in_code_of_hugo():
+    page = (
+        "# A\n\n```sh\nget {{< param version >}} {{% tag %}}\n{{</* tag */>}} {{%/* note */%}} {{< box >}} {{< tabs >}} {{< ticks >}}\n```\n\n"
+        "* item\n\n  ```\n  {{< param version >}}\n  ```\n\nText\n\n    {{< tag >}}\n\nIn `v{{< param version >}}` and `{{</* tag */>}}`.\n\n"
+        "{{</* tag */>}}\n\nUse {{%/* note */%}}.\n\n"
+        '{{< highlight go >}}\n{{< param "version" >}}\n{{< /highlight >}}\n\n'
+        f"```\n{'{{< x ' * 5_000}\n{'{{</*' + ' ' * 5_000}>}}}}\n```\n"
+    )
+    made = brought(
+        {
+            "hugo.toml": '[params]\nversion = "1.2"\n',
+            "content/_index.md": page,
+            "layouts/shortcodes/tag.html": "v{{ if .Get 0 }}{{ .Get 0 }}{{ else }}3 &amp; 4{{ end }}\n",
+            "layouts/shortcodes/box.html": "<b>box</b>",
+            "layouts/shortcodes/ticks.html": "```",
+        }
+    )
+    said = text(made, "README.md")
+    assert (
+        "```sh\nget 1.2 v3 & 4\n{{< tag >}} {{% note %}} {{< box >}} {{< tabs >}} {{< ticks >}}\n```" in said
+    )
+    assert "  ```\n  1.2\n  ```" in said and "\n    v3 & 4\n" in said
+    assert "In `v1.2` and `{{< tag >}}`.\n\n{{< tag >}}\n\nUse {{% note %}}." in said
+    assert "```go\n1.2\n```" in said
+    assert "{{< x " * 5_000 in said
+    assert problems(made) == [("content/_index.md", 5, "unknown_shortcode")] * 3
 
 
 def test_link_definitions_with_shortcodes():

@@ -18,6 +18,7 @@ from ..core.document import (
     Missing,
     NotLocal,
     Position,
+    below_title,
     nodes_from_json,
     read,
     references,
@@ -56,6 +57,7 @@ class _Open(Struct):
     page: Page
     front: str
     heading: str
+    text: str
     edits: BlockEdits
 
 
@@ -115,7 +117,7 @@ class _Work:
             index = self.documents.index(page)
             front, heading, text = split_page(self.documents.draft.text(page.body))
             whole = self.documents.keyed_of(page.id, page.body) if self.is_whole else None
-            self.open[page_id] = _Open(page, front, heading, BlockEdits(text, index, whole))
+            self.open[page_id] = _Open(page, front, heading, text, BlockEdits(text, index, whole))
         return self.open[page_id]
 
     def given(self, here: _Open, given: DocumentInput, field: str, allowed: Allowed) -> Document:
@@ -182,12 +184,10 @@ class _Work:
         documents, page = self.documents, opened.page
         front, heading, text = opened.front, opened.heading, done.text
         index = done.index
-        if heading and text and not text.startswith(("\n", "\r")) and not text.isspace():
-            more = "\n" if heading.endswith(("\n", "\r")) else "\n\n"
-            text = more + text
-            if index.entries:
-                first = replace(index.entries[0], gap=index.entries[0].gap + len(more))
-                index = replace(index, entries=[first, *index.entries[1:]])
+        text = below_title(heading, text, opened.text)
+        if index.entries and (more := len(text) - len(done.text)):
+            first = replace(index.entries[0], gap=index.entries[0].gap + more)
+            index = replace(index, entries=[first, *index.entries[1:]])
         source = front + heading + text
         if source == documents.draft.text(page.body):
             return page

@@ -30,6 +30,7 @@ from ..core.document import (
     DocumentError,
     Index,
     Reference,
+    below_title,
     carry_keys,
     carry_sources,
     from_json,
@@ -112,12 +113,13 @@ class Documenting:
     def _source(self, owner: Owner, body: str | None, given: DocumentInput) -> tuple[str, Document | None]:
         """The whole new source, and its document when it came as nodes. Front matter and title of the old one
         stay where the new one has none."""
-        front, heading, _ = split_page(self.draft.text(body))
+        front, heading, before = split_page(self.draft.text(body))
         document = None
         if isinstance(given.markdown, str):
             new_front, new_heading, text = split_page(given.markdown)
             if new_heading or new_front:
                 heading = new_heading or heading
+                before = text if new_heading else before
                 if new_front:
                     front = new_front
                 elif front and not new_heading.startswith(("\n", "\r")):
@@ -125,9 +127,7 @@ class Documenting:
         else:
             document, was = self._from_nodes(owner, body, given.document)
             text = write(document, was)
-        if heading and text and not text.startswith(("\n", "\r")) and not text.isspace():
-            text = ("\n" if heading.endswith(("\n", "\r")) else "\n\n") + text
-        source = front + heading + text
+        source = front + heading + below_title(heading, text, before)
         _require_whole(source)
         return source, document
 
@@ -349,10 +349,8 @@ class Documenting:
             here.gaps.insert(at, "\n\n" if at else "")
             if len(here.gaps) > at + 1 and at + 1 < len(here.nodes) and not here.gaps[at + 1]:
                 here.gaps[at + 1] = "\n\n"
-        front, heading, _ = split_page(self.draft.text(page.body))
-        body = write(here)
-        if heading and body and not body.startswith(("\n", "\r")):
-            body = "\n" + body
+        front, heading, text = split_page(self.draft.text(page.body))
+        body = below_title(heading, write(here), text)
         self.draft.put_page(page.id, self.with_text(page, front + heading + body))
         self.given[page.id] = here
 

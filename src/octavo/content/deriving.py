@@ -39,7 +39,7 @@ from .store import (
 )
 from .versions import DAY, claim_version, current_version, end_versions, switch_version
 
-DERIVATION = 1
+DERIVATION = 2
 """Which rows are derived from a text. Raise it with every change after which the same main of a space has other rows
 (how texts are read, what is indexed, which files are looked at): the next start then rebuilds what is derived."""
 _REBUILD = "rebuildDerived"

@@ -101,6 +101,7 @@ class SyncRow(Connected, frozen=True):
     revision: str | None
     pushing: str | None
     pushing_revision: str | None
+    described: int | None
 
     @property
     def kind(self) -> OwnerKind:

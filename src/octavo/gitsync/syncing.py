@@ -341,7 +341,11 @@ class Sync(Run[SyncRow]):
             writing = Writing()
             if self.row.direction != "import":
                 writing = write_files(tx, main, merged.changes, found, lambda digest: get_body(tx, digest))
-            said = describe(tx, main, agreed.state.layers[0].sequence, self.row.message)
+            # While a commit has not arrived, its revisions are still to be described.
+            since = agreed.state.layers[0].sequence
+            if self.row.described is not None and (agreed.ahead_pages or agreed.ahead_items):
+                since = self.row.described
+            said = describe(tx, main, since, self.row.message)
         self.outcome.imported = len(merged.changes)
         self._write(
             copy,
@@ -354,6 +358,7 @@ class Sync(Run[SyncRow]):
             found,
             said,
             read=read,
+            since=since,
         )
 
     def _propose(self, main: State, merged: Any, head: str) -> None:
@@ -378,10 +383,12 @@ class Sync(Run[SyncRow]):
         said: Said,
         *,
         read: Read | None = None,
+        since: int = 0,
         all_new: bool = False,
     ) -> None:
         """Main's next revision and what is known of the repository in one transaction, then the commit. ``found``: what
-        the repository has otherwise than the space from then on."""
+        the repository has otherwise than the space from then on; ``since``: the sequence after which ``said``
+        describes main."""
         store_bodies(self.context.db, writing.bodies)
         whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
         entries, oids = self.entries(copy, head, writing.files)
@@ -415,7 +422,14 @@ class Sync(Run[SyncRow]):
                     found, writing, pushes=commit is not None or self._keeps(found)
                 )
                 store.put_ahead(tx, self.space_id, ahead_pages, ahead_items)
-                store.set_fields(tx, self.row, commit_id=head, revision=made.revision_id, first=None)
+                store.set_fields(
+                    tx,
+                    self.row,
+                    commit_id=head,
+                    revision=made.revision_id,
+                    first=None,
+                    described=since if ahead_pages or ahead_items else None,
+                )
             if commit is not None:
                 store.set_fields(tx, self.row, pushing=commit, pushing_revision=made.revision_id)
             elif all_new:

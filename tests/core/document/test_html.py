@@ -272,7 +272,8 @@ def test_places_that_html_names_are_kept():
     assert '<span id="Top.1"></span>' in body
     assert '<span id="b-c"></span>' in body
     assert '<a id="d" href="/x">there</a>' in body
-    assert "id=" not in drawn('<a id="a b"></a> <a id="&quot;x"></a> <b id="bold">x</b>')
+    assert "id=" not in drawn('<a id="a b"></a> <a id="&quot;x"></a> <b name="bold">x</b>')
+    assert '<span id="bold"></span>x' in drawn('<b id="bold">x</b>')
     assert drawn('## A\n\n<a id="a"></a>').startswith('<h2 id="a-1">')
 
 

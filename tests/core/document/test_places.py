@@ -52,6 +52,28 @@ A <a id="Old.Place"></a> and <a name="named_here"></a> place.
 """
 
 
+ELEMENTS = """<div id="box">
+
+In a box.
+
+</div>
+
+A <span id="word">word</span>.
+
+<dl><dt id="term">Term</dt><dd>What it is</dd></dl>
+
+<form class="x"><input id="not-its-own"></form>
+"""
+
+
+def test_elements_with_an_id_are_places() -> None:
+    document = read(ELEMENTS)
+    assert mark_places(document) == ["box", "word", "term"]
+    shown = str(render(document))
+    assert '<div id="box"><p>In a box.</p></div>' in shown
+    assert '<span id="word"></span>word' in shown and '<div id="term"><p>Term</p></div>' in shown
+
+
 def found(text: str, wanted: str) -> str | None:
     return anchors([place for _, place in list_places(read(text))]).find(wanted)
 

@@ -1462,7 +1462,9 @@ class _Renderer:
     def unknown(self, block: Block) -> Pieces:
         text = inert_text(block)
         shown = _wrap("pre", [text], class_="raw", tabindex="0") if text else []
-        return [*shown, *block.nodes]
+        inside = [*shown, *block.nodes]
+        id = text_of(block.data, "id")
+        return _wrap("div", inside, id=id) if id else inside
 
     # Tables.
 

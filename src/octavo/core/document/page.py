@@ -115,6 +115,19 @@ def split_page(source: str) -> tuple[str, str, str]:
     return source[:at], source[at:end], source[end:]
 
 
+def below_title(heading: str, body: str, before: str) -> str:
+    """Give the body with the line breaks that part it from the title heading.
+
+    A blank line, unless text follows the title directly in ``before``, the body until now."""
+    if not heading or not body.strip() or body.startswith(("\n", "\r")):
+        return body
+    ending = _break(heading)
+    if not heading.endswith(("\n", "\r")):
+        return 2 * ending + body
+    follows_directly = before.strip() and not before.startswith(("\n", "\r"))
+    return body if follows_directly else ending + body
+
+
 def read_head(source: str) -> PageHead:
     """The head of a page file. Never raises: what cannot be read is in ``problems``."""
     front, heading, _ = split_page(source)

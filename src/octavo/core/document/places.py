@@ -22,7 +22,7 @@ from .parts import emoji, object_of
 _DROP = re.compile(r"[^\w\- ]+")
 _SIMPLE = re.compile(r"[\w.+%~:-]{1,200}")
 _LONGEST_ID = 200
-_ANCHOR = re.compile(r"<a\s", re.IGNORECASE)
+_OPENING = re.compile(r"<([A-Za-z][\w-]*)\s")
 _SIGNS = re.compile(r"[\W_]+")
 _LATIN_ACCENTS = re.compile("[\u0300-\u036f]")
 _NAMED = ("heading-1", "heading-2", "heading-3", "expandable", "update")
@@ -95,7 +95,8 @@ def _cells(table: Block) -> list[Fragment]:
 
 
 def list_places(document: Document) -> list[tuple[Block | Inline, DocumentPlace]]:
-    """The places of a document in reading order: headings, expandables, updates, and ``<a id>`` or ``<a name>``."""
+    """The places of a document in reading order: headings, expandables, updates, ``<a name>``, and elements
+    of HTML with an ``id``."""
     return _places_of(flow(document))
 
 
@@ -120,10 +121,9 @@ def _place(node: Block | Inline, standing: Standing) -> DocumentPlace | None:
     if isinstance(node, Inline):
         if node.type not in ("unknown", "link"):
             return None
-        name = _anchor(node)
-        if name is None or _SIMPLE.fullmatch(name) is None:
-            return None
-        return DocumentPlace(name, True, standing.conditions, None, standing.included)
+        return _element(_anchor(node), standing)
+    if node.type == "unknown":
+        return _element(_id_of_tag(node.data.get("source")), standing)
     if node.type == "reusable-content":
         url = node.data["ref"].get("url") if isinstance(node.data.get("ref"), dict) else None
         return DocumentPlace(conditions=standing.conditions, include=url) if isinstance(url, str) else None
@@ -144,6 +144,12 @@ def _place(node: Block | Inline, standing: Standing) -> DocumentPlace | None:
     return DocumentPlace(name, bool(fixed), standing.conditions, None, standing.included)
 
 
+def _element(name: str | None, standing: Standing) -> DocumentPlace | None:
+    if name is None or _SIMPLE.fullmatch(name) is None:
+        return None
+    return DocumentPlace(name, True, standing.conditions, None, standing.included)
+
+
 def _anchor(node: Inline) -> str | None:
     if isinstance(node.data.get("id"), str):
         return str(node.data["id"])
@@ -151,11 +157,16 @@ def _anchor(node: Inline) -> str | None:
         given = node.data.get("attributes")
         name = given.get("id") if isinstance(given, dict) else None
         return name if isinstance(name, str) else None
-    source = node.data.get("source")
-    if not isinstance(source, str) or not _ANCHOR.match(source):
+    return _id_of_tag(node.data.get("source"))
+
+
+def _id_of_tag(source: object) -> str | None:
+    """The id of an element of HTML that has no node of its own; links have it as their name, too."""
+    tag = _OPENING.match(source) if isinstance(source, str) else None
+    if tag is None:
         return None
-    given = attributes(source[2:])
-    return given.get("id") or given.get("name")
+    given = attributes(tag.string[tag.end() :].partition(">")[0])
+    return given.get("id") or (given.get("name") if tag[1].lower() == "a" else None)
 
 
 def said(node: Any, *, mentions: bool = True) -> str:

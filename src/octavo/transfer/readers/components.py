@@ -15,6 +15,7 @@ from .markdown import (
     HOLDERS,
     Line,
     Writer,
+    anchor,
     fenced,
     quoted,
     trimmed,
@@ -57,10 +58,21 @@ def component_block(
         return None
     if (since := version_badge(name, said(attributes, "version", "since", "v"))) is not None:
         return [(since, number), ("", number), *writer.blocks(inside)]
+    if name in _TRANSPARENT and inside:
+        return writer.blocks(inside)
+    kept = _words_of(writer, attributes, inside, number)
     if name not in _TRANSPARENT:
-        what = "what is in it is kept" if inside else "it is left out"
+        what = "what is in it is kept" if inside else "its words are kept" if kept else "it is left out"
         writer.tell(number, "unknown_component", f"<{name}> means nothing here; {what}", name)
-    return writer.blocks(inside)
+    return kept
+
+
+def _words_of(writer: Writer, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
+    """What a component without a meaning here says: its title, and what is in it or describes it."""
+    described = said(attributes, "description", "subtitle", "text", "content", "message")
+    titled = attributes if said(attributes, *_TITLES) else {}
+    body = inside or ([(described, number)] if described else [])
+    return trimmed(_opened_card(writer, titled, body, number))
 
 
 def component_inline(writer: Writer, text: str, found: re.Match[str], line: int) -> tuple[str, int]:
@@ -91,9 +103,17 @@ def component_inline(writer: Writer, text: str, found: re.Match[str], line: int)
         return "", end
     if (since := version_badge(name, said(attributes, "version", "since", "v"))) is not None:
         return since, end
+    made = writer.inline(inside, line) or _in_line(writer, attributes, line)
     if name not in _TRANSPARENT and name not in _BLOCKS:
-        writer.tell(line, "unknown_component", f"<{name}> means nothing here; what is in it is kept", name)
-    return writer.inline(inside, line), end
+        what = "what is in it is kept" if inside else "its words are kept" if made else "it is left out"
+        writer.tell(line, "unknown_component", f"<{name}> means nothing here; {what}", name)
+    return made, end
+
+
+def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
+    """The words in the attributes of a component that has nothing in it, among other words."""
+    rows = _words_of(writer, attributes, [], line)
+    return " ".join(text.strip() for text, _ in rows if text.strip())
 
 
 def version_badge(name: str, version: str) -> str | None:
@@ -284,9 +304,13 @@ def _card(writer: Writer, name: str, attributes: Attributes, inside: list[Line],
 _BLOCKS_INSIDE = re.compile(r"\s*(?:`{3}|~{3}|\||<[A-Z](?!con\b|mage\b|mg\b))")
 
 
+_TITLES = ("title", "label", "heading")
+
+
 def _opened_card(writer: Writer, given: Attributes, body: list[Line], line: int) -> list[Line]:
     """A card with what no cell can hold: its title above what is in it."""
-    title, href = words(said(given, "title")), said(given, "href", "link", "to", "url")
+    title = words(said(given, *_TITLES))
+    href = said(given, "href", "link", "to", "url")
     if href:
         title = f"[{title or href}]({writer.place.link(href, line)})"
     return [*([(f"**{title}**", line), ("", line)] if title else []), *trimmed(writer.blocks(trimmed(body)))]
@@ -358,8 +382,13 @@ def _field(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
     facts += ["deprecated"] if attributes.get("deprecated") not in (None, False) else []
     facts += [f"default: `{default}`"] if (default := said(given, "default")) else []
     body = writer.blocks(inside)
+    place = said(given, "id")
+    if shown and not place and name in ("ParamField", "ResponseField"):
+        # The id that Mintlify gives it.
+        place = "param-" + re.sub(r"\W+|_", "-", shown.lower()).strip("-")
+    words_of = f"**{facts[0]}** {' · '.join(fact for fact in facts[1:] if fact)}".strip() if shown else ""
     return [
-        (f"**{facts[0]}** {' · '.join(fact for fact in facts[1:] if fact)}".strip() if shown else "", number),
+        ((anchor(place) if place else "") + words_of, number),
         ("", number),
         *body,
     ]

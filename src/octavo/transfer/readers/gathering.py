@@ -29,6 +29,7 @@ from ..sources import Source
 from .form import Entry, Head, Layout, Variant
 from .heads import MAX_TEXT, Heads, is_index, is_page, unread_head
 from .heroes import hero_text
+from .literals import read_literal
 from .markdown import front_text, words
 from .translating import Translated, translate
 
@@ -483,7 +484,9 @@ class _Gathering:
     def find(self, name: str, source: str) -> str | None:
         """The file of the source that a path means, as it is written in the file ``source``."""
         layout, name = self.layout, composed(name)
-        if (led := _ALIAS.match(name)) and (found := self.named_by_alias(led["alias"], name[led.end() :])):
+        if (led := _ALIAS.match(name)) and (
+            found := self.mapped(name) or self.named_by_alias(led["alias"], name[led.end() :])
+        ):
             return found
         if name.startswith("/"):
             keys = self._keys(name)
@@ -495,7 +498,7 @@ class _Gathering:
                         return found
             return next((found for each in keys if (found := self._once(each))), None)
         folder = posixpath.dirname(source)
-        if found := self._exact(_joined(folder, name)):
+        if found := self._exact(_joined(folder, name)) or self.mapped(name):
             return found
         for over, under in layout.overlays:
             if source.startswith(over):
@@ -614,6 +617,38 @@ class _Gathering:
         folders = [f"{alias}/", f"src/{alias}/"] if alias and alias not in ("site", "@") else ["", "src/"]
         places = [*(self.project + each for each in folders), self.layout.root]
         return next((found for each in places if (found := self._exact(each + rest))), None)
+
+    @cached_property
+    def _mappings(self) -> list[tuple[str, str, str]]:
+        """The ``paths`` of the project's ``tsconfig.json``: the folder they count from, a pattern, and what it stands
+        for. ``*`` in a pattern stands for any text."""
+        for name in ("tsconfig.json", "jsconfig.json"):
+            given = read_literal(self.files.text(self.project + name) or "")
+            options = given.get("compilerOptions") if isinstance(given, dict) else None
+            if not isinstance(options, dict) or not isinstance(paths := options.get("paths"), dict):
+                continue
+            base = options.get("baseUrl", ".")
+            folder = _joined(self.project, base) if isinstance(base, str) else None
+            if folder is not None:
+                return [(folder, pattern, one) for pattern, ones in paths.items() for one in _texts(ones)]
+        return []
+
+    def mapped(self, name: str) -> str | None:
+        """The file that a path means by the ``paths`` of the project's ``tsconfig.json``."""
+        if name.startswith((".", "/")):
+            return None
+        for folder, pattern, target in self._mappings:
+            before, star, behind = pattern.partition("*")
+            if not (
+                len(name) >= len(before + behind) and name.startswith(before) and name.endswith(behind)
+                if star
+                else name == pattern
+            ):
+                continue
+            middle = name[len(before) : len(name) - len(behind)]
+            if found := self._exact(_joined(folder, target.replace("*", middle, 1))):
+                return found
+        return None
 
     def _once(self, address: str) -> str | None:
         """The page that an old address led to."""
@@ -847,8 +882,8 @@ class _Page:
             gathering.layout.root,
             gathering.project,
         ]
-        found = None
-        if led := _ALIAS.match(path):
+        found = gathering.mapped(path)
+        if found is None and (led := _ALIAS.match(path)):
             found = gathering.named_by_alias(led["alias"], path[led.end() :])
         for folder in folders:
             where = _joined(folder, path.lstrip("/"))

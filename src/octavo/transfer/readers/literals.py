@@ -238,8 +238,8 @@ class _Reader:
             self.skip()
             after, value = self.place, UNKNOWN
             # What it gives is read where nothing but the end of the function is behind it.
-            if returns := list(_RETURN.finditer(self.text, start, after)):
-                self.place = returns[-1].end()
+            if (returned := self.last_return(start + 1, after - 1)) is not None:
+                self.place = returned
                 value = self.value()
                 self.take(";")
                 if self.peek() != "}" or self.place != after - 1:
@@ -247,6 +247,22 @@ class _Reader:
             self.place = after
             return value
         return self.value()
+
+    def last_return(self, start: int, end: int) -> int | None:
+        """The end of the last ``return`` of a function, leaving out those of functions and blocks within it."""
+        self.place, last = start, None
+        while (sign := self.peek()) and self.place < end:
+            if sign in "({[":
+                self.skip()
+            elif sign in "'\"`":
+                self.string()
+            elif found := _RETURN.match(self.text, self.place):
+                self.place = last = found.end()
+            elif found := _NAME.match(self.text, self.place):
+                self.place = found.end()
+            else:
+                self.place += 1
+        return last
 
     def word(self, name: str) -> Any:
         if name in _WORDS:

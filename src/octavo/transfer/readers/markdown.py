@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from html import escape
 from typing import Any
 
 from msgspec import Struct
@@ -265,6 +266,7 @@ class Vocabulary(Struct, frozen=True):
     role: Callable[[Writer, str, str, int], str]
     shortcode: Callable[[Writer, list[Line], int], tuple[int, list[Line]]]
     shortcode_inline: Callable[[Writer, str, int, int, int], tuple[str, int]]
+    shortcodes_in_code: Callable[[Writer, str, int], str]
     liquid: Callable[[Writer, list[Line], int], tuple[int, list[Line]]]
     liquid_inline: Callable[[Writer, re.Match[str], int], str]
     magic: Callable[[Writer, list[Line], int], tuple[int, list[Line]] | None]
@@ -445,7 +447,7 @@ class Writer:
             if indent >= 4 and blank and not in_list and not self.jsx:
                 # A listing by its indentation.
                 while at < len(lines) and (not lines[at][0].strip() or _indent(lines[at][0]) >= 4):
-                    yield lines[at]
+                    yield from self.code([lines[at]])
                     at += 1
                 continue
             if indent >= 4 and not in_list and self.jsx and (fence := _FENCE.match(text)):
@@ -644,7 +646,7 @@ class Writer:
         end = at + 1
         while end < len(lines) and not closing.match(lines[end][0]):
             end += 1
-        inside = lines[at + 1 : end]
+        inside = self.code(lines[at + 1 : end])
         end = min(end + 1, len(lines))
         if self.dialect.roles and (directive := re.match(r"\{([\w:+-]+)\}[ \t]*(.*)$", info)):
             made = self.vocabulary.directive(
@@ -677,6 +679,12 @@ class Writer:
             said = (f" title={quoted(title)}" if title else "") + (' lineNumbers="true"' if numbers else "")
             made = [(f"{{% code{said} %}}", number), *made, ("{% endcode %}", made[-1][1])]
         return end, indented(made, lead)
+
+    def code(self, lines: list[Line]) -> list[Line]:
+        """Fill in what tools replace in code as well."""
+        if not self.dialect.shortcodes:
+            return lines
+        return [(self.vocabulary.shortcodes_in_code(self, text, number), number) for text, number in lines]
 
     def admonition(self, lines: list[Line], at: int, found: re.Match[str]) -> tuple[int, list[Line]]:
         number, indent = lines[at][1], _indent(found["indent"])
@@ -1227,10 +1235,10 @@ class Writer:
                 title, inside = self.inline(inside[0][0].strip(), number), inside[1:]
             if inside:
                 return end, self.hint(kind, title, self.blocks(inside), number)
-        if re.fullmatch(
+        if found := re.fullmatch(
             r"\{:?[ \t]*(?:[.#][\w-]+|[\w-]+=(?:\"[^\"]*\"|[\w%]+)|[ \t])+\}", start
         ) or re.fullmatch(r"\{:[^{}]*\}", start):
-            return at + 1, []
+            return at + 1, [(place, number)] if (place := _place_of(found).strip()) else []
         if (
             self.jsx
             and start.startswith("{")
@@ -1270,7 +1278,9 @@ class Writer:
         joined = "\n".join(text for text, _ in lines)
         made = self.inline(joined, lines[0][1])
         if self.dialect.attributes:
-            made = "\n".join(_ATTRIBUTES.sub("", row) if "{" in row else row for row in made.split("\n"))
+            made = "\n".join(
+                _ATTRIBUTES.sub(_place_of, row) if "{" in row else row for row in made.split("\n")
+            )
         if made == joined:
             return lines
         rows = made.split("\n")
@@ -1313,6 +1323,8 @@ class Writer:
         return "".join(made)
 
     def _code(self, found: re.Match[str], line: int) -> str:
+        if self.dialect.shortcodes:
+            return self.vocabulary.shortcodes_in_code(self, found[0], line)
         # How MDX says the language of words in code.
         return re.sub(r"\{:\.?[\w.-]+\}(?=`+$)", "", found[0]) if self.jsx else found[0]
 
@@ -1472,11 +1484,15 @@ class Writer:
                 inside = self.place.link(inside, line, shown=True)
             return f" {key}={quote}{inside}{quote}"
 
-        return re.sub(
+        made = re.sub(
             r"\s(?P<key>[A-Za-z_:@][\w:.-]*)\s*=\s*(?P<value>\"[^\"]*\"|'[^']*'|\{\{[^{}]*\}\}|\{[^{}]*\}|[^\s\"'<>`=]+)",
             attribute,
             written,
         )
+        if name and name[1] == "li" and (id := attributes_of(made[3:-1]).get("id")):
+            # An item of a list has no id of its own.
+            made += anchor(id)
+        return made
 
     def _liquid(self, found: re.Match[str], line: int) -> str:
         if self.dialect.liquid:
@@ -1566,6 +1582,17 @@ _ELEMENTS = frozenset(["details", "iframe", "video", "audio", "aside", "llms-onl
 """Elements in lower case that become blocks of ours."""
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
 _LEAD = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+
+
+def anchor(id: str) -> str:
+    """A place that links can name."""
+    return f'<a id="{escape(id)}"></a>'
+
+
+def _place_of(attributes: re.Match[str]) -> str:
+    """What a list of attributes leaves of itself: the place that it names."""
+    named = _ID.search(attributes[0].strip().strip("{}"))
+    return f" {anchor(named[1])}" if named else ""
 
 
 def _led(row: str, text: str) -> str:

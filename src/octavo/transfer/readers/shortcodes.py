@@ -28,9 +28,10 @@ from .markdown import (
 )
 
 _SHORT = re.compile(
-    r"\{\{(?P<kind>[<%])\s*(?P<close>/)?\s*(?P<name>[\w./-]+)(?P<rest>(?:[^\"`]|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)*?)(?P<empty>/)?\s*[>%]\}\}",
+    r"\{\{(?P<kind>[<%])\s*(?P<close>/)?\s*(?P<name>\w[\w./-]*)(?P<rest>(?:[^\"`]|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)*?)(?P<empty>/)?\s*[>%]\}\}",
     re.DOTALL,
 )
+_IN_CODE = re.compile(r"\{\{[<%](?:(?!\{\{[<%]).)*?[>%]\}\}")
 _TABS = frozenset(["tabs", "tabpane", "tabbed", "codetabs", "tab-group"])
 _TAB = frozenset(["tab", "codetab", "tabitem"])
 _DETAILS = frozenset(["details", "expand", "collapse", "accordion", "spoiler", "expandable"])
@@ -168,9 +169,11 @@ def _paired(writer: Writer, found: re.Match[str], inside: list[Line], number: in
     name, (named, given) = found["name"], _given(found["rest"])
     kind = name.lower()
     if kind in ("highlight", "code"):
-        return fenced(inside, given[0] if given else named.get("lang", ""), number, named.get("title", ""))
+        return fenced(
+            writer.code(inside), given[0] if given else named.get("lang", ""), number, named.get("title", "")
+        )
     if kind == "mermaid":
-        return fenced(inside, "mermaid", number)
+        return fenced(writer.code(inside), "mermaid", number)
     if kind in _TABS:
         return _tab_list(writer, named, given, inside, number)
     if kind in _DETAILS:
@@ -208,6 +211,7 @@ def _paired(writer: Writer, found: re.Match[str], inside: list[Line], number: in
         # One of the site's own, which shows what is in it.
         ending = named.get("file", "").partition(".")[2]
         language = named.get("lang", named.get("language", ending))
+        inside = writer.code(inside)
         return fenced(inside, language or _data_language(inside), number, named.get("title", ""))
     made = _of_template(writer, found, inside, number)
     if made is not None:
@@ -425,7 +429,11 @@ def _tab_list(
                 tail = (rest if line == at else inside[line][0])[behind:]
                 if (language := more.get("lang")) and not any("```" in text for text, _ in body):
                     items.append(
-                        (title or language, fenced(dedented(body), language, inside[at][1]), inside[at][1])
+                        (
+                            title or language,
+                            fenced(writer.code(dedented(body)), language, inside[at][1]),
+                            inside[at][1],
+                        )
                     )
                 else:
                     items.append((title, writer.blocks(dedented(body)), inside[at][1]))
@@ -490,8 +498,7 @@ def shortcode_inline(writer: Writer, text: str, start: int, end: int, line: int)
     written = text[start:end]
     found = _SHORT.fullmatch(written)
     if found is None:
-        # A shortcode that is only shown, with stars within its brackets.
-        return re.sub(r"^(\{\{[<%])/\*\s*(.*?)\s*\*/([>%]\}\})$", r"\1 \2 \3", written), end
+        return _shown(written), end
     if found["close"]:
         return "", end
     if not found["empty"] and not _is_built_in(found["name"]) and _template(writer, found, line):
@@ -503,6 +510,47 @@ def shortcode_inline(writer: Writer, text: str, start: int, end: int, line: int)
                 behind = end + sum(len(row) + 1 for row, _ in rows[: close[0]]) + close[2]
                 return "\n".join(text for text, _ in made), behind
     return _alone(writer, found, line), end
+
+
+def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
+    """Fill in the shortcodes of a line of code, as Hugo does before it reads Markdown.
+
+    A shortcode that gives no plain text on one line stays as it is written, and is reported."""
+
+    def filled(piece: re.Match[str]) -> str:
+        found = _SHORT.fullmatch(piece[0])
+        if found is None:
+            return _shown(piece[0])
+        value = _plain_text(writer, found, line)
+        if value is None:
+            message = f"the shortcode {found['name']} in code stays as it is written"
+            writer.tell(line, "unknown_shortcode", message, f"{found['name']} in code")
+        return piece[0] if value is None else value
+
+    return _IN_CODE.sub(filled, text) if "{{" in text else text
+
+
+def _shown(written: str) -> str:
+    """Show a shortcode whose stars within its brackets say that it is only shown."""
+    if len(written) < 10 or (written[3:5], written[-5:-3]) != ("/*", "*/"):
+        return written
+    return f"{written[:3]} {written[5:-5].strip()} {written[-3:]}"
+
+
+def _plain_text(writer: Writer, found: re.Match[str], line: int) -> str | None:
+    """The plain text on one line that a shortcode stands for; None where it gives none."""
+    named, given = _given(found["rest"])
+    if found["close"]:
+        return None
+    if found["name"].lower() in ("param", "site-param"):
+        value = writer.place.value(given[0] if given else "")
+    elif _is_built_in(found["name"]) or (template := _template(writer, found, line)) is None:
+        return None
+    else:
+        value = fill(template, named, given)
+        value = None if value is None or _TAG.search(value) else unescape(value).strip()
+    # A fence or a line break in it would end the code.
+    return None if value is None or re.search(r"[`\n]|~~~", value) else value
 
 
 # --- Liquid -------------------------------------------------------------------------------------------

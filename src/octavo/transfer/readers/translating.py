@@ -9,7 +9,7 @@ from .directives import directive_block, role_text
 from .form import Dialect, Place
 from .magic import magic_block, side_by_side, sign_of
 from .markdown import MAX_LINES, SECTION, Vocabulary, Writer, split_front, without_comments
-from .shortcodes import liquid_block, liquid_inline, shortcode_block, shortcode_inline
+from .shortcodes import liquid_block, liquid_inline, shortcode_block, shortcode_inline, shortcodes_in_code
 
 _VOCABULARY = Vocabulary(
     component=component_block,
@@ -18,6 +18,7 @@ _VOCABULARY = Vocabulary(
     role=role_text,
     shortcode=shortcode_block,
     shortcode_inline=shortcode_inline,
+    shortcodes_in_code=shortcodes_in_code,
     liquid=liquid_block,
     liquid_inline=liquid_inline,
     magic=magic_block,

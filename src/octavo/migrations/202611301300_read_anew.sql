@@ -1,5 +1,0 @@
--- Texts are read as GitHub reads them, and words are folded by one rule: what is derived from spaces is made anew.
-INSERT INTO jobs (id, kind, organization_id, state, payload, unique_key, run_at, created_at)
-  SELECT 'index-' || id, 'indexSpace', organization_id, 'ready', '{"space_id":"' || id || '"}', 'index-' || id, 0, 0
-  FROM spaces WHERE 1 = 1
-  ON CONFLICT (unique_key) DO NOTHING;
