@@ -11,7 +11,7 @@ from ..kit.clock import iso, parse_iso
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..kit.pagination import PageQuery
-from ..kit.texts import HttpUrl
+from ..kit.urls import HttpUrl
 from .accounts import DELETED, UserRow, list_users_by_id
 from .auditing import AuditFilter, AuditRow
 from .roles import Role

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ..kit.texts import TWO_SIGNS, HttpUrl
+from ..kit.texts import TWO_SIGNS
+from ..kit.urls import HttpUrl
 
 Visibility = Literal["public", "private", "unlisted"]
 Target = Literal["all", "site", "space", "organization"]

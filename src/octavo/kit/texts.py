@@ -1,16 +1,9 @@
 """What texts in bodies must have, and how numbers of things and names in programs are said."""
 
 import re
-from typing import Annotated
-
-from msgspec import Meta
 
 TWO_SIGNS = r"^\s*\S[\s\S]*\S\s*\Z"
 """The pattern of a text that has two characters at least, spaces around them left out."""
-HttpUrl = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\x00-\x1f\x7f]*\Z")]
-"""A URL that people or programs follow. Control characters could not be sent in a header."""
-FetchUrl = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\s\x00-\x1f\x7f]+\Z")]
-"""A URL that Octavo fetches."""
 
 
 def counted(count: int, thing: str) -> str:

@@ -13,7 +13,7 @@ from ..kit.clock import iso
 from ..kit.db import Transaction
 from ..kit.files import FileGrant
 from ..kit.operation import Recipient
-from ..kit.texts import FetchUrl
+from ..kit.urls import FetchUrl
 from ..pages import present_specs_with
 from . import store
 from .bundling import name_by_path

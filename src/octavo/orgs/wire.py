@@ -9,7 +9,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..access import Can, RoleOrGuest, permissions, reach_for
 from ..kit.clock import iso
 from ..kit.operation import Recipient
-from ..kit.texts import TWO_SIGNS, HttpUrl
+from ..kit.texts import TWO_SIGNS
+from ..kit.urls import HttpUrl
 from .domains import record_of
 from .kinds import Hostname, MergeRules, SitePointer
 from .store import OrgRow, Proof

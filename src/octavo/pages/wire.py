@@ -17,7 +17,7 @@ from ..core.pages import Cover, Layout, Page
 from ..images import ScaledImage
 from ..kit.clock import iso
 from ..kit.pagination import DEFAULT_LIMIT, MAX_LIMIT, Next, PageQuery
-from ..kit.texts import HttpUrl
+from ..kit.urls import HttpUrl
 from ..orgs import Organization
 from ..spaces import Collection, Space
 from .documents import Evaluated

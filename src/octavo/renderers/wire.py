@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from ..kit.texts import HttpUrl
+from ..kit.urls import HttpUrl
 
 Token = Annotated[str, Meta(max_length=32 * 1024)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from ..changes import ChangeRequest
-from ..kit.texts import HttpUrl
+from ..kit.urls import HttpUrl
 from ..pages import RevisionPage
 from ..spaces import Collection, Space
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from ..access import Can, OrgAccess, SignedIn, organization_access
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call
-from ..kit.texts import FetchUrl
+from ..kit.urls import FetchUrl
 from ..openapi import put_first
 from ..orgs import (
     CreateOrganization,

@@ -13,7 +13,7 @@ from ..core.emoji import require_emoji
 from ..kit.clock import iso
 from ..kit.operation import Recipient, Visitor
 from ..kit.pagination import Order, PageQuery
-from ..kit.texts import HttpUrl
+from ..kit.urls import HttpUrl
 from .kinds import MAX_TITLE, UNTITLED, EditMode, SpaceMergeRules
 from .placing import Neighbour
 from .store import CollectionRow, SpaceRow

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from ...kit.clock import iso
 from ...kit.operation import Recipient
 from ...kit.pagination import DEFAULT_LIMIT, Listing
-from ...kit.texts import HttpUrl
+from ...kit.urls import HttpUrl
 from ..kinds import Backend
 from .schema import Condition, VisitorSchema
 from .share_links import ShareLinkRow, share_key

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ...access import SiteAccess
 from ...kit.operation import Recipient
-from ...kit.texts import FetchUrl
+from ...kit.urls import FetchUrl
 from .store import McpServerRow
 
 Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]

@@ -6,7 +6,7 @@ from typing import Literal, assert_never
 
 from msgspec import Struct
 
-from ...kit.texts import HttpUrl
+from ...kit.urls import HttpUrl
 
 Kind = Literal["site-section", "site-space", "site-page", "url"]
 SEGMENT = r"(?:[A-Za-z0-9._~+-]|%[0-9A-Fa-f]{2})+"
