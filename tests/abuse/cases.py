@@ -205,7 +205,7 @@ FRAMINGS: dict[str, Change] = {
     "neither": _frame(),
     "announced trailer": _add(b"Trailer: Content-Length, Host, X-A", b"TE: trailers"),
     "no host": _host(),
-    "host twice": lambda draft, chance: draft.host.append(draft.host[0]),
+    "host twice": lambda draft, chance: draft.host.extend(draft.host[:1]),
     "two hosts": lambda draft, chance: draft.host.append(b"Host: other.example"),
     "space before colon of host": _host(b"Host : a"),
     **{f"host {v!r}": _host(b"Host: " + v) for v in _HOSTS},
