@@ -24,18 +24,6 @@ class TemporaryFolder(tempfile.TemporaryDirectory[str]):
         weakref.finalize(self, os.close, _hold(self.name))
 
 
-def make_lasting_folder(what: str) -> tuple[str, int]:
-    """As ``TemporaryFolder``, and the file that holds it: it stays for whichever program goes on with that, until
-    ``remove_folder``."""
-    path = tempfile.mkdtemp(prefix=f"{_PREFIX}{what}-")
-    return path, _hold(path)
-
-
-def remove_folder(path: str, held: int) -> None:
-    shutil.rmtree(path, ignore_errors=True)
-    os.close(held)
-
-
 def _hold(path: str) -> int:
     held = os.open(path, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
