@@ -15,7 +15,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -128,6 +128,16 @@ class Served:
         self.process.send_signal(number)
         return self.process.wait(timeout=PATIENCE)
 
+    def kill(self) -> None:
+        """Kill all of its processes. A worker that outlived its parent could answer for the server that starts next."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        until = time.monotonic() + PATIENCE
+        while running := self.processes():
+            assert time.monotonic() < until, running
+            time.sleep(0.01)
+
     def left_behind(self, seconds: float = 3.0) -> list[str]:
         """What still runs when it was given some time to see that the server is gone."""
         until = time.monotonic() + seconds
@@ -179,8 +189,7 @@ def serving(
             try:
                 served.process.wait(timeout=PATIENCE)
             except subprocess.TimeoutExpired:
-                os.killpg(served.process.pid, signal.SIGKILL)
-                served.process.wait()
+                served.kill()
 
 
 def install_version(folder: Path, version: str, *, whole: bool = True) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import shlex
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -250,8 +249,7 @@ def test_a_first_start_that_was_killed_is_completed(tmp_path: Path) -> None:
         time.sleep(chance.uniform(0, 0.8))
         if served.process.poll() is None and (data / "first-start").exists():
             killed += 1
-        os.killpg(served.process.pid, signal.SIGKILL)
-        served.process.wait()
+        served.kill()
         with serving(data) as again:
             headers = {"authorization": f"Bearer {(data / 'admin-token').read_text().strip()}"}
             (org,) = httpx.get(f"{again.url}/v1/orgs", headers=headers).json()["items"]

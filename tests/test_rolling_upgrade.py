@@ -112,7 +112,6 @@ def test_two_versions_are_at_work_on_one_schema(tmp_path: Path, postgres_databas
     finally:
         for served in (old, new):
             if served is not None and served.process.poll() is None:
-                served.process.kill()
-                served.process.wait()
+                served.kill()
     done = octavo_here("verify", "--data", str(tmp_path / "new"), **settings)
     assert done.stdout == "sound\n", done.stdout + done.stderr

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import random
 import re
-import signal
 import threading
 import time
 from collections import defaultdict
@@ -162,8 +161,7 @@ class Session:
 
     def kill_and_start(self) -> None:
         self.ready.clear()
-        self.served.process.send_signal(signal.SIGKILL)
-        self.served.process.wait()
+        self.served.kill()
         self.served = self.start(int(self.url.rpartition(":")[2]))
 
     def run(self, clients: int, seconds: float, kills: int) -> None:
@@ -258,7 +256,7 @@ def prove(data: Path, url: str, *, clients: int, rounds: int, seconds: float = 0
         session.run(clients, seconds, kills)
     finally:
         if session.served.process.poll() is None:
-            session.served.process.kill()
+            session.served.kill()
     assert session.log.wrong == []
     load_packages()
     context = open_context(load({"data": str(data), "database_url": url}, environ={}))

@@ -10,7 +10,6 @@ import json
 import os
 import random
 import re
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,8 +109,7 @@ class Server:
 
     def kill(self) -> None:
         port = int(self.served.url.rpartition(":")[2])
-        self.served.process.send_signal(signal.SIGKILL)
-        self.served.process.wait()
+        self.served.kill()
         self.served = self.start(port)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
@@ -347,8 +345,7 @@ def server(tmp_path: Path, database_url: str) -> Iterator[Server]:
         absent("the app, built by `make setup`")
     found = Server(tmp_path / "data", database_url)
     yield found
-    found.served.process.kill()
-    found.served.process.wait()
+    found.served.kill()
 
 
 def seed() -> int:
