@@ -18,9 +18,11 @@ from typing import Any
 
 from figures import figure
 
-from octavo.core.document import Reference, read, read_head, rewrite, split_page
-from octavo.printing.order import Chapter, LinkedPage, Order, StoredFile, write_document
-from octavo.printing.print_job import compile_order
+from octavo.core.document.page import read_head, split_page
+from octavo.core.document.reader import read
+from octavo.core.document.references import Reference, rewrite
+from octavo.sites.printing.order import Chapter, LinkedPage, Order, StoredFile, write_document
+from octavo.sites.printing.print_job import compile_order
 
 PAGES = 300
 _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp")

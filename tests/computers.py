@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from octavo.content import Asked, Computed, Computer, Item, compute_with
-from octavo.core.document import Document, read
+from octavo.content.revisions.computing import Asked, Computed, Computer, compute_with
+from octavo.content.revisions.store import Item
+from octavo.core.document.nodes import Document
+from octavo.core.document.reader import read
 from octavo.core.pages import Page
 from octavo.errors import BadRequest
 

@@ -16,7 +16,7 @@ import pytest
 
 from clusters import Server, servers
 from faults.load import History, Load
-from octavo.admin.diagnosis import check_installation
+from octavo.operations.admin.diagnosis import check_installation
 from octavo.settings import Settings
 from serving import Administrator, Served, free_ports, octavo_here, serving
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, list_proofs
-from octavo.reader.table import ROUTES, Later, Pool, Rate, View, find_posted, route
-from octavo.visits import SiteVisit
+from octavo.delivery.reader.table import ROUTES, Later, Pool, Rate, View, find_posted, route
+from octavo.delivery.visits.authorization import SiteVisit
+from octavo.kit.http.operation import TABLE, list_proofs
+from octavo.operations.installation import load_packages
 
 SRC = Path(__file__).parents[1] / "src" / "octavo"
 
@@ -331,8 +331,8 @@ def test_nobody_imports_the_front_of_their_own_package() -> None:
 
 
 DECIDING_ROUTES = {
-    "access/routes.py", "directory/routes.py", "identity/routes.py", "identity/saml/routes.py",
-    "invitations/routes.py",
+    "organization/access/routes.py", "organization/directory/routes.py", "organization/identity/routes.py", "organization/identity/saml/routes.py",
+    "organization/invitations/routes.py",
 }  # fmt: skip
 """Routes that still hold what a decision file should: what is audited. No others; those that are mended go."""
 
@@ -355,7 +355,7 @@ def test_routes_decide_nothing() -> None:
 
 TAKING_CALLS = {
     "app.py",  # who calls is found out
-    "access/tokens.py", "sites/visitor_tokens.py",
+    "organization/access/tokens.py", "sites/site/visitor_tokens.py",
 }  # fmt: skip
 """Who takes a request apart, beside routes and permission checks."""
 
@@ -396,11 +396,11 @@ STARTING = re.compile(
 
 
 def test_programs_are_started_in_one_place() -> None:
-    """`kit/children.py` gives them a clean environment. Workers are the service itself, and get its own."""
+    """`kit/processes/children.py` gives them a clean environment. Workers are the service itself, and get its own."""
     wrong = []
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
-        if where in ("kit/children.py", "kit/supervision.py"):
+        if where in ("kit/processes/children.py", "kit/processes/supervision.py"):
             continue
         for node in nodes_of(path):
             if isinstance(node, ast.Call):
@@ -414,8 +414,8 @@ def test_programs_are_started_in_one_place() -> None:
 
 
 OWN_ADDRESSES = {
-    "core/links.py", "sites/redirects/leading.py", "integrations/invoking.py",  # that of the installation
-    "identity/saml/responses.py", "admin/static_export.py", "renderers/notifying.py",  # made of it
+    "core/links.py", "sites/site/redirects/resolving.py", "extensions/integrations/invoking.py",  # that of the installation
+    "organization/identity/saml/responses.py", "operations/admin/static_export.py", "delivery/renderers/notifying.py",  # made of it
     "settings.py", "kit/files.py",  # looked at before anything starts
 }  # fmt: skip
 """Who may ask for the parts of an address without a way for what is none, because it is our own."""
@@ -427,7 +427,7 @@ def test_addresses_are_taken_apart_in_one_place() -> None:
     wrong, own = [], set()
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
-        if where == "core/addresses.py":
+        if where == "core/url_parts.py":
             continue
         for node in nodes_of(path):
             names: set[str] = set()
@@ -439,7 +439,7 @@ def test_addresses_are_taken_apart_in_one_place() -> None:
             elif isinstance(node, ast.Import) and any(alias.name == "urllib.parse" for alias in node.names):
                 names = {"urlsplit"}
             if names & raising:
-                wrong.append(f"{where}:{getattr(node, 'lineno', 0)}: use core/addresses.py")
+                wrong.append(f"{where}:{getattr(node, 'lineno', 0)}: use core/url_parts.py")
     assert not wrong, "\n".join(wrong)
     assert own == OWN_ADDRESSES
 
@@ -471,29 +471,29 @@ def test_no_pattern_admits_a_line_behind_the_text() -> None:
 
 
 SHARED = {
-    "content/bodies.py:_failed",  # as the next ones
-    "content/bodies.py:_parts",  # by the hash of a text
-    "content/bodies.py:_parsed",  # by the hash of the text that it is parsed from, which whoever asks has
-    "content/packing.py:_parts",  # by the text that it is made of
+    "content/revisions/bodies.py:_failed",  # as the next ones
+    "content/revisions/bodies.py:_parts",  # by the hash of a text
+    "content/revisions/bodies.py:_parsed",  # by the hash of the text that it is parsed from, which whoever asks has
+    "content/revisions/packing.py:_parts",  # by the text that it is made of
     "core/document/nodes.py:NO_MARKS",  # empty, and kept so by their type
     "core/document/nodes.py:NO_FRAGMENTS",
-    "reader/app.py:_assets",  # our own static files
+    "delivery/reader/app.py:_assets",  # our own static files
 }
 """What is kept for all applications of the process, because it says nothing of any."""
 
 REGISTRIES = {
-    "printing/looks.py:_finders",
-    "access/auditing.py:_watches", "access/members.py:_on_joined", "access/teams.py:_on_team_removed",
-    "access/tokens.py:_find_agent", "access/tokens.py:_find_agent_by_id", "access/tokens.py:_find_visitor", "access/tokens.py:_revoke_agents", "changes/reviewing.py:_comments",
-    "content/computing.py:_computers", "content/computing.py:_on_change", "content/computing.py:_resolvers",
-    "content/deriving.py:_derived", "content/drawing.py:_draw", "content/revising.py:_on_commit", "core/document/containing.py:_reports",
-    "deliveries/delivering.py:_attempts", "deliveries/delivering.py:_worth", "gitsync/projects.py:_kinds", "images/making.py:_on_made",
-    "insights/collecting.py:_on_events",
-    "pages/links.py:_present_spec", "pages/reading.py:_find_git", "pages/reading.py:_merged_from", "reader/table.py:ROUTES",
-    "reader/table.py:_methods", "sites/audiences/visitor_auth.py:_others", "sites/scripts.py:_providers",
-    "spaces/hooks.py:_before_copy", "spaces/hooks.py:_find_shared", "spaces/hooks.py:_on_begin", "spaces/hooks.py:_on_copy",
-    "spaces/hooks.py:_on_language", "spaces/hooks.py:_on_leaving", "spaces/hooks.py:_on_purge",
-    "spaces/hooks.py:_on_transfer", "spaces/hooks.py:_on_unnamed_texts", "transfer/variants.py:_arrange",
+    "sites/printing/styles.py:_finders",
+    "organization/access/auditing.py:_watches", "organization/access/members.py:_on_joined", "organization/access/teams.py:_on_team_removed",
+    "organization/access/tokens.py:_find_agent", "organization/access/tokens.py:_find_agent_by_id", "organization/access/tokens.py:_find_visitor", "organization/access/tokens.py:_revoke_agents", "content/changes/reviewing.py:_comments",
+    "content/revisions/computing.py:_computers", "content/revisions/computing.py:_on_change", "content/revisions/computing.py:_resolvers",
+    "content/revisions/deriving.py:_derived", "content/revisions/drawing.py:_draw", "content/revisions/revising.py:_on_commit", "core/document/containing.py:_reports",
+    "extensions/deliveries/delivering.py:_attempts", "extensions/deliveries/delivering.py:_worth", "interchange/gitsync/projects.py:_kinds", "content/images/making.py:_on_made",
+    "sites/insights/collecting.py:_on_events",
+    "content/pages/links.py:_present_spec", "content/pages/reading.py:_find_git", "content/pages/reading.py:_merged_from", "delivery/reader/table.py:ROUTES",
+    "delivery/reader/table.py:_methods", "sites/site/audiences/visitor_auth.py:_others", "sites/site/scripts.py:_providers",
+    "organization/spaces/hooks.py:_before_copy", "organization/spaces/hooks.py:_find_shared", "organization/spaces/hooks.py:_on_begin", "organization/spaces/hooks.py:_on_copy",
+    "organization/spaces/hooks.py:_on_language", "organization/spaces/hooks.py:_on_leaving", "organization/spaces/hooks.py:_on_purge",
+    "organization/spaces/hooks.py:_on_transfer", "organization/spaces/hooks.py:_on_unnamed_texts", "interchange/transfer/variants.py:_arrange",
 }  # fmt: skip
 """Where modules register what they do, when they are imported."""
 
@@ -558,9 +558,9 @@ def test_proofs_are_made_where_things_are_entered() -> None:
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
         made = set() if path.name == "entering.py" else set(proofs)
-        if where not in ("access/tokens.py", "access/reach.py"):
+        if where not in ("organization/access/tokens.py", "organization/access/reach.py"):
             made |= {"Person", "Script"}
-        if where not in ("sites/visitor_tokens.py", "reader/asking.py"):
+        if where not in ("sites/site/visitor_tokens.py", "delivery/reader/questions.py"):
             made.add("Visitor")
         made -= {node.name for node in nodes_of(path) if isinstance(node, ast.ClassDef)}
         # Others are called a person or a script as well.
@@ -587,7 +587,7 @@ def test_revisions_are_written_one_way() -> None:
     wrong = []
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
-        if where == "content/revising.py":
+        if where == "content/revisions/revising.py":
             continue
         for node in nodes_of(path):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
@@ -600,7 +600,7 @@ def test_revisions_are_written_one_way() -> None:
         for path in FILES
         if any(re.search(r"INSERT INTO revisions\b", text) for _, text in _statements(path))
     }
-    assert writing == {"content/store.py", "content/beginning.py"}
+    assert writing == {"content/revisions/store.py", "content/revisions/initializing.py"}
 
 
 def test_no_list_of_operations_stands_beside_them() -> None:
@@ -619,7 +619,7 @@ def test_no_list_of_operations_stands_beside_them() -> None:
 KNOWING_THE_WIRE = {
     # What answers are made of, under another name than presenting: reading content and what refers to it over the API
     # (a method of theirs is an operation for each base: main, a change request, a revision), and the messages of events.
-    "pages/reading.py", "pages/visiting.py", "pages/links.py", "events/telling.py",
+    "content/pages/reading.py", "content/pages/visiting.py", "content/pages/links.py", "content/events/broadcasting.py",
 }  # fmt: skip
 """Who gives what is on the wire, beside those who are to. No others: what decides takes values and gives records."""
 
@@ -791,11 +791,11 @@ def test_tables_of_packages_above_are_not_read() -> None:
 
 
 PAGES_BY_HAND = {
-    "admin/routes.py",  # jobs in the order of their states
-    "orgs/members/store.py",  # what is counted for each member is counted for those that are shown
-    "pages/levels.py", "references/listing.py", "search/presenting.py",  # of several sources
-    "sites/sight_presenting.py",  # of a tree
-    "spaces/store.py",  # with the total in each row
+    "operations/admin/routes.py",  # jobs in the order of their states
+    "organization/orgs/members/store.py",  # what is counted for each member is counted for those that are shown
+    "content/pages/levels.py", "content/references/listing.py", "content/search/presenting.py",  # of several sources
+    "sites/site/visitor_preview.py",  # of a tree
+    "organization/spaces/store.py",  # with the total in each row
 }  # fmt: skip
 """Who cuts pages of lists themselves, because a statement with a ``WHERE`` is not all that they are made of. No others;
 this list may only become shorter."""
@@ -811,7 +811,7 @@ def test_lists_are_paged_in_one_way() -> None:
             more = isinstance(node, ast.BinOp) and re.fullmatch(r"(\w+\.)?limit \+ 1", ast.unparse(node))
             if more or "slice_rows" in names:
                 cutting.add(path.relative_to(SRC).as_posix())
-    assert cutting == PAGES_BY_HAND | {"kit/pagination.py"}
+    assert cutting == PAGES_BY_HAND | {"kit/db/pagination.py"}
 
 
 def test_addresses_of_the_app_are_written_in_one_place() -> None:
@@ -825,7 +825,7 @@ def test_addresses_of_the_app_are_written_in_one_place() -> None:
         for part in node.values
         if isinstance(part, ast.Constant) and beginning.search(str(part.value))
     ]
-    assert not found, f"core/app_addresses.py writes these: {found}"
+    assert not found, f"core/app_urls.py writes these: {found}"
 
 
 # --- sites ----------------------------------------------------------------------------------------------
@@ -876,9 +876,9 @@ def test_a_route_without_bounds_is_not_declared() -> None:
 # --- memory ---------------------------------------------------------------------------------------------
 
 FEW_ARGUMENTS = {
-    "changes/templates/catalog.py:_built_in_material", "identity/oidc.py:_fetcher", "integrations/invoking.py:_host",
-    "kit/static_files.py:read", "kit/unread.py:shape_of", "openapi/code_samples.py:_parse", "portal/drawing.py:_read", "reader/drawing.py:_load",
-    "studio/serving.py:read_shell", "kit/mcp.py:_schema",
+    "content/changes/templates/catalog.py:_built_in_material", "organization/identity/oidc.py:_fetcher", "extensions/integrations/invoking.py:_host",
+    "kit/http/static_files.py:read", "kit/http/unknown_keys.py:shape_of", "sites/openapi/code_samples.py:_parse", "organization/portal/drawing.py:_read", "delivery/reader/drawing.py:_load",
+    "delivery/studio/serving.py:read_shell", "kit/http/mcp.py:_schema",
 }  # fmt: skip
 """Functions that keep every answer they gave, because they are called with files and types of our own alone."""
 
@@ -905,14 +905,14 @@ def test_every_cache_has_its_share_of_the_memory() -> None:
                         and f"{where}:{node.name}" not in FEW_ARGUMENTS
                     ):
                         wrong.append(f"{where}: {node.name} keeps every answer")
-            if not isinstance(node, ast.Call) or where == "kit/cache.py":
+            if not isinstance(node, ast.Call) or where == "kit/db/cache.py":
                 continue
             called = ast.unparse(node.func)
             if called in ("share", "OwnCache"):
                 name, weight = (ast.literal_eval(argument) for argument in node.args)
                 names[name] = weight
             elif called in ("Share", "Memory") and called in of_caches:
-                wrong.append(f"{where}:{node.lineno}: {called} is for kit/cache.py")
+                wrong.append(f"{where}:{node.lineno}: {called} is for kit/db/cache.py")
             elif called == "lru_cache":
                 given = [*node.args, *(keyword.value for keyword in node.keywords)]
                 if not given or not 0 < (ast.literal_eval(given[0]) or 0) <= 20_000:

@@ -23,11 +23,12 @@ import httpx
 import obstore
 import pytest
 
-from octavo.admin.diagnosis import check_installation
 from octavo.errors import OutOfReach, OutOfRoom, Unavailable
-from octavo.kit import db, postgres, postgres_connections
-from octavo.kit.databases import open_database
-from octavo.kit.db import Database, statements_within
+from octavo.kit.db import database as db
+from octavo.kit.db import postgres, postgres_connections
+from octavo.kit.db.database import Database, statements_within
+from octavo.kit.db.databases import open_database
+from octavo.operations.admin.diagnosis import check_installation
 from serving import Served, serving
 from settled import PATIENCE
 from world import World

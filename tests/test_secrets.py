@@ -12,13 +12,13 @@ import msgspec
 import pyotp
 import pytest
 
-from octavo.admin.backup import back_up, restore
 from octavo.errors import Unavailable
-from octavo.identity import factors, one_time, signing_in
-from octavo.installation import close_context, load_packages, open_context
-from octavo.invitations.store import find_link
-from octavo.kit.rows import read_schema
-from octavo.kit.sealing import SEALED, count_by_key, rotate
+from octavo.kit.db.rows import read_schema
+from octavo.kit.secrets.sealing import SEALED, count_by_key, rotate
+from octavo.operations.admin.backup import back_up, restore
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.identity import factors, one_time, signing_in
+from octavo.organization.invitations.store import find_link
 from octavo.settings import Settings
 from serving import octavo, octavo_here, serving
 from world import NOBODY, PASSWORD, URL, World

@@ -7,7 +7,7 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type Plugin } from "vite";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const output = join(here, "../src/octavo/studio/dist");
+const output = join(here, "../src/octavo/delivery/studio/dist");
 
 /** Puts the compressed forms beside each text, so that no server compresses them again. */
 function compressed(): Plugin {

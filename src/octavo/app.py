@@ -17,37 +17,50 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from .access import LastUse, authenticate
-from .admin.first_start import FirstStart, first_start, opening_address, update_manual
-from .agents import agent_routes
-from .core.addresses import write_authority
-from .errors import BadRequest, NotSignedIn, OctavoError, Unauthorized, Unavailable
-from .events import write_presence
-from .insights import EventQueue, read_style
-from .installation import close_context, find_unready, load_packages, open_context
-from .kit import logs, tracing
-from .kit.asgi import Application
-from .kit.compression import Compressor
-from .kit.context import Context
-from .kit.edge import Action, Answer, Edge, Request, Route, accepts_page, etag_of, fixed, text_error
-from .kit.http import Dispatcher, api_edge
-from .kit.hub import Hub
-from .kit.jobs import wake
-from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
-from .kit.metrics import Metrics
-from .kit.operation import TABLE, Call
-from .kit.serving import Bounds, Listener, allow_connections, require_free, run_served
-from .kit.shares import request_threads
-from .kit.supervision import MORE, START, Assignment
-from .kit.temporary import remove_left_folders
-from .kit.worker import Worker
-from .meanings import describe_operations
-from .portal import CONTENT_SECURITY_POLICY, draw_home, draw_refusal, read_file
-from .portal import FILES as PORTAL_FILES
-from .reader import icon_route, reader_edge, reference_routes
-from .settings import Settings, keep_addresses, load, split_address
-from .studio import studio_routes
-from .uploads import upload_route
+from octavo.assistants.agents.mcp_routes import agent_routes
+from octavo.content.events.presence import write_presence
+from octavo.content.uploads.receiving import upload_route
+from octavo.core.url_parts import write_authority
+from octavo.delivery.reader.api_reference import reference_routes
+from octavo.delivery.reader.app import icon_route, reader_edge
+from octavo.delivery.studio.serving import studio_routes
+from octavo.errors import BadRequest, NotSignedIn, OctavoError, Unauthorized, Unavailable
+from octavo.kit.context import Context
+from octavo.kit.http.asgi import Application
+from octavo.kit.http.compression import Compressor
+from octavo.kit.http.dispatcher import Dispatcher, api_edge
+from octavo.kit.http.edge import (
+    Action,
+    Answer,
+    Edge,
+    Request,
+    Route,
+    accepts_page,
+    etag_of,
+    fixed,
+    text_error,
+)
+from octavo.kit.http.metrics import CONTENT_TYPE as METRICS_TYPE
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.http.operation import TABLE, Call
+from octavo.kit.http.serving import Bounds, Listener, allow_connections, require_free, run_served
+from octavo.kit.observability import logs, tracing
+from octavo.kit.processes.supervision import MORE, START, Assignment
+from octavo.kit.scheduling.shares import request_threads
+from octavo.kit.temporary import remove_left_folders
+from octavo.kit.work.hub import Hub
+from octavo.kit.work.jobs import wake
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.first_start import FirstStart, first_start, opening_address, update_manual
+from octavo.operations.installation import close_context, find_unready, load_packages, open_context
+from octavo.operations.meanings import describe_operations
+from octavo.organization.access.tokens import LastUse, authenticate
+from octavo.organization.portal.drawing import FILES as PORTAL_FILES
+from octavo.organization.portal.drawing import draw_home, draw_refusal, read_file
+from octavo.organization.portal.policy import CONTENT_SECURITY_POLICY
+from octavo.settings import Settings, keep_addresses, load, split_address
+from octavo.sites.insights.drawing import read_style
+from octavo.sites.insights.queueing import EventQueue
 
 log = logging.getLogger("octavo")
 
@@ -450,7 +463,7 @@ def begin_traces(metrics: Metrics) -> None:
     """Sends traces from now on, if the environment names somebody who collects them; what becomes of them is counted.
     Raises Unavailable where that cannot work."""
     if tracing.is_wanted():
-        from .kit.trace_export import Exporting
+        from octavo.kit.observability.trace_export import Exporting
 
         tracing.begin(partial(Exporting, metrics.count_spans))
 

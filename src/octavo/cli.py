@@ -14,16 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import Damaged, OctavoError
-from .kit.texts import counted
+from octavo.errors import Damaged, OctavoError
+from octavo.kit.texts import counted
 
 if TYPE_CHECKING:
-    from .admin.docs_sites import BroughtSite
-    from .admin.import_export import Brought
-    from .app import Role
-    from .developing import Api
-    from .kit.context import Context
-    from .settings import Settings
+    from octavo.app import Role
+    from octavo.kit.context import Context
+    from octavo.operations.admin.docs_sites import BroughtSite
+    from octavo.operations.admin.import_export import Brought
+    from octavo.operations.developing.api import Api
+    from octavo.settings import Settings
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
@@ -34,14 +34,14 @@ class Failure(Exception):
 
 def _settings(options: argparse.Namespace) -> Settings:
     """The settings of a command that does not serve: with the addresses that the server was started with."""
-    from .settings import kept_addresses, load
+    from octavo.settings import kept_addresses, load
 
     given = {"data": options.data}
     return load(given, options.config, defaults=kept_addresses(load(given, options.config)))
 
 
 def _serving_settings(options: argparse.Namespace) -> Settings:
-    from .settings import load
+    from octavo.settings import load
 
     given = {name: getattr(options, name) for name in ("data", "workers")}
     ports = {"url": options.port, "sites_url": options.reader_port}
@@ -53,7 +53,7 @@ def _serving_settings(options: argparse.Namespace) -> Settings:
 @contextmanager
 def _context(options: argparse.Namespace, *, new: bool = False) -> Iterator[Context]:
     """The installation, which must be there unless ``new``."""
-    from .installation import close_context, open_context, require_installation
+    from octavo.operations.installation import close_context, open_context, require_installation
 
     settings = _settings(options)
     if not new:
@@ -67,7 +67,7 @@ def _context(options: argparse.Namespace, *, new: bool = False) -> Iterator[Cont
 
 def _organization(context: Context, given: str) -> str:
     """The id of the organization that somebody means. Raises NotFound or BadRequest, with a list of what there is."""
-    from .admin.naming import find_named
+    from octavo.operations.admin.lookup import find_named
 
     return find_named(context, given, ["organization"]).id
 
@@ -76,12 +76,12 @@ def _organization(context: Context, given: str) -> str:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from .kit.supervision import take_assignment
+    from octavo.kit.processes.supervision import take_assignment
 
     assigned = take_assignment()
     if assigned is None:
         return _supervise(options)
-    from .app import Address, serve
+    from octavo.app import Address, serve
 
     roles: dict[str, tuple[Role, ...]] = {
         "serve": ("api", "reader", "worker"),
@@ -101,9 +101,9 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _supervise(options: argparse.Namespace) -> int:
     """Run this command as the parent of its workers, which loads as little as it can."""
-    from .kit.logs import configure_for
-    from .kit.supervision import Supervisor, command_of
-    from .kit.temporary import TemporaryFolder
+    from octavo.kit.observability.logs import configure_for
+    from octavo.kit.processes.supervision import Supervisor, command_of
+    from octavo.kit.temporary import TemporaryFolder
 
     configure_for(_serving_settings(options))
     with TemporaryFolder("metrics") as folder:
@@ -125,7 +125,7 @@ def _milliseconds(text: str) -> int:
 
 
 def _moment(text: str) -> int:
-    from .kit.clock import parse_iso
+    from octavo.kit.clock import parse_iso
 
     try:
         return parse_iso(text)
@@ -148,8 +148,8 @@ def _positive(text: str) -> int:
 
 
 def _create_token(options: argparse.Namespace) -> int:
-    from .admin.credentials import is_known
-    from .admin.first_start import token_for
+    from octavo.operations.admin.credentials import is_known
+    from octavo.operations.admin.first_start import token_for
 
     if options.role and not options.org:
         raise Failure("--role needs --org")
@@ -179,7 +179,7 @@ def _confirm(question: str) -> None:
 
 
 def _list_tokens(options: argparse.Namespace) -> int:
-    from .admin.credentials import tokens_of
+    from octavo.operations.admin.credentials import tokens_of
 
     with _context(options) as context:
         found = tokens_of(context, options.email)
@@ -189,7 +189,7 @@ def _list_tokens(options: argparse.Namespace) -> int:
 
 
 def _list_sessions(options: argparse.Namespace) -> int:
-    from .admin.credentials import sessions_of
+    from octavo.operations.admin.credentials import sessions_of
 
     with _context(options) as context:
         found = sessions_of(context, options.email)
@@ -199,7 +199,7 @@ def _list_sessions(options: argparse.Namespace) -> int:
 
 
 def _print_sign_in_link(options: argparse.Namespace) -> int:
-    from .admin.credentials import sign_in_link
+    from octavo.operations.admin.credentials import sign_in_link
 
     with _context(options) as context:
         link = sign_in_link(context, options.email)
@@ -233,7 +233,7 @@ def _print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> N
 
 
 def _revoke(options: argparse.Namespace) -> int:
-    from .admin import credentials
+    from octavo.operations.admin import credentials
 
     if (options.id is None) != options.all:
         raise Failure("expected an id, or --all")
@@ -247,7 +247,7 @@ def _revoke(options: argparse.Namespace) -> int:
 
 
 def _delete_account(options: argparse.Namespace) -> int:
-    from .admin.credentials import delete_account, foresee_deletion
+    from octavo.operations.admin.credentials import delete_account, foresee_deletion
 
     with _context(options) as context:
         found = foresee_deletion(context, options.email)
@@ -274,7 +274,7 @@ def _delete_account(options: argparse.Namespace) -> int:
 
 
 def _prove_domain(options: argparse.Namespace) -> int:
-    from .admin.vouching import prove_domain
+    from octavo.operations.admin.verification import prove_domain
 
     with _context(options) as context:
         organization = _organization(context, options.org)
@@ -285,7 +285,7 @@ def _prove_domain(options: argparse.Namespace) -> int:
 
 
 def _trust_organization(options: argparse.Namespace) -> int:
-    from .admin.vouching import trust
+    from octavo.operations.admin.verification import trust
 
     with _context(options) as context:
         organization = _organization(context, options.org)
@@ -301,10 +301,10 @@ def _trust_organization(options: argparse.Namespace) -> int:
 def _import(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.archives import import_organization, is_organization
-    from .admin.docs_sites import bring_source
-    from .admin.import_export import Brought, bring, read_known
-    from .admin.naming import find_named, the_organization
+    from octavo.operations.admin.archives import import_organization, is_organization
+    from octavo.operations.admin.docs_sites import bring_source
+    from octavo.operations.admin.import_export import Brought, bring, read_known
+    from octavo.operations.admin.lookup import find_named, the_organization
 
     if options.remote is not None:
         return _move_in(options)
@@ -318,12 +318,12 @@ def _import(options: argparse.Namespace) -> int:
         return DONE
     if options.space is not None and (options.site is not None or options.new_site):
         raise Failure("--space: names a space, so --site and --new-site mean nothing")
-    from .transfer import KINDS
+    from octavo.interchange.transfer.readers.choosing import KINDS
 
     if options.kind is not None and options.kind not in KINDS:
         raise Failure(f"--kind: {options.kind!r} is none of {', '.join(KINDS)}")
     if options.preview:
-        from .admin.import_export import preview
+        from octavo.operations.admin.import_export import preview
 
         with _context(options) as context:
             several = options.space is None and not options.one_space
@@ -374,9 +374,9 @@ def _told_site(brought: BroughtSite) -> dict[str, Any]:
 def _move_in(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.import_export import Brought
-    from .admin.moving_in import MovedIn, move_in, move_spaces_in
-    from .admin.naming import the_organization
+    from octavo.operations.admin.api_import import MovedIn, move_in, move_spaces_in
+    from octavo.operations.admin.import_export import Brought
+    from octavo.operations.admin.lookup import the_organization
 
     if options.source is not None or options.space is not None or options.site is not None:
         raise Failure("--from: brings whole spaces and sites, so SOURCE, --space and --site mean nothing")
@@ -441,10 +441,10 @@ def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from .admin.archives import export_organization
-    from .admin.docs_sites import export_site_files
-    from .admin.import_export import export_space
-    from .admin.naming import find_named
+    from octavo.operations.admin.archives import export_organization
+    from octavo.operations.admin.docs_sites import export_site_files
+    from octavo.operations.admin.import_export import export_space
+    from octavo.operations.admin.lookup import find_named
 
     if (options.name is None) == (options.organization is None):
         raise Failure("name either a space or site or, with --organization, a whole organization")
@@ -473,8 +473,8 @@ def _export(options: argparse.Namespace) -> int:
 def _publish(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.naming import find_named
-    from .admin.static_export import export_site
+    from octavo.operations.admin.lookup import find_named
+    from octavo.operations.admin.static_export import export_site
 
     with _context(options) as context:
         site = find_named(context, options.site, ["site"])
@@ -495,9 +495,9 @@ def _publish(options: argparse.Namespace) -> int:
 def _check_site(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.naming import find_named
-    from .admin.site_checks import Bounds, check_site, check_url
-    from .errors import BadRequest, NotFound
+    from octavo.errors import BadRequest, NotFound
+    from octavo.operations.admin.lookup import find_named
+    from octavo.operations.admin.site_checks import Bounds, check_site, check_url
 
     bounds = Bounds(
         addresses=options.addresses,
@@ -536,9 +536,9 @@ def _check_site(options: argparse.Namespace) -> int:
 
 
 def _backup(options: argparse.Namespace) -> int:
-    from .admin.backup import back_up
-    from .admin.kept_backups import back_up_into, is_place
-    from .admin.places import BackupPlace
+    from octavo.operations.admin.backup import back_up
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.kept_backups import back_up_into, is_place
 
     if options.follow:
         return _follow(options)
@@ -566,9 +566,9 @@ def _follow(options: argparse.Namespace) -> int:
     import signal
     import threading
 
-    from .admin.following import Terms, follow
-    from .admin.places import BackupPlace
-    from .kit import logs
+    from octavo.kit.observability import logs
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.continuous_backup import Terms, follow
 
     given = {
         "every": options.every,
@@ -588,10 +588,10 @@ def _follow(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
-    from .admin.backup import restore
-    from .admin.followed import holds_log, take_back
-    from .admin.kept_backups import is_place, opened_backup
-    from .admin.places import BackupPlace
+    from octavo.operations.admin.backup import restore
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.continuous_restore import holds_log, take_back
+    from octavo.operations.admin.kept_backups import is_place, opened_backup
 
     settings = _settings(options)
     outcome: Any
@@ -620,8 +620,8 @@ def _told(options: argparse.Namespace, outcome: Any, text: str) -> int:
 def _reindex(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.reindexing import reindex
-    from .core.links import app_hosts
+    from octavo.core.links import app_hosts
+    from octavo.operations.admin.reindexing import reindex
 
     with _context(options) as context, _progress("Reading spaces", options.quiet) as progress:
         organization = options.org and _organization(context, options.org)
@@ -632,10 +632,10 @@ def _reindex(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from .admin.backup import list_damage, verify_backup, verify_installation
-    from .admin.followed import holds_log, verify_followed
-    from .admin.kept_backups import is_place, opened_backup
-    from .admin.places import BackupPlace
+    from octavo.operations.admin.backup import list_damage, verify_backup, verify_installation
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.continuous_restore import holds_log, verify_followed
+    from octavo.operations.admin.kept_backups import is_place, opened_backup
 
     if options.file is None:
         try:
@@ -664,7 +664,7 @@ def _verify(options: argparse.Namespace) -> int:
 def _list_jobs(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.job_list import list_jobs
+    from octavo.operations.admin.job_list import list_jobs
 
     with _context(options) as context:
         found = list_jobs(context, state=options.state, kind=options.kind, limit=options.limit)
@@ -684,7 +684,7 @@ def _list_jobs(options: argparse.Namespace) -> int:
 
 
 def _show_job(options: argparse.Namespace) -> int:
-    from .admin.job_list import get_job
+    from octavo.operations.admin.job_list import get_job
 
     with _context(options) as context:
         found = get_job(context, options.id)
@@ -699,7 +699,7 @@ def _show_job(options: argparse.Namespace) -> int:
 
 
 def _retry_jobs(options: argparse.Namespace) -> int:
-    from .admin.job_list import retry_jobs
+    from octavo.operations.admin.job_list import retry_jobs
 
     if bool(options.id) == options.all:
         raise Failure("expected ids of parked jobs, or --all")
@@ -712,7 +712,7 @@ def _retry_jobs(options: argparse.Namespace) -> int:
 
 
 def _rotate(options: argparse.Namespace) -> int:
-    from .kit.sealing import rotate
+    from octavo.kit.secrets.sealing import rotate
 
     with _context(options) as context:
         with context.db.write() as tx:
@@ -726,8 +726,8 @@ def _rotate(options: argparse.Namespace) -> int:
 
 
 def _operations(options: argparse.Namespace) -> int:
-    from .installation import load_packages
-    from .kit.operation import TABLE
+    from octavo.kit.http.operation import TABLE
+    from octavo.operations.installation import load_packages
 
     load_packages()
     if options.missing:
@@ -756,7 +756,9 @@ def _operations(options: argparse.Namespace) -> int:
 def _compare_descriptions(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .openapi import Description, compare, compile_description
+    from octavo.sites.openapi.comparing import compare
+    from octavo.sites.openapi.compiling import compile_description
+    from octavo.sites.openapi.description import Description
 
     found = []
     for path in (options.old, options.new):
@@ -786,8 +788,8 @@ def _compare_descriptions(options: argparse.Namespace) -> int:
 
 
 def _git(options: argparse.Namespace) -> int:
-    from .admin.git_syncs import describe_sync, list_syncs, sync_now
-    from .admin.naming import find_named
+    from octavo.operations.admin.git_syncs import describe_sync, list_syncs, sync_now
+    from octavo.operations.admin.lookup import find_named
 
     with _context(options) as context:
         if options.action == "log":
@@ -841,8 +843,8 @@ def _git(options: argparse.Namespace) -> int:
 def _api(options: argparse.Namespace) -> Iterator[Api]:
     """The API of this installation, or of the one that ``--url`` names, with the first administrator's token, or the
     one in ``--token-file``."""
-    from .developing import Api
-    from .installation import TOKEN_FILE
+    from octavo.operations.developing.api import Api
+    from octavo.operations.installation import TOKEN_FILE
 
     settings = _settings(options)
     token = "" if options.token_file else settings.admin_token
@@ -861,7 +863,7 @@ def _say(line: str) -> None:
 
 
 def _start_integration(options: argparse.Namespace) -> int:
-    from .developing import start_integration
+    from octavo.operations.developing.examples import start_integration
 
     start_integration(options.folder)
     print(f"{options.folder} is ready: `octavo integrations publish {options.folder}` publishes it")
@@ -869,7 +871,7 @@ def _start_integration(options: argparse.Namespace) -> int:
 
 
 def _publish_integration(options: argparse.Namespace) -> int:
-    from .developing import publish_folder
+    from octavo.operations.developing.publishing import publish_folder
 
     with _api(options) as api:
         done = publish_folder(
@@ -881,14 +883,14 @@ def _publish_integration(options: argparse.Namespace) -> int:
 
 
 def _pack_integration(options: argparse.Namespace) -> int:
-    from .developing import pack_folder
+    from octavo.operations.developing.publishing import pack_folder
 
     print(pack_folder(options.folder, options.out, _say, environment=options.environment))
     return DONE
 
 
 def _develop_integration(options: argparse.Namespace) -> int:
-    from .developing import develop
+    from octavo.operations.developing.serving import develop
 
     with _api(options) as api:
         develop(
@@ -905,7 +907,7 @@ def _develop_integration(options: argparse.Namespace) -> int:
 
 
 def _install_builtin(options: argparse.Namespace) -> int:
-    from .developing import install_builtin, list_builtin
+    from octavo.operations.developing.examples import install_builtin, list_builtin
 
     if options.name is None:
         print(json.dumps(list_builtin()) if options.json else "\n".join(list_builtin()))
@@ -918,7 +920,7 @@ def _install_builtin(options: argparse.Namespace) -> int:
 
 
 def _offer_integration(options: argparse.Namespace) -> int:
-    from .admin.vouching import offer_integration
+    from octavo.operations.admin.verification import offer_integration
 
     with _context(options) as context:
         offer_integration(context, options.name, offered=not options.stop)
@@ -929,7 +931,7 @@ def _offer_integration(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from .admin.diagnosis import check_installation
+    from octavo.operations.admin.diagnosis import check_installation
 
     findings = check_installation(_settings(options))
     if options.json:
@@ -1484,7 +1486,7 @@ def _add_integrations(
 def _settings_help() -> str:
     import msgspec
 
-    from .settings import PREFIX, Settings
+    from octavo.settings import PREFIX, Settings
 
     lines = ["settings (environment, or a file given with --config):"]
     for entry in msgspec.json.schema(Settings)["$defs"]["Settings"]["properties"].items():

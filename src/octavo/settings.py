@@ -15,8 +15,8 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import Meta, Struct
 
-from .core.addresses import Address, escape_address, own_address, read_address
-from .errors import OctavoError
+from octavo.core.url_parts import Address, escape_address, own_address, read_address
+from octavo.errors import OctavoError
 
 PREFIX = "OCTAVO_"
 _TESTS = f"{PREFIX}TEST_"

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
-from octavo.access import audit, audit_person
-from octavo.identity import remove_member
-from octavo.kit.pagination import MAX_LIMIT
-from octavo.kit.worker import Worker
+from octavo.kit.db.pagination import MAX_LIMIT
+from octavo.kit.work.worker import Worker
+from octavo.organization.access.auditing import audit, audit_person
+from octavo.organization.identity.removal import remove_member
 from world import NOBODY, PASSWORD
 
 EVENTS = "/orgs/{organizationId}/audit-events"

@@ -73,7 +73,7 @@ def test_a_token_from_the_command_line_demotes_no_last_administrator(data, capsy
 
 
 def test_what_the_operator_ends_is_told(world):
-    from octavo.admin.credentials import end_sessions
+    from octavo.operations.admin.credentials import end_sessions
 
     world.call(NOBODY, "POST", "/sign-in", json={"email": "reader@example.org", "password": PASSWORD})
     assert end_sessions(world.context, "reader@example.org", None) == 1

@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 import pytest
 
 import octavo
-from octavo.access import create_token
-from octavo.identity import disable_member
 from octavo.kit.clock import now
-from octavo.printing import PRINT_PATH, open_print
+from octavo.organization.access.tokens import create_token
+from octavo.organization.identity.removal import disable_member
+from octavo.sites.printing.links import PATH as PRINT_PATH
+from octavo.sites.printing.links import open_print
 from visiting import Visitor
 from world import NOBODY, World
 

@@ -9,19 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.access import (
-    OrgAccess,
-    Person,
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.http.operation import Person
+from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.evaluation import (
     list_said,
+    list_standings,
     list_steps,
     list_steps_of_spaces,
-    role_at,
-    seen_collections,
-    seen_spaces,
     standing,
 )
-from octavo.access.evaluation import list_standings
-from octavo.kit.db import Database, Transaction
+from octavo.organization.access.roles import role_at
+from octavo.organization.access.visibility import seen_collections, seen_spaces
 from rights_worlds import RightsWorld, draw_world, evaluated, reference
 
 

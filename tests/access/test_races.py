@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from octavo.access import Can
-from octavo.kit.operation import TABLE
+from octavo.kit.http.operation import TABLE
+from octavo.organization.access.roles import Can
 from world import PASSWORD
 
 ROUNDS = 5

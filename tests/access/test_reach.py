@@ -2,7 +2,8 @@
 
 import pytest
 
-from octavo.access import create_token, upsert_member
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_token
 from world import NOBODY
 
 

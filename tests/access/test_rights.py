@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from octavo.access import upsert_member
+from octavo.organization.access.members import upsert_member
 from world import World
 
 DOCS = Path(__file__).parents[2] / "docs" / "access" / "rights.md"

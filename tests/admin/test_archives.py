@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from octavo.access import Can, space_access
-from octavo.admin.archives import export_organization, import_organization
-from octavo.admin.backup import verify_installation
-from octavo.content import staging
+from octavo.content.revisions import staging
 from octavo.errors import BadRequest
-from octavo.installation import close_context, open_context
+from octavo.operations.admin.archives import export_organization, import_organization
+from octavo.operations.admin.backup import verify_installation
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.duplicating import prepare_copy
+from octavo.organization.spaces.purging import purge_spaces
 from octavo.settings import Settings
-from octavo.spaces import prepare_copy
-from octavo.spaces.purging import purge_spaces
 from serving import octavo_here
 from world import World
 

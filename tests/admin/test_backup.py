@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from octavo.admin.backup import back_up, restore, verify_backup, verify_installation
-from octavo.admin.reindexing import reindex
 from octavo.core.links import app_hosts
 from octavo.errors import BadRequest, NotFound, Unavailable
-from octavo.installation import close_context, is_installed, open_context
-from octavo.kit.rows import read_rows, read_schema
-from octavo.kit.tables import TABLES
+from octavo.kit.db.rows import read_rows, read_schema
+from octavo.kit.db.tables import TABLES
+from octavo.operations.admin.backup import back_up, restore, verify_backup, verify_installation
+from octavo.operations.admin.reindexing import reindex
+from octavo.operations.installation import close_context, is_installed, open_context
 from octavo.settings import Settings
 from serving import octavo_here
 from world import World

@@ -8,8 +8,8 @@ import logging
 import pytest
 
 from octavo.cli import main
-from octavo.installation import close_context, open_context
-from octavo.kit import jobs
+from octavo.kit.work import jobs
+from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import free_ports
 from serving import octavo as run_command

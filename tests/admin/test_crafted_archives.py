@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.archive_checks import naming_columns
-from octavo.admin.archives import export_organization, import_organization
 from octavo.errors import BadRequest
-from octavo.installation import close_context, open_context
 from octavo.kit.context import Context
-from octavo.kit.rows import read_schema
-from octavo.kit.tables import TABLES
+from octavo.kit.db.rows import read_schema
+from octavo.kit.db.tables import TABLES
+from octavo.operations.admin.archive_checks import naming_columns
+from octavo.operations.admin.archives import export_organization, import_organization
+from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from world import World
 
@@ -386,7 +386,7 @@ def test_bytes_of_others_cannot_be_named_by_their_hash(
     with installation.db.write() as tx:
         digest = tx.value(f"SELECT max({column}) FROM {table}{where}")
         if table == "page_versions":
-            from octavo.content import put_bodies
+            from octavo.content.revisions.bodies import put_bodies
 
             (digest,) = put_bodies(tx, [text])
     rows = archive.rows(table)

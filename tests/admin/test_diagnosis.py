@@ -7,9 +7,9 @@ from typing import Any
 
 import psycopg
 
-from octavo.admin.diagnosis import _connections
-from octavo.kit.databases import open_database
-from octavo.kit.postgres_connections import Clients, count_clients
+from octavo.kit.db.databases import open_database
+from octavo.kit.db.postgres_connections import Clients, count_clients
+from octavo.operations.admin.diagnosis import _connections
 from octavo.settings import Settings
 from settled import until
 

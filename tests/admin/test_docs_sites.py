@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.docs_sites import BroughtSite, bring_source, export_site_files
-from octavo.admin.import_export import bring
-from octavo.admin.naming import find_named
 from octavo.core.free_names import free_name
 from octavo.core.pages import ranks
 from octavo.errors import BadRequest, NotFound
 from octavo.kit import ids
-from octavo.sites import GroupRow, SectionRow, SiteSpaceRow, create_site, load_structure
-from octavo.sites.structure.store import put_row
-from octavo.spaces import get_space, insert_space
+from octavo.operations.admin.docs_sites import BroughtSite, bring_source, export_site_files
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.lookup import find_named
+from octavo.organization.spaces.store import get_space, insert_space
+from octavo.sites.site.creating import create_site
+from octavo.sites.site.structure.store import GroupRow, SectionRow, SiteSpaceRow, load_structure, put_row
 
 DOCS = """site:
   title: Product

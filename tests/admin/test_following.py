@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from octavo.admin import following
-from octavo.admin.followed import list_entries, prune, take_back, verify_followed
-from octavo.admin.following import Terms, follow
-from octavo.admin.places import BackupPlace
 from octavo.errors import BadRequest, OutOfReach, Unavailable
-from octavo.installation import close_context, open_context
 from octavo.kit.clock import parse_iso
 from octavo.kit.context import Context
+from octavo.operations.admin import continuous_backup as following
+from octavo.operations.admin.backup_storage import BackupPlace
+from octavo.operations.admin.continuous_backup import Terms, follow
+from octavo.operations.admin.continuous_restore import list_entries, prune, take_back, verify_followed
+from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import octavo_here
 from settled import PATIENCE, until

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from octavo.access import insert_user, set_manager
-from octavo.kit import jobs
-from octavo.kit.db import Transaction
-from octavo.kit.jobs import enqueue
+from octavo.kit.db.database import Transaction
+from octavo.kit.work import jobs
+from octavo.kit.work.jobs import enqueue
+from octavo.organization.access.accounts import insert_user, set_manager
 from octavo.settings import Settings
 from world import World
 

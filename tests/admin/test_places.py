@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from octavo.admin.backup import verify_backup
-from octavo.admin.kept_backups import back_up_into, opened_backup
-from octavo.admin.places import BackupPlace
 from octavo.errors import BadRequest, NotFound
+from octavo.operations.admin.backup import verify_backup
+from octavo.operations.admin.backup_storage import BackupPlace
+from octavo.operations.admin.kept_backups import back_up_into, opened_backup
 from octavo.settings import Settings
 from world import World
 

@@ -13,16 +13,17 @@ import httpx
 import pytest
 from msgspec import structs
 
-from octavo.access import AGENT_SCOPES
-from octavo.admin.credentials import revoke_tokens
-from octavo.agents import store, tools, undoing
-from octavo.agents.jobs import forget_programs
 from octavo.app import api_app
-from octavo.identity import disable_member, verify_address
+from octavo.assistants.agents import store, tools, undoing
+from octavo.assistants.agents.jobs import forget_programs
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.edge import RateLimiter
-from octavo.kit.operation import TABLE
+from octavo.kit.http.edge import RateLimiter
+from octavo.kit.http.operation import TABLE
+from octavo.operations.admin.credentials import revoke_tokens
+from octavo.organization.access.scopes import AGENT_SCOPES
+from octavo.organization.identity.removal import disable_member
+from octavo.organization.identity.verification import verify_address
 from world import NOBODY, URL
 
 BACK = "http://127.0.0.1:8765/callback"

@@ -15,11 +15,11 @@ import pytest
 from msgspec import structs
 
 from mcp_transport import McpTransport
-from octavo.agents import documents
-from octavo.agents.connecting import Unusable
-from octavo.agents.documents import Documents, Fetcher
+from octavo.assistants.agents import documents
+from octavo.assistants.agents.connecting import Unusable
+from octavo.assistants.agents.documents import Documents, Fetcher
 from octavo.errors import TooManyRequests, Unavailable
-from octavo.kit.fetch import Fetched, FetchError
+from octavo.kit.net.fetch import Fetched, FetchError
 from world import URL
 
 from .test_agents import BACK, Agent, Connecting

@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from model_server import ModelServer, world_with_model
-from octavo.admin.import_export import bring
-from octavo.ask.answering import harmless
-from octavo.ask.retrieving import excerpt
-from octavo.core.document import from_json, read, to_json, write
-from octavo.models import provider
+from octavo.assistants.ask.answering import harmless
+from octavo.assistants.ask.retrieving import excerpt
+from octavo.assistants.models import provider
+from octavo.core.document.json import from_json, to_json
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
+from octavo.operations.admin.import_export import bring
 from settled import PATIENCE
 from world import World
 
@@ -120,7 +122,7 @@ def test_a_model_answers_from_the_passages_and_cites_them(world: World, server: 
 def test_the_answer_grows_while_it_is_written(
     world: World, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("octavo.ask.answering._EVERY", -1)
+    monkeypatch.setattr("octavo.assistants.ask.answering._EVERY", -1)
     server.answer = lambda request: "Run it on a server [1]. And then rest."
     with world_with_model(world, server):
         states = [each["answer"]["markdown"] for each in stream(world)]

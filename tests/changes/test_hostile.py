@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from hostile import VECTORS, every_node, wrapped
-from octavo.core.document import DocumentError, from_json, to_json
+from octavo.core.document.json import DocumentError, from_json, to_json
 
 from .working import insert, update
 

@@ -6,13 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from changes.working import Space
-from octavo.admin.import_export import export_space
-from octavo.changes import uploading
-from octavo.content import limits
+from octavo.content.changes import uploading
+from octavo.content.references.inclusions import MAX_INCLUDED, Inclusions
+from octavo.content.revisions import limits
 from octavo.core.document import markdown as blocks
 from octavo.core.document import nodes, reader
-from octavo.kit import edge, http
-from octavo.references.inclusions import MAX_INCLUDED, Inclusions
+from octavo.kit.http import dispatcher as http
+from octavo.kit.http import edge
+from octavo.operations.admin.import_export import export_space
 from settled import PATIENCE
 from transfer.bringing_in import website
 

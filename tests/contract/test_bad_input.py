@@ -12,8 +12,8 @@ import msgspec
 import msgspec.inspect as models
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, Operation, RawBody
+from octavo.kit.http.operation import TABLE, Operation, RawBody
+from octavo.operations.installation import load_packages
 from world import World
 
 from .samples import Sample, credentials, sample_of, send

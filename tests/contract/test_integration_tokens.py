@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.access import create_integration_token
-from octavo.access.scopes import INTEGRATION_SCOPES
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
+from octavo.organization.access.scopes import INTEGRATION_SCOPES
+from octavo.organization.access.tokens import create_integration_token
 from tools import PublicApi
 from world import NOBODY, World
 

@@ -13,10 +13,10 @@ import pytest
 from conversations.test_clustering import adjusted_rand, labelled
 from conversations.test_conversations import analyse, conversation, ingest, listed
 from model_server import ModelServer, embed_words, world_with_model
-from octavo.conversations import meaning
-from octavo.conversations.clustering import Clustering, count_words
-from octavo.conversations.meaning import Meaning, Meanings, Scale
-from octavo.models import provider
+from octavo.assistants.conversations import embeddings as meaning
+from octavo.assistants.conversations.clustering import Clustering, count_words
+from octavo.assistants.conversations.embeddings import Meaning, Meanings, Scale
+from octavo.assistants.models import provider
 from world import World
 
 SAME = {"invoices": "bill", "bills": "bill", "receipts": "bill", "obtain": "get", "fetch": "get"}

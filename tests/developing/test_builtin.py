@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from octavo.runtime import find_deno
+from octavo.kit.runtime.process import find_deno
 
 
 def copy_of(installed, name):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.developing import list_builtin
-from octavo.developing.examples import builtin_folder
-from octavo.developing.manifest import read_manifest
 from octavo.errors import BadRequest
-from octavo.integrations import PublishIntegration
+from octavo.extensions.integrations.manifest import PublishIntegration
+from octavo.operations.developing.examples import builtin_folder, list_builtin
+from octavo.operations.developing.manifest import read_manifest
 
 GOOD = """
 name: chat

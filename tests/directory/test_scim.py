@@ -2,8 +2,9 @@
 
 import pytest
 
-from octavo.access import create_token, upsert_member
-from octavo.identity import sessions
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_token
+from octavo.organization.identity import sessions
 from world import MEMBERS, NOBODY, URL
 
 

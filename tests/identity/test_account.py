@@ -4,12 +4,13 @@ import pyotp
 import pytest
 
 from contract.samples import TOLD_ELSEWHERE, sample_of, send, succeeded
-from octavo.access import PROOF_LASTS, create_token
-from octavo.access.roles import ACCOUNT
-from octavo.identity import factors
-from octavo.installation import load_packages
 from octavo.kit.clock import iso, now
-from octavo.kit.operation import TABLE
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
+from octavo.organization.access.reach import PROOF_LASTS
+from octavo.organization.access.roles import ACCOUNT
+from octavo.organization.access.tokens import create_token
+from octavo.organization.identity import factors
 from world import NOBODY, PASSWORD
 
 load_packages()

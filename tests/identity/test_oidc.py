@@ -11,8 +11,8 @@ from joserfc import jwk, jwt
 
 from identity_providers import query_of
 from octavo.errors import Unauthorized
-from octavo.identity.oidc import read_id_token
 from octavo.kit.clock import now
+from octavo.organization.identity.oidc import read_id_token
 from world import NOBODY, URL
 
 

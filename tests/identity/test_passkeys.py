@@ -6,8 +6,8 @@ import msgspec
 import pyotp
 import pytest
 
-from octavo.identity import verify_address
 from octavo.kit.clock import now
+from octavo.organization.identity.verification import verify_address
 from passkeys import Authenticator
 from world import NOBODY, PASSWORD, URL, World
 
@@ -94,7 +94,7 @@ def test_a_challenge_is_good_for_what_it_was_made_for(world: World, monkeypatch)
     }
     assert post(world, "/user/passkeys", body, "reviewer").status_code == 400, "one of somebody else"
     begun = started(world)
-    monkeypatch.setattr("octavo.identity.one_time.now", lambda: now() + 5 * 60_000 + 1)
+    monkeypatch.setattr("octavo.organization.identity.one_time.now", lambda: now() + 5 * 60_000 + 1)
     assert answered(world, begun, key.sign(begun["options"])).status_code == 401, "too late"
 
 

@@ -20,11 +20,14 @@ from identity_providers import (
     response_xml,
     sign,
 )
-from octavo.access import find_membership, insert_user, upsert_member
-from octavo.identity import disable_member, passwords, verify_address
-from octavo.identity.saml import signing_in
-from octavo.identity.saml.responses import read_response
 from octavo.kit.clock import now
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import find_membership, upsert_member
+from octavo.organization.identity import passwords
+from octavo.organization.identity.removal import disable_member
+from octavo.organization.identity.saml import signing_in
+from octavo.organization.identity.saml.responses import read_response
+from octavo.organization.identity.verification import verify_address
 from world import NOBODY, PASSWORD, URL
 
 KEYS = Keys()
@@ -405,7 +408,9 @@ def test_an_answer_waits_for_a_short_time(world, monkeypatch):
     made = provider(world, idpInitiated=True)
     secret = waiting(post(world, made, sign(response_xml(**honest(made)), KEYS)))
     real = now()
-    monkeypatch.setattr("octavo.identity.one_time.now", lambda: real + signing_in.LIFETIME + 1000)
+    monkeypatch.setattr(
+        "octavo.organization.identity.one_time.now", lambda: real + signing_in.LIFETIME + 1000
+    )
     assert use(world, "/sign-in/saml", secret).status_code == 401
     assert use(world, "/sign-in/saml/answer", secret).status_code == 401
 
@@ -868,10 +873,10 @@ def test_the_honest_form_of_the_attacks_is_taken(world):
 def test_no_part_of_a_signed_response_can_be_changed(world):
     """Every single character of text and attributes inside the assertion counts."""
     made = provider(world)
-    from octavo.identity.saml.responses import RefusedResponse
-    from octavo.identity.saml.service import Service
-    from octavo.identity.saml.store import find_provider
     from octavo.kit.clock import now
+    from octavo.organization.identity.saml.responses import RefusedResponse
+    from octavo.organization.identity.saml.service import Service
+    from octavo.organization.identity.saml.store import find_provider
 
     service = Service(made["service"]["acsURL"], made["service"]["startURL"], made["service"]["entityID"])
     with world.context.db.read() as tx:

@@ -5,11 +5,11 @@ import pyotp
 import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
 
-from octavo.access import upsert_member
-from octavo.access.scopes import AREAS, Reach, allows
-from octavo.identity import attempts, passwords, sessions, signing_in
 from octavo.kit.clock import now
-from octavo.kit.operation import TABLE, Person
+from octavo.kit.http.operation import TABLE, Person
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.scopes import AREAS, Reach, allows
+from octavo.organization.identity import attempts, passwords, sessions, signing_in
 from world import NOBODY, PRODUCT_HASHER, URL
 
 PASSWORD = "correct horse battery"

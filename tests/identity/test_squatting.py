@@ -4,12 +4,12 @@ import msgspec
 import pyotp
 import pytest
 
-from octavo.access import find_membership
-from octavo.admin.first_start import token_for
 from octavo.errors import Conflict
-from octavo.identity import attempts, factors, passwords, signing_in
-from octavo.invitations import inviting
-from octavo.kit import edge
+from octavo.kit.http import edge
+from octavo.operations.admin.first_start import token_for
+from octavo.organization.access.members import find_membership
+from octavo.organization.identity import attempts, factors, passwords, signing_in
+from octavo.organization.invitations import inviting
 from world import NOBODY, PASSWORD
 
 SQUATTER = "the squatter's password"
@@ -151,7 +151,7 @@ def test_a_squatter_in_the_middle_of_setting_something_up_sets_up_nothing(
     world, mails, squatted, monkeypatch
 ):
     """Their request has been let in when the owner proves the address, and goes on afterwards."""
-    from octavo.identity import verify_address
+    from octavo.organization.identity.verification import verify_address
 
     session = squatted[0]
     owner = user_id(world)
@@ -251,7 +251,7 @@ def test_somebody_with_the_password_does_not_lock_the_owner_out_of_the_second_fa
 
 def test_a_stranger_who_asks_for_links_does_not_keep_the_owner_from_one(world, mails):
     """Nobody is refused, and what was sent is still good; no more than a few are sent."""
-    from octavo.kit.worker import Worker
+    from octavo.kit.work.worker import Worker
 
     ask = [
         world.call(NOBODY, "POST", "/sign-in/link", json={"email": "reader@example.org"}).status_code

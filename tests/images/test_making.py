@@ -14,16 +14,15 @@ import pytest
 from PIL import Image
 
 from light_client import LightClient
-from octavo.admin.backup import back_up, verify_installation
-from octavo.admin.import_export import bring
-from octavo.admin.static_export import export_site
-from octavo.content import check_derived, rebuild_derived
-from octavo.images import make_variants
-from octavo.images.making import note_images
+from octavo.content.images.making import make_variants, note_images
+from octavo.content.revisions.deriving import check_derived, rebuild_derived
+from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import CLOCK, system_time
-from octavo.reader import reader_edge
-from octavo.spaces.purging import purge_spaces
-from octavo.spaces.unused import WAIT, remove_unused
+from octavo.operations.admin.backup import back_up, verify_installation
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.static_export import export_site
+from octavo.organization.spaces.garbage import WAIT, remove_unused
+from octavo.organization.spaces.purging import purge_spaces
 from world import World
 
 PAGE = """# Home

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from PIL import Image, ImageCms
 
-from octavo.images.scaling import scale
-from octavo.images.widths import MAX_PIXELS, wanted_widths
+from octavo.content.images.scaling import scale
+from octavo.content.images.widths import MAX_PIXELS, wanted_widths
 
 RED, BLUE, CLEAR = (220, 20, 20), (20, 20, 220), (0, 0, 0, 0)
 

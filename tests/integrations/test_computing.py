@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from octavo.integrations import active, store
+from octavo.extensions.integrations import active, store
 from octavo.kit.clock import now
 
 from .test_asking import HANDLER

@@ -6,9 +6,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from octavo.access import insert_user, upsert_member
-from octavo.access.tokens import create_token
-from octavo.invitations.store import LIFETIME
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_token
+from octavo.organization.invitations.store import LIFETIME
 
 PASSWORD = "correct horse battery"
 

@@ -2,9 +2,12 @@
 
 import pytest
 
-from octavo.access import hash_token, insert_user, upsert_member
-from octavo.identity import disable_member, one_time, remove_member, signing_in
-from octavo.invitations import store
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import hash_token
+from octavo.organization.identity import one_time, signing_in
+from octavo.organization.identity.removal import disable_member, remove_member
+from octavo.organization.invitations import store
 from world import NOBODY, PASSWORD
 
 INVITES = "/orgs/{organizationId}/invites"

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from light_client import LightClient
-from octavo.admin.backup import verify_installation
 from octavo.app import api_app
 from octavo.errors import Damaged, Unavailable
-from octavo.installation import close_context, open_context
 from octavo.kit.context import Context
-from octavo.kit.db import SqliteDatabase
+from octavo.kit.db.database import SqliteDatabase
+from octavo.operations.admin.backup import verify_installation
+from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import octavo_here
 from world import URL, World

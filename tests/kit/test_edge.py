@@ -16,9 +16,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from asgi_client import ask
 from octavo.errors import Forbidden, TooManyRequests
-from octavo.kit.cache import Memory
-from octavo.kit.compression import Compressor, choose_coding, is_text, zstd
-from octavo.kit.edge import (
+from octavo.kit.db.cache import Memory
+from octavo.kit.http.compression import Compressor, choose_coding, is_text, zstd
+from octavo.kit.http.edge import (
     Action,
     Answer,
     Content,
@@ -33,9 +33,9 @@ from octavo.kit.edge import (
     read_tags,
     text_error,
 )
-from octavo.kit.metrics import Metrics
-from octavo.kit.routing import Routes, split_path
-from octavo.kit.shares import request_threads
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.http.routing import Routes, split_path
+from octavo.kit.scheduling.shares import request_threads
 from octavo.settings import parse_networks
 
 TEXT = b"All work and no play. " * 200

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from collector import Collector, values_of
-from octavo.admin import diagnosis
 from octavo.app import begin_traces
 from octavo.errors import NotFound, Unavailable
-from octavo.kit import tracing
-from octavo.kit.databases import open_database
-from octavo.kit.metrics import Metrics
+from octavo.kit.db.databases import open_database
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.observability import tracing
+from octavo.operations.admin import diagnosis
 from octavo.settings import Settings
 
 
@@ -133,7 +133,7 @@ def test_a_collector_that_takes_nothing_costs_spans_and_no_time(collector: Colle
     """Neither what is done waits for it, nor the end of the process."""
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "20")
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "10")
-    monkeypatch.setattr("octavo.kit.trace_export._LAST_SECONDS", 0.1)
+    monkeypatch.setattr("octavo.kit.observability.trace_export._LAST_SECONDS", 0.1)
     collector.answer = answer
     begin_traces(collector)
     for _ in range(200):

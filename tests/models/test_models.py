@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from model_server import KEY, ModelServer, world_with_model
+from octavo.assistants.models.calling import Model, find_model
+from octavo.assistants.models.provider import Message, ModelFailed
+from octavo.assistants.models.retention import prune_calls
 from octavo.errors import TooManyRequests
-from octavo.kit.allowances import DAY
-from octavo.kit.deadlines import OutOfTime, limited
-from octavo.models import Message, Model, ModelFailed, find_model
-from octavo.models.retention import prune_calls
+from octavo.kit.db.allowances import DAY
+from octavo.kit.scheduling.deadlines import OutOfTime, limited
 from world import World
 
 ORG = "/orgs/{organizationId}"

@@ -10,11 +10,14 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.core.document import Block, Document
 from octavo.core.document.html import Context, render
-from octavo.openapi import Description, Drawer, OperationIndex, export, make_form
-from octavo.openapi.drawing import prose
-from octavo.openapi.using import uses_of
+from octavo.core.document.nodes import Block, Document
+from octavo.sites.openapi.description import Description
+from octavo.sites.openapi.drawing import Drawer, prose
+from octavo.sites.openapi.exporting import export
+from octavo.sites.openapi.index import OperationIndex
+from octavo.sites.openapi.trying import make_form
+from octavo.sites.openapi.using import uses_of
 
 HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)> [x](javascript:alert(3)) {{7*7}} \"'`"

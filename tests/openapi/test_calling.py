@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.errors import BadRequest, OctavoError
-from octavo.insights import EventQueue
-from octavo.openapi import Description, Values, fill, prepare
+from octavo.sites.insights.queueing import EventQueue
+from octavo.sites.openapi.calling import Values, fill
+from octavo.sites.openapi.description import Description
+from octavo.sites.openapi.trying import prepare
 from set_clock import SetClock
 from world import World
 

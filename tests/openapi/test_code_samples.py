@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from octavo.openapi import Description
-from octavo.openapi.code_samples import (
+from octavo.delivery.reader.drawing import asset
+from octavo.sites.openapi.code_samples import (
     Basic,
     Call,
     Env,
@@ -26,8 +26,8 @@ from octavo.openapi.code_samples import (
     templates,
     write_sample,
 )
-from octavo.openapi.examples import media_example
-from octavo.reader.drawing import asset
+from octavo.sites.openapi.description import Description
+from octavo.sites.openapi.examples import media_example
 
 AWKWARD = "q\" ' ` $x ${y} #{z} \\(s) \\ </script> ü 字 @- %"
 CALLS = [

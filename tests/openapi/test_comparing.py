@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from octavo.cli import main
-from octavo.openapi.comparing import compare
-from octavo.openapi.compiling import compile_description
-from octavo.openapi.description import Description
+from octavo.sites.openapi.comparing import compare
+from octavo.sites.openapi.compiling import compile_description
+from octavo.sites.openapi.description import Description
 from world import World
 
 from .specs import SPEC, processed

@@ -14,14 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document import Document, walk, write
 from octavo.core.document.html import render
-from octavo.openapi import processing, reading
-from octavo.openapi.comparing import compare
-from octavo.openapi.compiling import Compiled, compile_description
-from octavo.openapi.description import Description
-from octavo.openapi.drawing import Drawer
-from octavo.openapi.validating import METHODS
+from octavo.core.document.nodes import Document, walk
+from octavo.core.document.writing import write
+from octavo.sites.openapi import processing, reading
+from octavo.sites.openapi.comparing import compare
+from octavo.sites.openapi.compiling import Compiled, compile_description
+from octavo.sites.openapi.description import Description
+from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.validating import METHODS
 
 HEAD = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
 

@@ -12,16 +12,17 @@ import httpx
 import pytest
 
 from light_client import LightClient
-from octavo.admin.import_export import bring
-from octavo.content import check_derived, main_state, rebuild_derived
-from octavo.core.document import to_text
-from octavo.openapi import local
-from octavo.openapi.local import read_descriptions
-from octavo.printing.inputs import gather
-from octavo.printing.order import read_document
-from octavo.printing.store import PrintSubject
-from octavo.reader import reader_edge
-from octavo.search.computed import index_computed_pages
+from octavo.content.revisions.deriving import check_derived, rebuild_derived
+from octavo.content.revisions.store import main_state
+from octavo.content.search.computed import index_computed_pages
+from octavo.core.document.text import to_text
+from octavo.delivery.reader.app import reader_edge
+from octavo.operations.admin.import_export import bring
+from octavo.sites.openapi import local
+from octavo.sites.openapi.local import read_descriptions
+from octavo.sites.printing.inputs import gather
+from octavo.sites.printing.order import read_document
+from octavo.sites.printing.store import PrintSubject
 from world import World
 
 pytestmark = pytest.mark.sqlite_first

@@ -19,31 +19,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from light_client import LightClient
-from octavo.admin.import_export import bring
-from octavo.admin.static_export import export_site
-from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
-from octavo.core.document import Document, Inline, read, to_text, walk, write
+from octavo.content.revisions import drawing
+from octavo.content.revisions.deriving import check_derived, rebuild_derived
+from octavo.content.revisions.store import lock_branch, main_state
+from octavo.content.search import computed, store
+from octavo.content.search.computed import index_computed_pages
 from octavo.core.document.html import BlockLabels, Context, HtmlTarget, render
+from octavo.core.document.nodes import Document, Inline, walk
+from octavo.core.document.reader import read
+from octavo.core.document.text import to_text
+from octavo.core.document.writing import write
 from octavo.core.pages import slugify
-from octavo.kit.db import Transaction
-from octavo.openapi import words
-from octavo.openapi.changelog import Release, draw_changelog
-from octavo.openapi.comparing import Change
-from octavo.openapi.description import Description, Operation
-from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
-from octavo.openapi.models import draw_used_by
-from octavo.openapi.overview import draw_tags
-from octavo.openapi.pages import BLOCKS
-from octavo.openapi.trying import make_form
-from octavo.openapi.words import Words
-from octavo.printing.inputs import gather
-from octavo.printing.order import read_document
-from octavo.printing.store import PrintSubject
-from octavo.reader import mcp, reader_edge
-from octavo.reader.locales import catalogue
-from octavo.search import computed, store
-from octavo.search.computed import index_computed_pages
-from octavo.sites import find_site_of_space
+from octavo.delivery.reader import mcp
+from octavo.delivery.reader.app import reader_edge
+from octavo.delivery.reader.locales import catalogue
+from octavo.kit.db.database import Transaction
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.static_export import export_site
+from octavo.sites.openapi import words
+from octavo.sites.openapi.changelog import Release, draw_changelog
+from octavo.sites.openapi.comparing import Change
+from octavo.sites.openapi.description import Description, Operation
+from octavo.sites.openapi.drawing import _SENTENCE, Drawer, _markdown
+from octavo.sites.openapi.models import draw_used_by
+from octavo.sites.openapi.overview import draw_tags
+from octavo.sites.openapi.pages import BLOCKS
+from octavo.sites.openapi.trying import make_form
+from octavo.sites.openapi.words import Words
+from octavo.sites.printing.inputs import gather
+from octavo.sites.printing.order import read_document
+from octavo.sites.printing.store import PrintSubject
+from octavo.sites.site.store import find_site_of_space
 from world import World
 
 from .specs import SMALL, processed

@@ -10,14 +10,15 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.core.document import Document, write
 from octavo.core.document.html import BlockLabels, Context, render
-from octavo.openapi.compiling import compile_description
-from octavo.openapi.description import Description
-from octavo.openapi.drawing import Drawer
-from octavo.openapi.exporting import export
-from octavo.openapi.reading import read_file
-from octavo.openapi.trying import make_form
+from octavo.core.document.nodes import Document
+from octavo.core.document.writing import write
+from octavo.sites.openapi.compiling import compile_description
+from octavo.sites.openapi.description import Description
+from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.exporting import export
+from octavo.sites.openapi.reading import read_file
+from octavo.sites.openapi.trying import make_form
 
 SERVERS: list[dict[str, Any]] = [{"url": "https://api.example.com"}]
 

@@ -22,15 +22,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from light_client import LightClient
-from octavo.admin.import_export import bring
+from octavo.delivery.reader.app import reader_edge
+from octavo.delivery.reader.drawing import asset
+from octavo.delivery.reader.locales import catalogue
 from octavo.errors import BadRequest, OctavoError
-from octavo.insights import EventQueue
-from octavo.kit import shares
-from octavo.openapi import Description, FilledForm, make_form, prepare
-from octavo.openapi.trying import can_try, list_origins, token_origins
-from octavo.reader import reader_edge
-from octavo.reader.drawing import asset
-from octavo.reader.locales import catalogue
+from octavo.kit.scheduling import shares
+from octavo.operations.admin.import_export import bring
+from octavo.sites.insights.queueing import EventQueue
+from octavo.sites.openapi.description import Description
+from octavo.sites.openapi.trying import FilledForm, can_try, list_origins, make_form, prepare, token_origins
 from set_clock import SetClock
 from world import World
 
@@ -330,7 +330,7 @@ def test_requests_of_one_address_are_counted(world: World, site: Site, api: Any,
 
 def test_few_are_sent_at_a_time(world: World, site: Site, api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     site.settings(try_connections=1)
-    monkeypatch.setattr("octavo.reader.app.QUEUE_SECONDS", 0)
+    monkeypatch.setattr("octavo.delivery.reader.app.QUEUE_SECONDS", 0)
     with ExitStack() as stack:
         for pool in list(shares.everywhere):
             if pool.name == "requests are being sent":

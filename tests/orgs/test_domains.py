@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from name_server import NameServer
-from octavo.access import upsert_member
-from octavo.admin.vouching import prove_domain
 from octavo.errors import BadRequest, NotFound
-from octavo.orgs import store
+from octavo.operations.admin.verification import prove_domain
+from octavo.organization.access.members import upsert_member
+from octavo.organization.orgs import store
 from octavo.settings import SettingsError, load
 from world import World
 
@@ -169,7 +169,7 @@ def test_a_record_of_one_organization_proves_nothing_for_another(world: World, n
 def test_name_servers_that_do_not_answer_are_not_waited_for(
     world: World, names: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("octavo.kit.names._SECONDS", 0.2)
+    monkeypatch.setattr("octavo.kit.net.names._SECONDS", 0.2)
     set_domains(world, "elsewhere.example")
     names.silent = True
     answer = prove(world, "elsewhere.example")

@@ -2,10 +2,13 @@
 
 import pytest
 
-from octavo.access import create_token, insert_user, upsert_member
-from octavo.admin.vouching import prove_domain
-from octavo.identity import disable_member, remove_member, sessions
-from octavo.orgs import store
+from octavo.operations.admin.verification import prove_domain
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_token
+from octavo.organization.identity import sessions
+from octavo.organization.identity.removal import disable_member, remove_member
+from octavo.organization.orgs import store
 from visiting import Visitor
 from world import NOBODY, PASSWORD
 

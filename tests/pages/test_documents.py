@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from changes.working import Space, insert
-from octavo.pages.embedding import find_embed
+from octavo.content.pages.embedding import find_embed
 from octavo.settings import Settings
 
 TEXT = """---

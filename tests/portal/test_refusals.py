@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from octavo.access.tokens import is_same_origin
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE
-from octavo.portal import FILES, draw_home, draw_refusal, read_file
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
+from octavo.organization.access.tokens import is_same_origin
+from octavo.organization.portal.drawing import FILES, draw_home, draw_refusal, read_file
 from world import PASSWORD, URL
 
 BROWSED = {

@@ -12,16 +12,19 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
-from octavo.core.document import Reference, containing, read, rewrite, split_page, typst
+from octavo.core.document import containing, typst
+from octavo.core.document.page import split_page
+from octavo.core.document.reader import read
+from octavo.core.document.references import Reference, rewrite
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.errors import NotFound
-from octavo.fonts import FONTS, printed_files, read_font
-from octavo.kit import children
-from octavo.printing import compiling, print_job
-from octavo.printing.fonts import Glyphs, coverage
-from octavo.printing.inputs import chosen_pages, image_kind
-from octavo.printing.order import (
+from octavo.kit.processes import children
+from octavo.sites.fonts.built_in import FONTS, printed_files, read_font
+from octavo.sites.printing import compiling, print_job
+from octavo.sites.printing.fonts import Glyphs, coverage
+from octavo.sites.printing.inputs import chosen_pages, image_kind
+from octavo.sites.printing.order import (
     Chapter,
     Contained,
     Face,
@@ -32,8 +35,8 @@ from octavo.printing.order import (
     StoredFile,
     write_document,
 )
-from octavo.printing.print_job import compile_order
-from octavo.printing.words import words_of
+from octavo.sites.printing.print_job import compile_order
+from octavo.sites.printing.words import words_of
 
 
 def png(width: int = 4, height: int = 4) -> bytes:

@@ -13,14 +13,15 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from markupsafe import Markup
 
-from octavo.admin.import_export import bring
-from octavo.kit.pictures import redraw
-from octavo.reader import scripts_of_cards
-from octavo.reader.cards import Card, Cards, card_of
-from octavo.reader.looks import read_look
-from octavo.reader.scripts_of_cards import SCRIPTS, scripts_of
-from octavo.reader.views import Crumb, PageView, Picture, SiteView
-from octavo.sites import Customization, find_site_of_space
+from octavo.delivery.reader import card_scripts
+from octavo.delivery.reader.card_scripts import SCRIPTS, scripts_of
+from octavo.delivery.reader.cards import Card, Cards, card_of
+from octavo.delivery.reader.styling import read_look
+from octavo.delivery.reader.views import Crumb, PageView, Picture, SiteView
+from octavo.kit.processes.image_conversion import redraw
+from octavo.operations.admin.import_export import bring
+from octavo.sites.site.customization.model import Customization
+from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
 from world import World
 
@@ -142,7 +143,7 @@ def test_a_language_has_its_own_shapes_of_letters() -> None:
 
 
 def test_every_font_of_a_script_has_its_licence() -> None:
-    folder = Path(scripts_of_cards.__file__).parent / "card_fonts"
+    folder = Path(card_scripts.__file__).parent / "card_fonts"
     used = {name for script in SCRIPTS.values() for name in script.files}
     assert used == {path.name for path in folder.glob("*.woff*")}
     licences = {path.stem for path in folder.glob("*.LICENSE")}

@@ -16,11 +16,11 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from octavo import fonts
-from octavo.reader import drawing, locales
-from octavo.reader.views import Labels
-from octavo.sites.customization import looks
-from octavo.sites.customization.looks import Customization
+from octavo.delivery.reader import drawing, locales
+from octavo.delivery.reader.views import Labels
+from octavo.sites.fonts import built_in as fonts
+from octavo.sites.site.customization import model as looks
+from octavo.sites.site.customization.model import Customization
 from visiting import Visitor
 
 pytestmark = pytest.mark.sqlite_first

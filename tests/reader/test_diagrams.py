@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.admin.static_export import export_site
-from octavo.reader.drawing import asset, content_security_policy
-from octavo.sites import find_site_of_space
+from octavo.delivery.reader.drawing import asset, content_security_policy
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.static_export import export_site
+from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
 from world import World
 

@@ -9,11 +9,10 @@ from functools import cache
 import pytest
 from markupsafe import Markup
 
-from octavo.core.colour import theme
+from octavo.core.color import theme
 from octavo.core.document.html import Asset, Heading
-from octavo.kit.icons import icon
-from octavo.reader import drawing
-from octavo.reader.views import (
+from octavo.delivery.reader import drawing
+from octavo.delivery.reader.views import (
     Announcement,
     CoverView,
     Crumb,
@@ -31,6 +30,7 @@ from octavo.reader.views import (
     Tab,
     Variant,
 )
+from octavo.kit.icons import icon
 
 EVIL = "\"><script>alert('x')</script>{{ 7*7 }}"
 

@@ -18,14 +18,16 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 
 from light_client import LightClient
-from octavo.admin.import_export import bring
-from octavo.insights import EventQueue
+from octavo.delivery.reader import mcp
+from octavo.delivery.reader.app import reader_edge
+from octavo.delivery.reader.routes import assistants
 from octavo.kit.clock import now
-from octavo.reader import mcp, reader_edge
-from octavo.reader.routes import assistants
-from octavo.sites import get_site, store
-from octavo.sites.audiences.visitor_auth import signing_key
-from octavo.sites.previewing import make_preview
+from octavo.operations.admin.import_export import bring
+from octavo.sites.insights.queueing import EventQueue
+from octavo.sites.site import store
+from octavo.sites.site.audiences.visitor_auth import signing_key
+from octavo.sites.site.previewing import make_preview
+from octavo.sites.site.store import get_site
 from set_clock import SetClock
 from world import World
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.content import main_state
-from octavo.core.document import containing, evaluating, html, json, places, reader, typst, writer
+from octavo.content.revisions.store import main_state
+from octavo.core.document import anchors as places
+from octavo.core.document import containing, evaluating, html, json, reader, typst, writer
 from octavo.core.document import text as said
-from octavo.printing.inputs import gather
-from octavo.printing.store import PrintSubject
-from octavo.printing.typesetting import Setting
+from octavo.operations.admin.import_export import bring
+from octavo.sites.printing.inputs import gather
+from octavo.sites.printing.store import PrintSubject
+from octavo.sites.printing.typesetting import Setting
 from reader.test_sites import Visitor
 
 # The package has a function of this name, too.

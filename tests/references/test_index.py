@@ -3,11 +3,13 @@
 import pytest
 
 from changes.working import insert, update
-from octavo.admin.import_export import bring
-from octavo.content import Changes, bodies, check_derived, list_pages, main_state
+from octavo.content.references.index import derive
+from octavo.content.revisions import bodies
+from octavo.content.revisions.deriving import check_derived
+from octavo.content.revisions.store import Changes, list_pages, main_state
 from octavo.core.document import blocks, reader
 from octavo.core.links import app_hosts
-from octavo.references import derive
+from octavo.operations.admin.import_export import bring
 
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guides/README.md)\n  * [Start](guides/start.md)\n"

@@ -19,12 +19,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conditional_spaces import COMMON, ConditionalSpace, MadePage, words_of
-from octavo.admin.import_export import bring
-from octavo.content import main_state
-from octavo.printing.inputs import gather
-from octavo.printing.print_job import compile_order
-from octavo.printing.store import PrintSubject
-from octavo.references.inclusions import MAX_INCLUDED
+from octavo.content.references.inclusions import MAX_INCLUDED
+from octavo.content.revisions.store import main_state
+from octavo.operations.admin.import_export import bring
+from octavo.sites.printing.inputs import gather
+from octavo.sites.printing.print_job import compile_order
+from octavo.sites.printing.store import PrintSubject
 from reader.test_sites import Visitor
 
 pytestmark = pytest.mark.sqlite_first

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from changes.working import update
-from octavo.admin.import_export import bring
-from octavo.content import main_state
+from octavo.content.references.lookup import Owner
+from octavo.content.references.resolving import Nobody, state_resolver
+from octavo.content.revisions.store import main_state
 from octavo.core.links import app_hosts
-from octavo.printing.inputs import gather
-from octavo.printing.store import PrintSubject
-from octavo.references import Nobody, Owner, state_resolver
-from octavo.sites import create_site, set_published
+from octavo.operations.admin.import_export import bring
+from octavo.sites.printing.inputs import gather
+from octavo.sites.printing.store import PrintSubject
+from octavo.sites.site.creating import create_site
+from octavo.sites.site.store import set_published
 from printing.test_compiling import png
 from reader.test_sites import Visitor
 from references.test_index import Linked

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from changes.working import insert, update
-from octavo.admin.import_export import bring
-from octavo.content import check_derived, rebuild_derived, staging
-from octavo.content.deriving import remove_replaced
+from octavo.content.references import listing, totals
+from octavo.content.revisions import staging
+from octavo.content.revisions.deriving import check_derived, rebuild_derived, remove_replaced
 from octavo.core.links import app_hosts
-from octavo.references import listing, totals
+from octavo.operations.admin.import_export import bring
 from references.test_index import Linked
 
 STEPS = 14

@@ -12,10 +12,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import msgspec
 import pytest
 
+from octavo.delivery.renderers import notifying
 from octavo.errors import Unavailable
-from octavo.kit import outbox
 from octavo.kit.context import Context
-from octavo.renderers import notifying
+from octavo.kit.work import outbox
 from world import World
 
 from ..openapi.specs import SMALL, processed

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from octavo.errors import Unavailable
-from octavo.runtime import Event, FetchRefused, Got, Host, ScriptFailed, process
+from octavo.kit.runtime import process
+from octavo.kit.runtime.host import Host
+from octavo.kit.runtime.process import Event, FetchRefused, Got, ScriptFailed
 
 
 class Ran:

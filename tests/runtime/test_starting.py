@@ -10,7 +10,9 @@ import time
 import pytest
 
 from octavo.errors import Unavailable
-from octavo.runtime import Event, Host, process
+from octavo.kit.runtime import process
+from octavo.kit.runtime.host import Host
+from octavo.kit.runtime.process import Event
 
 EVENT = Event("{}", "{}")
 SCRIPT = """

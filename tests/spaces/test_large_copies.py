@@ -10,14 +10,18 @@ from typing import Any
 import pytest
 from httpx import Response
 
-from octavo.access import Can, SpaceAccess, space_access, upsert_member
-from octavo.admin.backup import verify_installation
-from octavo.content import check_derived, staging
-from octavo.content.store import FOREVER
-from octavo.kit import turns
-from octavo.kit.worker import Worker
-from octavo.spaces import duplicating, prepare_copy
-from octavo.spaces.purging import purge_spaces
+from octavo.content.revisions import staging
+from octavo.content.revisions.deriving import check_derived
+from octavo.content.revisions.store import FOREVER
+from octavo.kit.db import turns
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.backup import verify_installation
+from octavo.organization.access.authorization import SpaceAccess, space_access
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces import duplicating
+from octavo.organization.spaces.duplicating import prepare_copy
+from octavo.organization.spaces.purging import purge_spaces
 from set_clock import SetClock
 from settled import PATIENCE
 from world import URL, World

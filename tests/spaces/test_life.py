@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from octavo.access import upsert_member
-from octavo.kit.tables import content_columns
-from octavo.kit.worker import Worker
-from octavo.spaces import release
+from octavo.kit.db.tables import content_columns
+from octavo.kit.work.worker import Worker
+from octavo.organization.access.members import upsert_member
+from octavo.organization.spaces.garbage import release
 from set_clock import SetClock
 from world import Place, World
 

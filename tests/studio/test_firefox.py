@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from firefox import Firefox, firefox
-from octavo.studio import find_missing
+from octavo.delivery.studio.serving import find_missing
 from serving import Administrator, Served, serving_new
 from settled import until
 from tools import absent

@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from octavo.core.document import DocumentError, read
 from octavo.core.document.html import Heading, render
-from octavo.reader import drawing
-from octavo.reader.views import Crumb, Feedback, NavItem, PageView, SiteView, Tab
-from octavo.transfer import html
-from octavo.transfer.html import convert, decode_html, parse_html
+from octavo.core.document.json import DocumentError
+from octavo.core.document.reader import read
+from octavo.delivery.reader import drawing
+from octavo.delivery.reader.views import Crumb, Feedback, NavItem, PageView, SiteView, Tab
+from octavo.interchange.transfer import html
+from octavo.interchange.transfer.html import convert, decode_html, parse_html
 
 
 def converted(data: bytes | str, told: str | None = None) -> str:

@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from document_strategies import documents
-from octavo.core.document import Document, read, write
-from octavo.translations.segments import _PLACEHOLDER, edited, segments, skeleton
+from octavo.assistants.translations.segments import _PLACEHOLDER, edited, segments, skeleton
+from octavo.core.document.nodes import Document
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
 
 MANUAL = Path(__file__).parents[2] / "docs"
 PAGES = sorted(MANUAL.rglob("*.md"))

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from model_server import ModelServer, world_with_model
-from octavo.kit.tables import find_wrong
-from octavo.kit.worker import Worker
-from octavo.spaces.purging import purge_spaces
-from octavo.translations.learning import changed_by_people
+from octavo.assistants.translations.learning import changed_by_people
+from octavo.kit.db.tables import find_wrong
+from octavo.kit.work.worker import Worker
+from octavo.organization.spaces.purging import purge_spaces
 from world import World
 
 ORG = "/orgs/{organizationId}"

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from octavo.content.uploads import receiving
 from octavo.errors import BadRequest
-from octavo.kit.asgi import Disconnected
-from octavo.kit.edge import Request
-from octavo.kit.shares import request_threads
-from octavo.spaces import unused
-from octavo.uploads import receiving
+from octavo.kit.http.asgi import Disconnected
+from octavo.kit.http.edge import Request
+from octavo.kit.scheduling.shares import request_threads
+from octavo.organization.spaces import garbage
 from world import World
 
 
@@ -63,7 +63,7 @@ def test_an_uploaded_file_becomes_a_file_of_the_space(world: World) -> None:
     receiving.forget_uploads(world.context)
     with world.context.db.write() as tx:
         tx.run("UPDATE unused SET released_at = 0")
-    unused.remove_unused(world.context)
+    garbage.remove_unused(world.context)
     assert world.context.files.exists(digest)
 
 

@@ -1,0 +1,530 @@
+"""The tools that agents use. Each performs operations of the table as the person who connected the agent, and what it
+changes is noted under the agent's name.
+
+Nothing that an agent reads changes what it may do: what a tool does follows from its arguments and the person's rights,
+never from the text of a page or comment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from octavo.errors import OctavoError
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Database
+from octavo.kit.http.mcp import RefusedTool, Tool, ToolText
+from octavo.kit.http.operation import Actor
+from octavo.organization.access.auditing import audit
+
+from . import store
+
+MAX_DRAFTS, MAX_PAGES, MAX_OTHERS = 50, 500, 300
+"""Change requests that an agent may begin in a day, pages that it may edit, and what else it may do: comments, replies,
+reviews, requests for them, changes of what a change request is called."""
+MAX_WAITING = 100
+"""Change requests of an agent that may wait for people at a time."""
+_TEXT = 40_000
+"""Characters of one answer, some 10,000 tokens."""
+
+Id = Annotated[str, Meta(min_length=1, max_length=100)]
+Words = Annotated[str, Meta(min_length=1, max_length=20_000)]
+Cursor = Annotated[str, Meta(max_length=500, description="The `next` of an earlier answer")] | None
+Start = Annotated[int, Meta(ge=0, le=2**53, description="The first character to return, for long texts")]
+Space = Annotated[str, Meta(min_length=1, max_length=100, description="The id of a space")]
+Change = Annotated[
+    str, Meta(min_length=1, max_length=100, description="The id or number of a change request of the space")
+]
+
+
+class Using(Struct, frozen=True):
+    """Whoever uses tools. ``perform``: an operation with its path, query and body, as them. ``agent``: the id of the
+    connection; "" for a token of another kind."""
+
+    perform: Callable[[str, dict[str, str], dict[str, Any], Any], Any]
+    db: Database
+    actor: Actor
+    organization_id: str
+
+    @property
+    def agent(self) -> str:
+        return self.actor.token_id if self.agent_name is not None else ""
+
+    @property
+    def agent_name(self) -> str | None:
+        return self.actor.agent
+
+    def ask(
+        self, operation: str, path: dict[str, str], query: dict[str, Any] | None = None, body: Any = None
+    ) -> Any:
+        """What an operation answers. Raises RefusedTool with its own words."""
+        try:
+            return self.perform(operation, path, query or {}, body)
+        except OctavoError as error:
+            raise RefusedTool(f"{error.status}: {error.message}") from None
+
+    def change(
+        self,
+        operation: str,
+        path: dict[str, str],
+        body: Any = None,
+        *,
+        query: dict[str, Any] | None = None,
+        pages: int = 0,
+        parent: str | None = None,
+    ) -> Any:
+        """The same for one that changes something, which is noted."""
+        self._require_budget(operation, pages)
+        change = path.get("changeRequestId")
+        if change is not None:
+            # A number means the same only for as long as it is asked in this space. Asked before: what was changed is
+            # noted whatever comes then.
+            where = {name: path[name] for name in ("spaceId", "changeRequestId")}
+            change = self.ask("getChangeRequestById", where)["id"]
+            path = {**path, "changeRequestId": change}
+        made = self.ask(operation, path, query, body)
+        id = made.get("id") if isinstance(made, dict) else None
+        if operation == "createChangeRequest":
+            change = id
+        if self.agent:
+            act = store.ActRow(
+                ids.new_id(), operation, path.get("spaceId"), change, id, parent, pages, now(), None
+            )
+            told = {"operation": operation, "space": act.space_id, "changeRequest": change}
+            with self.db.write() as tx:
+                store.insert_act(tx, self.agent, act)
+                audit(tx, self.actor, "agent.acted", self.organization_id, ("agent", self.agent), after=told)
+        return made
+
+    def _require_budget(self, operation: str, pages: int) -> None:
+        """Raises RefusedTool for an agent that did enough for a day."""
+        if not self.agent:
+            return
+        with self.db.read() as tx:
+            day, waiting = store.count_day(tx, self.agent), store.count_waiting(tx, self.agent)
+        if operation == "createChangeRequest":
+            if day.drafts >= MAX_DRAFTS:
+                raise RefusedTool(f"429: an agent begins at most {MAX_DRAFTS} change requests in a day.")
+            if waiting >= MAX_WAITING:
+                raise RefusedTool(
+                    f"429: {waiting} change requests of yours wait for people. One of them is to be merged or archived first."
+                )
+        elif pages:
+            if day.pages + pages > MAX_PAGES:
+                raise RefusedTool(f"429: an agent edits at most {MAX_PAGES} pages in a day.")
+        elif day.others >= MAX_OTHERS:
+            raise RefusedTool(
+                f"429: an agent comments, reviews and asks at most {MAX_OTHERS} times in a day."
+            )
+
+
+def _say(found: Any, start: int = 0) -> ToolText:
+    """An answer as JSON, cut to what a model reads at once; whole, it is there for programs as well."""
+    text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
+    part = text[start : start + _TEXT]
+    left = len(text) - start - len(part)
+    if left > 0:
+        return ToolText(f"{part}\n\n[{left} more characters: call again with start={start + _TEXT}.]")
+    if start or not isinstance(found, (dict, list)):
+        return ToolText(part)
+    return ToolText(part, data=found if isinstance(found, dict) else {"items": found})
+
+
+def _slim(page: dict[str, Any]) -> dict[str, Any]:
+    """A page of a list as far as an agent needs it."""
+    kept = {name: page[name] for name in ("id", "title", "path", "description", "type") if page.get(name)}
+    if page.get("pages"):
+        kept["pages"] = [_slim(below) for below in page["pages"]]
+    return kept
+
+
+class Find(Struct, forbid_unknown_fields=True):
+    query: Annotated[str, Meta(min_length=1, max_length=500)]
+    space: Space | None = None
+    next: Cursor = None
+    start: Start = 0
+
+
+def _find(on: Using, asked: Find) -> ToolText:
+    query = {"query": asked.query.replace("\0", " "), "limit": 20, "page": asked.next}
+    if asked.space is not None:
+        return _say(on.ask("searchSpaceContent", {"spaceId": asked.space}, query), asked.start)
+    path = {"organizationId": on.organization_id}
+    return _say(on.ask("searchOrganizationContent", path, query), asked.start)
+
+
+class ListAll(Struct, forbid_unknown_fields=True):
+    next: Cursor = None
+    start: Start = 0
+
+
+def _of_organization(operation: str) -> Callable[[Using, Any], ToolText]:
+    def use(on: Using, asked: ListAll) -> ToolText:
+        path = {"organizationId": on.organization_id}
+        found = on.ask(operation, path, {"limit": 50, "page": asked.next})
+        kept = [
+            {name: one[name] for name in ("id", "title", "urls") if name in one} for one in found["items"]
+        ]
+        return _say({"items": kept, "next": found.get("next", {}).get("page")}, asked.start)
+
+    return use
+
+
+class ListPages(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change | None = None
+    start: Start = 0
+
+
+def _at(operation: str, space: str, change: str | None) -> tuple[str, dict[str, str]]:
+    """An operation at a space, or the same in a change request."""
+    if change is None:
+        return operation, {"spaceId": space}
+    named = {"getPageById": "getPageInChangeRequestById", "listPages": "listPagesInChangeRequest"}
+    other = named.get(operation, operation.replace("InSpace", "InChangeRequest"))
+    return other, {"spaceId": space, "changeRequestId": change}
+
+
+def _list_pages(on: Using, asked: ListPages) -> ToolText:
+    operation, path = _at("listPages", asked.space, asked.change_request)
+    found = on.ask(operation, path)
+    return _say([_slim(page) for page in found["pages"]], asked.start)
+
+
+class ReadPage(Struct, forbid_unknown_fields=True):
+    space: Space
+    page: Id
+    change_request: Change | None = None
+    format: Annotated[
+        Literal["markdown", "document"],
+        Meta(description="document: nodes with the keys by which edit changes single blocks"),
+    ] = "markdown"
+    start: Start = 0
+
+
+def _read_page(on: Using, asked: ReadPage) -> ToolText:
+    operation, path = _at("getPageById", asked.space, asked.change_request)
+    page = on.ask(operation, {**path, "pageId": asked.page}, {"format": asked.format})
+    text = page.pop("markdown", None)
+    if text is None:
+        return _say(page, asked.start)
+    said = _say(text, asked.start)
+    slim = _slim(page)
+    head = "" if asked.start else f"{msgspec.json.encode(slim).decode()}\n\n"
+    is_whole = len(text) <= _TEXT and not asked.start
+    return ToolText(head + said.text, data={"page": slim, "markdown": text} if is_whole else None)
+
+
+class ListChanges(Struct, forbid_unknown_fields=True):
+    space: Space | None = None
+    status: Literal["draft", "open", "archived", "merged"] = "open"
+    next: Cursor = None
+    start: Start = 0
+
+
+def _list_changes(on: Using, asked: ListChanges) -> ToolText:
+    query = {"status": asked.status, "limit": 30, "page": asked.next}
+    if asked.space is not None:
+        return _say(on.ask("listChangeRequestsForSpace", {"spaceId": asked.space}, query), asked.start)
+    path = {"organizationId": on.organization_id}
+    return _say(on.ask("listChangeRequestsForOrganization", path, query), asked.start)
+
+
+class OfChange(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change
+    start: Start = 0
+
+    @property
+    def path(self) -> dict[str, str]:
+        return {"spaceId": self.space, "changeRequestId": self.change_request}
+
+
+class ReadChange(OfChange, forbid_unknown_fields=True):
+    next: (
+        Annotated[str, Meta(max_length=500, description="The `next` of an earlier answer, for more reviews")]
+        | None
+    ) = None
+
+
+def _read_change(on: Using, asked: ReadChange) -> ToolText:
+    found = on.ask("getChangeRequestById", asked.path)
+    changes = on.ask("getChangeRequestChanges", asked.path)
+    reviews = on.ask(
+        "getReviewsByChangeRequestId", asked.path, {"format": "markdown", "limit": 100, "page": asked.next}
+    )
+    told = {"changeRequest": found, "changes": changes, "reviews": reviews["items"]}
+    return _say({**told, "next": reviews.get("next", {}).get("page")}, asked.start)
+
+
+class CreateChange(Struct, forbid_unknown_fields=True):
+    space: Space
+    subject: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+def _create_change(on: Using, asked: CreateChange) -> ToolText:
+    return _say(on.change("createChangeRequest", {"spaceId": asked.space}, {"subject": asked.subject}))
+
+
+class Edit(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change
+    changes: Annotated[
+        list[dict[str, Any]],
+        Meta(
+            min_length=1,
+            max_length=100,
+            description="As the API takes them: "
+            '{"operation": "insert_page", "title", "into", "document": {"markdown"}}, '
+            '{"operation": "update_page", "page", "title", "document": {"markdown"}}, '
+            '{"operation": "update_blocks", "page", …} by the keys of blocks, {"operation": "delete_page", "page"}',
+        ),
+    ]
+    base_revision: Annotated[
+        str,
+        Meta(
+            max_length=100,
+            description="The `revision` that the changes were made on: what was saved since is merged",
+        ),
+    ]
+
+
+def _edit(on: Using, asked: Edit) -> ToolText:
+    path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
+    body = {"changes": asked.changes, "baseRevision": asked.base_revision}
+    made = on.change(
+        "updateChangeRequestContent", path, body, query={"compat": "false"}, pages=len(asked.changes)
+    )
+    made.pop("change", None)
+    return _say(made)
+
+
+class Describe(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change
+    subject: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    status: Literal["draft", "open", "archived"] | None = None
+
+
+def _describe(on: Using, asked: Describe) -> ToolText:
+    path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
+    given = {"subject": asked.subject, "status": asked.status}
+    body = {name: value for name, value in given.items() if value is not None}
+    if not body:
+        raise RefusedTool("subject or status: expected one of them")
+    return _say(on.change("updateChangeRequestById", path, body))
+
+
+class ListComments(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change | None = None
+    next: Cursor = None
+    start: Start = 0
+
+
+def _list_comments(on: Using, asked: ListComments) -> ToolText:
+    operation, path = _at("listCommentsInSpace", asked.space, asked.change_request)
+    found = on.ask(operation, path, {"limit": 30, "page": asked.next, "format": "markdown"})
+    return _say(found, asked.start)
+
+
+class Comment(Struct, forbid_unknown_fields=True):
+    space: Space
+    text: Words
+    change_request: Change | None = None
+    page: Id | None = None
+    block: Annotated[str, Meta(max_length=100, description="The key of a block of the page")] | None = None
+
+
+def _comment(on: Using, asked: Comment) -> ToolText:
+    operation, path = _at("postCommentInSpace", asked.space, asked.change_request)
+    body: dict[str, Any] = {"body": {"markdown": asked.text}}
+    body |= {"page": asked.page} if asked.page else {}
+    body |= {"node": asked.block} if asked.block else {}
+    return _say(on.change(operation, path, body))
+
+
+class Reply(Struct, forbid_unknown_fields=True):
+    space: Space
+    comment: Id
+    text: Words
+    change_request: Change | None = None
+
+
+def _reply(on: Using, asked: Reply) -> ToolText:
+    operation, path = _at("postCommentReplyInSpace", asked.space, asked.change_request)
+    body = {"body": {"markdown": asked.text}}
+    return _say(on.change(operation, {**path, "commentId": asked.comment}, body, parent=asked.comment))
+
+
+class AskReview(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change
+    people: Annotated[list[Id], Meta(min_length=1, max_length=20, description="Ids of people")]
+
+
+def _ask_review(on: Using, asked: AskReview) -> ToolText:
+    path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
+    return _say(on.change("requestReviewersForChangeRequest", path, {"users": asked.people}))
+
+
+class Review(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change
+    status: Literal["approved", "changes-requested", "commented"]
+    text: Words | None = None
+
+
+def _review(on: Using, asked: Review) -> ToolText:
+    path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
+    body: dict[str, Any] = {"status": asked.status}
+    body |= {"comment": {"markdown": asked.text}} if asked.text else {}
+    return _say(on.change("submitChangeRequestReview", path, body))
+
+
+def _check(on: Using, asked: OfChange) -> ToolText:
+    broken = on.ask(
+        "listChangeRequestLinks",
+        asked.path,
+        {"status": "broken", "brokenContext": "change-request", "limit": 50},
+    )
+    conflicts = on.ask("listConflictsInChangeRequest", asked.path)
+    found = on.ask("getChangeRequestById", asked.path)
+    told = {
+        "good": not conflicts["items"] and not broken["items"],
+        "outdated": found["outdated"],
+        "conflicts": [_brief_conflict(conflict) for conflict in conflicts["items"]],
+        "brokenLinks": [_brief_link(link) for link in broken["items"]],
+    }
+    return _say(told, asked.start)
+
+
+_BRIEF = 200
+"""Characters of a text that a check quotes."""
+_PLACES = 5
+"""Pages that a check names for one broken link."""
+
+
+def _brief_conflict(conflict: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: f"{value[:_BRIEF]}…" if isinstance(value, str) and len(value) > _BRIEF else value
+        for name, value in conflict.items()
+        if name != "object" and (value is None or isinstance(value, (str, int, bool)))
+    }
+
+
+def _brief_link(link: dict[str, Any]) -> dict[str, Any]:
+    places = link["locationReferences"]
+    found = {"to": _brief_reference(link["targetReference"])}
+    return found | {"on": [_brief_reference(place) for place in places[:_PLACES]], "places": len(places)}
+
+
+def _brief_reference(reference: dict[str, Any]) -> dict[str, Any]:
+    """What something is and what names it, without all that is told of it."""
+    kind = reference["kind"]
+    of = reference.get(kind)
+    names = ("id", "title", "name", "path", "url")
+    about = {name: of[name] for name in names if name in of} if isinstance(of, dict) else {}
+    own = {name: reference[name] for name in ("url", "anchor") if isinstance(reference.get(name), str)}
+    return {"kind": kind, **about, **own}
+
+
+class Gaps(Struct, forbid_unknown_fields=True):
+    site: Annotated[str, Meta(min_length=1, max_length=100, description="The id of a site")]
+    days: Literal["last7Days", "last30Days", "last3Months"] = "last30Days"
+    start: Start = 0
+
+
+def _gaps(on: Using, asked: Gaps) -> ToolText:
+    path = {"organizationId": on.organization_id, "siteId": asked.site}
+
+    def count(event: str, by: str, limit: int, *more: dict[str, Any]) -> list[Any]:
+        body = {
+            "range": asked.days,
+            "select": [{"column": "eventsCount"}],
+            "where": [{"column": "eventType", "values": [event]}, *more],
+            "groupBy": [{"column": by}],
+            "order": {"by": {"column": "eventsCount"}, "direction": "desc"},
+            "limit": limit,
+        }
+        found = {
+            one["column"]: one["values"] for one in on.ask("aggregateSiteEvents", path, body=body)["columns"]
+        }
+        return [list(row) for row in zip(found[by], found["eventsCount"], strict=True)]
+
+    opened = {words for words, _ in count("search_open_result", "eventSearchQuery", 1000)}
+    searched = count("search_type_query", "eventSearchQuery", 200)
+    missed = [{"words": words, "count": n} for words, n in searched if words and words not in opened]
+    told: dict[str, Any] = {
+        "searchedWithoutOpening": missed[:100],
+        "asked": count("ask_question", "page", 50),
+    }
+    programs = {"column": "visitorBot", "operator": "notIn", "values": [None]}
+    told["notFoundByPrograms"] = {
+        "addresses": [{"address": url, "count": n} for url, n in count("page_missing", "url", 100, programs)],
+        "words": [
+            {"words": words, "count": n}
+            for words, n in count("search_missing", "eventSearchQuery", 100, programs)
+        ],
+    }
+    try:
+        clusters = on.ask(
+            "listConversationsIssuesClusters", {"organizationId": on.organization_id}, {"limit": 30}
+        )
+        told["askedElsewhere"] = clusters["items"]
+    except RefusedTool:
+        pass  # Who may not see conversations is told what they may see.
+    return _say(told, asked.start)
+
+
+def _merge(on: Using, asked: OfChange) -> ToolText:
+    return _say(on.change("mergeChangeRequest", asked.path))
+
+
+TOOLS = {
+    "find": Tool("Find pages", "Searches one space, or all that you can read.", Find, _find),
+    "list_spaces": Tool(
+        "List spaces", "The spaces that you can read.", ListAll, _of_organization("listSpacesInOrganizationById")
+    ),
+    "list_sites": Tool("List sites", "The published sites.", ListAll, _of_organization("listSites")),
+    "list_pages": Tool("List pages", "The tree of pages of a space, or of a change request.", ListPages, _list_pages),
+    "read_page": Tool("Read a page", "A page of a space, or as a change request has it.", ReadPage, _read_page),
+    "list_change_requests": Tool(
+        "List change requests", "Of one space, or of all: open ones unless `status` says which.", ListChanges, _list_changes
+    ),
+    "read_change_request": Tool(
+        "Read a change request", "What it changes, its `revision`, and its reviews.", ReadChange, _read_change
+    ),
+    "list_comments": Tool("List comments", "Of a space or a change request.", ListComments, _list_comments),
+    "check_change_request": Tool(
+        "Run checks", "Broken links that it made, open conflicts, whether main went on.", OfChange, _check
+    ),
+    "find_gaps": Tool(
+        "Find gaps", "What visitors of a site searched without opening a result, on which pages they asked, which addresses and words programs did not find, and what is asked elsewhere; the most frequent of each.", Gaps, _gaps
+    ),
+    "create_change_request": Tool(
+        "Begin a change request", "A draft over a space, which people review.", CreateChange, _create_change, False
+    ),
+    "edit_change_request": Tool(
+        "Edit a change request", "Pages or blocks of it; all of a batch, or nothing.", Edit, _edit, False
+    ),
+    "describe_change_request": Tool(
+        "Describe a change request", "Its subject, and whether it is a draft, open or archived.", Describe, _describe, False
+    ),
+    "comment": Tool("Comment", "On a space, a change request, a page or a block.", Comment, _comment, False),
+    "reply": Tool("Reply", "To a comment.", Reply, _reply, False),
+    "ask_for_review": Tool("Ask for review", "Asks people to review a change request.", AskReview, _ask_review, False),
+    "review": Tool("Review", "A review of a change request of somebody else.", Review, _review, False),
+    "merge_change_request": Tool(
+        "Merge a change request",
+        "Publishes it. Refused unless the person granted it; otherwise ask for review.",
+        OfChange,
+        _merge,
+        False,
+        True,
+    ),
+}  # fmt: skip

@@ -1,0 +1,166 @@
+"""Which issues are about the same: each joins the cluster that it is most like, or begins one.
+
+Incremental: an issue is looked at once, a cluster keeps its id for good, and what is kept of a cluster is how often
+each word is in its issues. Words are weighted by how rare they are among all issues (TF-IDF). Where a model has given
+vectors, issues and clusters are compared by these as well. Pure; whoever uses this reads and writes the rows.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from heapq import nlargest
+
+import msgspec
+
+from octavo.core.sentences import stems
+
+from .embeddings import Meaning, Meanings, Scale
+
+ALIKE = 0.28
+"""The cosine from which an issue is about the same as a cluster."""
+_WORDS = 1 << 16
+"""Different words that are told apart; others share a number."""
+_KEPT = 80
+"""Words that are kept of a cluster, the most frequent ones."""
+_CANDIDATES = 60
+"""Clusters that an issue is compared with: those that share its rarest words."""
+_WORD = 3
+"""What a word counts beside a pair of neighbours."""
+
+_NEAREST = 20
+"""Clusters whose words are most alike, and those whose meaning seems to be, that an issue is compared with by both."""
+_ENOUGH = 1.5
+"""What words count at most beside meanings, in units of what is alike enough."""
+
+Vector = dict[int, float]
+
+
+def word_number(word: str) -> int:
+    return zlib.crc32(word.encode("utf-8", "surrogatepass")) % _WORDS
+
+
+def count_words(title: str, text: str) -> Counter[int]:
+    """How often each word, and each pair of neighbours, is in an issue; the title counts twice."""
+    found: Counter[int] = Counter()
+    for part, times in ((title, 2), (text, 1)):
+        words = stems(part)
+        for word in words:
+            found[word_number(word)] += _WORD * times
+        for first, second in zip(words, words[1:], strict=False):
+            found[word_number(f"{first} {second}")] += times
+    return found
+
+
+class Clustering:
+    """The clusters of an organization in memory. ``scale``: how the vectors of issues are to be read, where there are
+    any."""
+
+    def __init__(self, issues: int, words: Mapping[int, int], scale: Scale | None = None) -> None:
+        self.issues = issues
+        self.words: Counter[int] = Counter(words)
+        self.vectors: dict[str, Counter[int]] = {}
+        self.sizes: dict[str, int] = {}
+        self.meanings = Meanings(scale)
+        self._weighted: dict[str, Vector] = {}
+        self._with: dict[int, set[str]] = defaultdict(set)
+
+    def add_cluster(self, cluster_id: str, size: int, vector: Counter[int]) -> None:
+        self.vectors[cluster_id], self.sizes[cluster_id] = vector, size
+        for word in vector:
+            self._with[word].add(cluster_id)
+
+    def learn(self, issue: Mapping[int, int]) -> None:
+        """Counts the words of an issue among all issues. For a whole batch before any of it joins: rareness is
+        then that of the batch too."""
+        self.issues += 1
+        self.words.update(issue.keys())
+        self._weighted.clear()
+
+    def find(self, issue: Mapping[int, int], meaning: Meaning | None = None) -> str | None:
+        """The cluster that an issue is most like; None where none is alike enough."""
+        wanted = self._weigh(issue)
+        candidates = {each: _product(wanted, self._weights_of(each)) for each in self._find_sharing(wanted)}
+        if meaning is None:
+            near = {each: words / ALIKE for each, words in candidates.items()}
+        else:
+            compared = set(nlargest(_NEAREST, candidates, key=lambda each: (candidates[each], each)))
+            compared.update(self.meanings.find_nearest(meaning, _NEAREST))
+            near = {each: self._compare(wanted, meaning, each) for each in compared}
+        best = max(near, default=None, key=lambda each: (near[each], each))
+        return best if best is not None and near[best] >= 1 else None
+
+    def _find_sharing(self, wanted: Vector) -> set[str]:
+        """The clusters that share the rarest words of an issue."""
+        candidates: set[str] = set()
+        for word in sorted(wanted, key=lambda word: (len(self._with.get(word, ())), word)):
+            there = self._with.get(word, set())
+            if candidates and len(candidates) + len(there) > _CANDIDATES:
+                break
+            candidates |= there
+        return candidates
+
+    def _compare(self, wanted: Vector, meaning: Meaning, cluster_id: str) -> float:
+        """How much an issue is like a cluster; from 1 on it is about the same. Its meaning is enough for that, or its
+        meaning and its words together."""
+        words = _product(wanted, self._weights_of(cluster_id)) / ALIKE
+        meant = self.meanings.compare(meaning, cluster_id)
+        if meant is None:
+            return words
+        return max(meant, (meant + min(words, _ENOUGH)) / 2)
+
+    def join(self, cluster_id: str, issue: Mapping[int, int], meaning: Meaning | None = None) -> None:
+        """Puts an issue into a cluster, which is a new one when nobody knows its id."""
+        if cluster_id not in self.vectors:
+            self.add_cluster(cluster_id, 0, Counter())
+        vector = self.vectors[cluster_id]
+        vector.update(issue)
+        self.sizes[cluster_id] += 1
+        self._weighted.pop(cluster_id, None)
+        for word in issue:
+            self._with[word].add(cluster_id)
+        if meaning is not None:
+            self.meanings.add(cluster_id, meaning)
+
+    def dissolve(self, cluster_id: str) -> None:
+        """Forgets a cluster whose issue went elsewhere."""
+        for word in self.vectors.pop(cluster_id):
+            self._with[word].discard(cluster_id)
+        del self.sizes[cluster_id]
+        self.meanings.forget(cluster_id)
+        self._weighted.pop(cluster_id, None)
+
+    def likeness(self, issue: Mapping[int, int], cluster_id: str) -> float:
+        """The cosine of an issue and a cluster."""
+        return _product(self._weigh(issue), self._weights_of(cluster_id))
+
+    def _weights_of(self, cluster_id: str) -> Vector:
+        found = self._weighted.get(cluster_id)
+        if found is None:
+            found = self._weighted[cluster_id] = self._weigh(self.vectors[cluster_id])
+        return found
+
+    def _weigh(self, counts: Mapping[int, int]) -> Vector:
+        weights = {word: count**0.5 * self._rareness(word) for word, count in counts.items()}
+        length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
+        return {word: weight / length for word, weight in weights.items()}
+
+    def _rareness(self, word: int) -> float:
+        return math.log((1 + self.issues) / (1 + self.words.get(word, 0))) + 1
+
+
+def _product(one: Vector, other: Vector) -> float:
+    if len(one) > len(other):
+        one, other = other, one
+    return sum(weight * other[word] for word, weight in one.items() if word in other)
+
+
+def encode_words(vector: Counter[int]) -> str:
+    """As it is stored, without the words that hardly ever are in its issues."""
+    return msgspec.json.encode(sorted(vector.most_common(_KEPT))).decode()
+
+
+def decode_words(stored: str) -> Counter[int]:
+    return Counter(dict(msgspec.json.decode(stored, type=list[tuple[int, int]])))

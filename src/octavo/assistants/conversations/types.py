@@ -1,0 +1,53 @@
+"""What tasks can be."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.core.url_parts import read_address
+
+TaskStatus = Literal["backlog", "started", "completed", "canceled"]
+DEFAULT_SOURCE = "integration:octavo:api"
+"""Of what is sent without saying where it is from."""
+
+
+class Part(Struct):
+    """Something that was said."""
+
+    type: Literal["message"]
+    role: Literal["user", "assistant", "team-member"]
+    body: Annotated[str, Meta(max_length=100_000)]
+
+
+class Metadata(Struct, rename="camel"):
+    """Where a conversation is, and what its source says of it."""
+
+    url: Annotated[str, Meta(max_length=2048)] | UnsetType = UNSET
+    attributes: (
+        Annotated[
+            dict[Annotated[str, Meta(max_length=100)], Annotated[str, Meta(max_length=2000)]],
+            Meta(max_length=100),
+        ]
+        | UnsetType
+    ) = UNSET
+    created_at: datetime | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.url is not UNSET:
+            parts = read_address(self.url)
+            if parts is None or not parts.is_web:
+                raise ValueError("url: expected an http or https URL")
+        if self.created_at is not UNSET and not 1970 < self.created_at.year < 9999:
+            raise ValueError("createdAt: expected a moment between the years 1971 and 9998")
+
+
+class ConversationInput(Struct):
+    """``id``: what the source calls it; sent again, it replaces what was sent before."""
+
+    id: Annotated[str, Meta(min_length=1, max_length=255)]
+    parts: Annotated[list[Part], Meta(max_length=1000)]
+    subject: Annotated[str, Meta(max_length=512)] | UnsetType = UNSET
+    metadata: Metadata | UnsetType = UNSET

@@ -1,0 +1,275 @@
+"""The texts of a document that are translated, and nothing else of it.
+
+A text is the content of one block: a paragraph, a heading, a cell. What is in it besides words becomes numbered
+tags, ``<1>around text</1>`` for marks, links and notes, ``<2/>`` for code, expressions, images and whatever else must
+not change. A translation is taken only when it has the same tags, properly nested; so all of a document but its texts
+is the same before and after, whoever translates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from octavo.core.document.anchors import place_ids
+from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Text
+
+_TAG = re.compile(r"<(/?)(\d{1,4})(/?)>")
+_ESCAPED = re.compile(r"&(amp|lt|gt);")
+_SIGNS = {"amp": "&", "lt": "<", "gt": ">"}
+_PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|\$?\{[\w.-]+\}|%(?:\(\w+\))?[sd]\b|https?://[^\s<>]+")
+_LETTER = re.compile(r"[^\W\d_]")
+_CLOSED = frozenset(["code", "prompt", "unknown", "math", "swagger", "openapi-operation", "openapi-schemas",
+                     "openapi-webhook", "integration", "embed"])  # fmt: skip
+"""Blocks whose text is not for readers of a language, or not in the document."""
+_FIELDS = {"tabs-item": "title", "image": "alt", "content-ref": "label"}
+"""Blocks with a text in their data."""
+
+Nodes = list[Any]
+
+
+class Segment(Struct):
+    """One text with its tags."""
+
+    text: str
+    replace: Callable[[str], bool]
+
+    def put(self, translated: str) -> bool:
+        """Takes a translation; False, and nothing changes, when that has not the same tags and placeholders."""
+        return _fixed(translated) == _fixed(self.text) and self.replace(translated)
+
+
+def _fixed(text: str) -> list[str]:
+    """What programs read in a text: placeholders, addresses. In any order."""
+    return sorted(_PLACEHOLDER.findall(text))
+
+
+def segments(document: Document) -> list[Segment]:
+    """The texts of a document, in reading order; those without a word to translate are left out. Anchors of headings
+    are fixed as they are, so that links to them go on working."""
+    anchors = place_ids(document)
+    found: list[Segment] = []
+    for block in _blocks(document):
+        field = _FIELDS.get(block.type)
+        if field is not None and isinstance(block.data.get(field), str):
+            found.append(_of_data(block, field))
+        if block.type == "table":
+            found += [_of_column(column) for column in _columns(block)]
+        if any(isinstance(node, (Text, Inline)) for node in block.nodes):
+            is_heading = block.type.startswith("heading-")
+            found.append(_of_nodes(block, anchors.get(id(block)) if is_heading else None))
+    return [segment for segment in found if _LETTER.search(unprotected(segment.text))]
+
+
+def _blocks(document: Document) -> Iterator[Block]:
+    waiting: list[Any] = list(reversed(document.nodes))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Block):
+            if node.type in _CLOSED:
+                continue
+            yield node
+        below = [*node.nodes, *([] if isinstance(node, Fragment) else node.fragments)]
+        waiting.extend(child for child in reversed(below) if not isinstance(child, Text))
+
+
+def edited(document: Document) -> None:
+    """Says that every block is to be written anew, because some of its texts changed."""
+    for block in document.nodes:
+        block.source = None
+
+
+def _of_data(block: Block, field: str) -> Segment:
+    def put(translated: str) -> bool:
+        block.data = {**block.data, field: _line(translated)}
+        return True
+
+    return Segment(_escape(block.data[field]), put)
+
+
+def _columns(table: Block) -> list[dict[str, Any]]:
+    return [column for column in table.data.get("definition", {}).values() if column.get("title")]
+
+
+def _of_column(column: dict[str, Any]) -> Segment:
+    def put(translated: str) -> bool:
+        column["title"] = _line(translated)
+        return True
+
+    return Segment(_escape(column["title"]), put)
+
+
+def _line(translated: str) -> str:
+    return " ".join(_unescape(_TAG.sub("", translated)).split())
+
+
+def _of_nodes(block: Block, anchor: str | None) -> Segment:
+    parts: list[Any] = []
+    text = _serialize(block.nodes, parts)
+
+    def put(translated: str) -> bool:
+        made = _rebuild(translated, parts)
+        if made is None:
+            return False
+        block.nodes = made
+        if anchor is not None:
+            block.data = {**block.data, "id": anchor}
+        return True
+
+    return Segment(text, put)
+
+
+def _serialize(nodes: Nodes, parts: list[Any]) -> str:
+    """The text; ``parts`` gets what each number stands for."""
+    out: list[str] = []
+    for node in nodes:
+        if isinstance(node, Text):
+            for leaf in node.leaves:
+                if not leaf.marks:
+                    out.append(_escape(leaf.text))
+                    continue
+                parts.append(leaf)
+                number = len(parts)
+                said = f"<{number}>{_escape(leaf.text)}</{number}>"
+                out.append(said if _has_text(leaf) else f"<{number}/>")
+            continue
+        parts.append(node)
+        number = len(parts)
+        if isinstance(node, Inline) and node.type in ("link", "annotation") and node.nodes:
+            out.append(f"<{number}>{_serialize(node.nodes, parts)}</{number}>")
+        else:
+            out.append(f"<{number}/>")
+    return "".join(out)
+
+
+def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
+    """The nodes of a translation; None when it has not each tag once, as it was, inside what it was inside of."""
+    stack: list[tuple[int, Nodes]] = [(0, [])]
+    seen: set[int] = set()
+    at = 0
+    for match in _TAG.finditer(translated):
+        _add_text(stack[-1][1], translated[at : match.start()])
+        at = match.end()
+        number = int(match[2])
+        if match[1]:
+            if match[3] or stack[-1][0] != number:
+                return None
+            _, inside = stack.pop()
+            stack[-1][1].append(_around(parts[number - 1], inside))
+            if stack[-1][1][-1] is None:
+                return None
+            continue
+        if not 0 < number <= len(parts) or number in seen:
+            return None
+        seen.add(number)
+        part = parts[number - 1]
+        if bool(match[3]) == _has_text(part):
+            return None
+        if match[3]:
+            stack[-1][1].append(Text([part]) if isinstance(part, Leaf) else part)
+        else:
+            stack.append((number, []))
+    _add_text(stack[0][1], translated[at:])
+    if len(stack) != 1 or len(seen) != len(parts):
+        return None
+    return _merged(stack[0][1])
+
+
+def _has_text(part: Any) -> bool:
+    if isinstance(part, Leaf):
+        kept = any(mark.type in ("code", "keyboard") for mark in part.marks)
+        return not kept and bool(part.text.strip())
+    return isinstance(part, Inline) and part.type in ("link", "annotation") and bool(part.nodes)
+
+
+def _around(part: Any, inside: Nodes) -> Any:
+    """A part with other nodes inside; None where it cannot have them."""
+    if isinstance(part, Inline):
+        return Inline(part.type, part.data, _merged(inside), part.fragments, part.key)
+    if any(not isinstance(node, Text) or len(node.leaves) > 1 or node.leaves[0].marks for node in inside):
+        return None
+    said = "".join(leaf.text for node in inside for leaf in node.leaves)
+    return Text([Leaf(said, part.marks)]) if said.strip() else None
+
+
+def _add_text(nodes: Nodes, text: str) -> None:
+    if text:
+        nodes.append(Text([Leaf(_unescape(text))]))
+
+
+def _merged(nodes: Nodes) -> Nodes:
+    """Neighbouring texts as one, as they are read."""
+    found: Nodes = []
+    for node in nodes:
+        if isinstance(node, Text) and found and isinstance(found[-1], Text):
+            leaves = list(found[-1].leaves)
+            for leaf in node.leaves:
+                if leaves and leaves[-1].marks == leaf.marks and not leaf.marks:
+                    leaves[-1] = Leaf(leaves[-1].text + leaf.text)
+                else:
+                    leaves.append(leaf)
+            found[-1] = Text(leaves)
+        else:
+            found.append(node)
+    return found
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPED.sub(lambda match: _SIGNS[match[1]], text)
+
+
+def unprotected(text: str) -> str:
+    """What of a text is in a language.
+
+    >>> unprotected("Now <1>open</1> https://example.com/login {name}")
+    'Now open  '
+    """
+    return _unescape(_PLACEHOLDER.sub("", _TAG.sub("", text)))
+
+
+def readable(text: str) -> str:
+    """A text as people read it: ``…`` for what is not translated.
+
+    >>> readable("Run <1/> in <2>the &lt;root&gt;</2>.")
+    'Run … in the <root>.'
+    """
+    return _unescape(_TAG.sub(lambda tag: "…" if tag[3] else "", text))
+
+
+def skeleton(document: Document) -> Any:
+    """Everything of a document but its texts, to compare two by; what a translation must leave as it was."""
+    return [_bones(block) for block in document.nodes]
+
+
+def _bones(node: Any) -> Any:
+    if isinstance(node, Text):
+        return None
+    if isinstance(node, Fragment):
+        return (node.fragment, node.type, [_bones(child) for child in node.nodes])
+    data = dict(node.data)
+    if isinstance(node, Block):
+        if node.type in _FIELDS:
+            data.pop(_FIELDS[node.type], None)
+        if node.type.startswith("heading-"):
+            data.pop("id", None)
+        if node.type == "table":
+            data["definition"] = {
+                name: {key: value for key, value in column.items() if key != "title"}
+                for name, column in data.get("definition", {}).items()
+            }
+    inside = node.nodes if node.type not in _CLOSED else []
+    below = [_bones(child) for child in inside]
+    # Words may be in another order, and with them what is among them.
+    kept = sorted((bone for bone in below if bone is not None), key=repr) if _is_text(node) else below
+    return (node.type, sorted(data.items(), key=repr), kept, [_bones(child) for child in node.fragments])
+
+
+def _is_text(node: Any) -> bool:
+    return any(isinstance(child, (Text, Inline)) for child in node.nodes)

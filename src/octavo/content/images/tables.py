@@ -1,0 +1,32 @@
+"""What the tables of images are."""
+
+from __future__ import annotations
+
+from octavo.content.revisions.deriving import Derived, derive_from_main
+from octavo.content.revisions.revising import on_commit
+from octavo.kit.db.tables import Table, declare, file
+from octavo.organization.spaces.hooks import on_copy
+
+from . import making, store
+
+declare(
+    Table(
+        name="images",
+        of_space="space_id IN {spaces}",
+        many=True,
+        derived=True,
+        values={"state": ("waiting", "made")},
+    ),
+    Table(
+        name="image_variants",
+        of_space="space_id IN {spaces}",
+        many=True,
+        derived=True,
+        columns=(file("file"),),
+    ),
+)
+on_commit(making.note_files)
+derive_from_main(
+    Derived(making.prepare_anew, lambda *_: True, making.note_all_files, store.remove, making.check)
+)
+on_copy(making.copy_made)

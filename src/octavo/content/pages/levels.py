@@ -1,0 +1,151 @@
+"""Parts of a state's tree: one level of it, and the ways to pages. What they cost follows the parts, not the space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from octavo.content.revisions.expanding import Expansion
+from octavo.content.revisions.store import (
+    State,
+    count_children,
+    find_parents,
+    list_ancestors,
+    slice_children,
+    trace_pages,
+)
+from octavo.core.pages import Page
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Slice, decode_token, slice_rows
+
+_FIRST = 100
+"""Pages that are read at a time to find the first that has a text."""
+
+
+class PlacedPage(Struct, frozen=True):
+    """A page in its level. ``above``: the path of the page that the level is below."""
+
+    page: Page
+    above: str
+    has_pages: bool
+
+
+class LevelPart(Struct, frozen=True):
+    """Pages of the level below ``parent`` (None: the top) from the index ``at`` on, of ``count`` that it has."""
+
+    parent: str | None
+    at: int
+    count: int
+    entries: list[PlacedPage]
+
+
+class Levels:
+    """The levels of a state with its computed pages: those below a page, or (None) at the top."""
+
+    def __init__(self, tx: Transaction, state: State, expansion: Expansion) -> None:
+        self._tx, self._state, self._expansion = tx, state, expansion
+
+    def slice(self, parent: Page | None, limit: int, at: int, token: str | None) -> Slice[Page]:
+        """Up to ``limit`` pages of a level, from the index ``at`` behind those that ``token`` says were read."""
+        after = decode_token(token, str, str)
+        rows = self._rows(parent, limit + 1, at, after)
+        return slice_rows(rows, limit, self._count(parent), lambda page: (page.rank, page.id))
+
+    def around(self, page: Page, limit: int) -> list[LevelPart]:
+        """The level of each page on the way to a page: of its parts of ``limit`` pages the one with that page."""
+        levels = []
+        way = [*self.above(page), page]
+        for parent, child in zip([None, *way], way, strict=False):
+            index = self._count(parent, child)
+            levels.append(self.level(parent, limit, index - index % limit))
+        return levels
+
+    def level(self, parent: Page | None, limit: int, at: int = 0) -> LevelPart:
+        entries = self.entries(self._rows(parent, limit, at), parent)
+        return LevelPart(parent.id if parent else None, at, self._count(parent), entries)
+
+    def traces(self, page_ids: list[str]) -> dict[str, list[PlacedPage]]:
+        """Those of these pages that are there, each behind the pages above it, by their ids."""
+        ways = trace_pages(self._tx, self._state, page_ids)
+        for id in page_ids:
+            computed = self._expansion.find(id)
+            if computed is not None:
+                ways[id] = [*self.above(computed), computed]
+        parents = self._parents({page.id for way in ways.values() for page in way})
+        return {id: _on_the_way(ways[id], parents) for id in page_ids if id in ways}
+
+    def entries(self, pages: Iterable[Page], parent: Page | None) -> list[PlacedPage]:
+        """Pages of one level."""
+        pages = list(pages)
+        above = [*self.above(parent), parent] if parent else []
+        path = "/".join(page.slug for page in above)
+        parents = self._parents({page.id for page in pages})
+        return [PlacedPage(page, path, page.id in parents) for page in pages]
+
+    def above(self, page: Page) -> list[Page]:
+        """From the top down to a page's parent."""
+        if self._expansion.find(page.id) is not None:
+            return self._expansion.list_ancestors(self._tx, self._state, page)
+        return list_ancestors(self._tx, self._state, page)
+
+    def first(self) -> Page | None:
+        """The first page of the tree that has a text."""
+        left: list[tuple[Page | None, int]] = [(None, 0)]
+        while left:
+            parent, at = left.pop()
+            rows = self._rows(parent, _FIRST, at)
+            for n, page in enumerate(rows):
+                if page.kind == "document":
+                    return page
+                if self._parents({page.id}):
+                    left += [(parent, at + n + 1), (page, 0)]
+                    break
+            else:
+                if len(rows) == _FIRST:
+                    left.append((parent, at + _FIRST))
+        return None
+
+    def _whole(self, parent: Page | None) -> list[Page] | None:
+        """A level that computed pages are in, else None: it is read by an index."""
+        return self._expansion.children(self._tx, self._state, parent.id if parent else None)
+
+    def _rows(
+        self, parent: Page | None, limit: int, at: int, after: tuple[str, str] | None = None
+    ) -> list[Page]:
+        whole = self._whole(parent)
+        if whole is None:
+            within = parent.id if parent else None
+            return slice_children(self._tx, self._state, within, limit=limit, at=at, after=after)
+        if after is not None:
+            whole = [page for page in whole if (page.rank, page.id) > after]
+        return whole[at : at + limit]
+
+    def _count(self, parent: Page | None, before: Page | None = None) -> int:
+        """How many pages a level has, or has before one of them."""
+        whole = self._whole(parent)
+        if whole is None:
+            return count_children(self._tx, self._state, parent.id if parent else None, before)
+        if before is None:
+            return len(whole)
+        return sum((page.rank, page.id) < (before.rank, before.id) for page in whole)
+
+    def _parents(self, page_ids: set[str]) -> set[str]:
+        """Those of these pages that have others below them."""
+        known = {
+            id: children
+            for id in page_ids
+            if (children := self._expansion.children(self._tx, self._state, id)) is not None
+        }
+        found = find_parents(self._tx, self._state, page_ids - known.keys())
+        return found | {id for id, children in known.items() if children}
+
+
+def _on_the_way(way: list[Page], parents: set[str]) -> list[PlacedPage]:
+    """The pages of a way from the top."""
+    path: list[str] = []
+    found = []
+    for page in way:
+        found.append(PlacedPage(page, "/".join(path), page.id in parents))
+        path.append(page.slug)
+    return found

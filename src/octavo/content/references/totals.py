@@ -1,0 +1,332 @@
+"""How many references a space has, and to how many things, kept with the rows.
+
+``reference_targets`` has a row for each thing that main of a space refers to, ``reference_totals`` their sums: a row
+for each group of references that everybody sees alike. Each write of rows adds what it changes. A large revision
+begins a new generation instead, which is then counted key by key in short transactions; meanwhile writes add only to
+what is counted already, and the rows themselves are counted for whoever asks.
+
+Whoever writes rows of a space holds its row in ``spaces`` until the transaction ends, so these numbers follow one
+after the other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.scheduling import deadlines
+from octavo.kit.scheduling.permits import waiting
+
+from .row import IS_CURRENT, Row
+
+MOST_LOCATIONS = 100
+"""Places in one item of a list; a target that more refer to goes on in the next item."""
+
+_BATCH = 500
+_PAUSE = 0.02
+"""Seconds between two batches, for others who want to write."""
+_DEPENDENT = ("user", "collection", "openapi")
+"""Kinds of which the caller decides whether they are there."""
+
+
+class Group(NamedTuple):
+    """What decides how a reference is seen; empty where it makes no difference. ``target_space`` is another space."""
+
+    status: str
+    target_space: str
+    kind: str
+    target: str
+
+
+Target = tuple[str, Group]
+"""The key of a thing that is referred to, and how it is seen."""
+
+_GROUP = ", ".join(Group._fields)
+
+
+class Totals(NamedTuple):
+    """By group: how many references there are, and how many items of a list they make."""
+
+    refs: Counter[Group]
+    items: Counter[Group]
+
+    def plus(self, more: Totals) -> Totals:
+        refs, items = self.refs.copy(), self.items.copy()
+        refs.update(more.refs)
+        items.update(more.items)
+        return Totals(refs, items)
+
+    def without(self, some: Totals) -> Totals:
+        refs, items = self.refs.copy(), self.items.copy()
+        refs.subtract(some.refs)
+        items.subtract(some.items)
+        return Totals(refs, items)
+
+
+def target_of(
+    space_id: str, key: str, status: str, target_space: str | None, kind: str, target: str | None
+) -> Target:
+    """Of a reference in the space ``space_id``; the rest as in a row."""
+    elsewhere = target_space if target_space is not None and target_space != space_id else ""
+    kind, target = (kind, target or "") if kind in _DEPENDENT else ("", "")
+    return key, Group(status, elsewhere, kind, target)
+
+
+def target_of_row(row: Row) -> Target:
+    return target_of(row.space_id, row.target_key, row.status, row.target_space, row.kind, row.target)
+
+
+def total_of(targets: Mapping[Target, int]) -> Totals:
+    """The sums of so many references to each of these."""
+    totals = Totals(Counter(), Counter())
+    for (_, group), refs in targets.items():
+        totals.refs[group] += refs
+        totals.items[group] += _items(refs)
+    return totals
+
+
+def _items(refs: int) -> int:
+    return -(-refs // MOST_LOCATIONS)
+
+
+# --- reading ------------------------------------------------------------------------------------------
+
+
+class _Counting(NamedTuple):
+    """``counted_to``: the key up to which the generation is made; None: all of it."""
+
+    generation: int = 0
+    counted_to: str | None = None
+
+
+def _counting(tx: Transaction, space_id: str) -> _Counting:
+    row = tx.one(
+        "SELECT generation, counted_to FROM reference_counting WHERE space_id = :space", space=space_id
+    )
+    return _Counting(*row) if row is not None else _Counting()
+
+
+def read_totals(tx: Transaction, space_id: str) -> Totals | None:
+    """Those of main; None while they are being counted."""
+    generation, counted_to = _counting(tx, space_id)
+    return _totals(tx, space_id, generation) if counted_to is None else None
+
+
+def _totals(tx: Transaction, space_id: str, generation: int) -> Totals:
+    rows = tx.all(
+        f"""SELECT {_GROUP}, refs, items FROM reference_totals
+            WHERE space_id = :space AND generation = :generation""",
+        space=space_id,
+        generation=generation,
+    )
+    return Totals(
+        Counter({Group(*row[:4]): row[4] for row in rows}), Counter({Group(*row[:4]): row[5] for row in rows})
+    )
+
+
+def read_targets(tx: Transaction, space_id: str, keys: Iterable[str]) -> Counter[Target]:
+    """How many references of main lead to these things."""
+    generation = _counting(tx, space_id).generation
+    wanted = sorted(set(keys))
+    found: Counter[Target] = Counter()
+    for start in range(0, len(wanted), _BATCH):
+        rows = tx.all(
+            f"""SELECT target_key, {_GROUP}, refs FROM reference_targets
+                WHERE space_id = :space AND generation = :generation AND target_key IN :keys""",
+            space=space_id,
+            generation=generation,
+            keys=wanted[start : start + _BATCH],
+        )
+        found.update({(row[0], Group(*row[1:5])): row[5] for row in rows})
+    return found
+
+
+def count_targets(
+    tx: Transaction, space_id: str, where: str = "1 = 1", **parameters: object
+) -> Counter[Target]:
+    """How many rows ``r`` of main of a space lead to each thing, of those for which ``where`` holds. Looks at each."""
+    # The database adds them up: a page may name one thing a hundred thousand times, and writers wait meanwhile. In
+    # two steps, or it would walk through all targets of a space in their order to group those of one page.
+    rows = tx.all(
+        f"""WITH found AS MATERIALIZED (
+              SELECT r.target_key, r.status, r.target_space, r.kind, r.target FROM content_references r
+              WHERE r.space_id = :space AND {IS_CURRENT} AND {where})
+            SELECT target_key, status, target_space, kind, target, count(*) FROM found
+            GROUP BY target_key, status, target_space, kind, target""",
+        space=space_id,
+        **parameters,
+    )
+    found: Counter[Target] = Counter()
+    for *target, refs in rows:
+        found[target_of(space_id, *target)] += refs
+    return found
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+
+def keep_totals(tx: Transaction, old: Iterable[Row], new: Iterable[Row]) -> None:
+    """Adds to the totals of each space what its rows become."""
+    spaces: dict[str, Counter[Target]] = {}
+    for rows, sign in ((old, -1), (new, 1)):
+        for row in rows:
+            spaces.setdefault(row.space_id, Counter())[target_of_row(row)] += sign
+    for space_id, changed in sorted(spaces.items()):
+        if any(changed.values()) and (counting := _counting(tx, space_id)).counted_to != "":
+            _add(tx, space_id, counting, changed)
+
+
+def add_all(tx: Transaction, space_id: str) -> None:
+    """Counts a space that has rows and no totals yet."""
+    _add(tx, space_id, _Counting(), count_targets(tx, space_id))
+
+
+def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[Target, int]) -> None:
+    """``changed``: how many references more lead to each thing; what is not counted so far is left out."""
+    given = sorted([key, *group, refs] for (key, group), refs in changed.items() if refs)
+    parameters = {"space": space_id, "generation": counting.generation}
+    limit = "1 = 1"
+    if counting.counted_to is not None:
+        limit = "g.target_key <= :counted_to"
+        parameters["counted_to"] = counting.counted_to
+    rows = tx.all(
+        f"""INSERT INTO reference_targets (space_id, generation, target_key, {_GROUP}, refs)
+            SELECT :space, :generation, g.target_key, {", ".join(f"g.{name}" for name in Group._fields)},
+              CAST(g.refs AS BIGINT)
+            FROM {tx.given("given", "target_key", *Group._fields, "refs")} AS g WHERE {limit}
+            ON CONFLICT (space_id, generation, target_key, {_GROUP})
+              DO UPDATE SET refs = reference_targets.refs + excluded.refs
+            RETURNING target_key, {_GROUP}, refs""",
+        given=msgspec.json.encode(given).decode(),
+        **parameters,
+    )
+    totals = Totals(Counter(), Counter())
+    for key, *seen, refs in rows:
+        group = Group(*seen)
+        more = changed[key, group]
+        totals.refs[group] += more
+        totals.items[group] += _items(refs) - _items(refs - more)
+    tx.run_many(
+        f"""INSERT INTO reference_totals (space_id, generation, {_GROUP}, refs, items)
+            VALUES (:space, :generation, {", ".join(f":{name}" for name in Group._fields)}, :refs, :items)
+            ON CONFLICT (space_id, generation, {_GROUP}) DO UPDATE SET
+              refs = reference_totals.refs + excluded.refs, items = reference_totals.items + excluded.items""",
+        [
+            {**parameters, **group._asdict(), "refs": refs, "items": totals.items[group]}
+            for group, refs in sorted(totals.refs.items())
+        ],
+    )
+    if gone := [row[0] for row in rows if row[-1] == 0]:
+        for start in range(0, len(gone), _BATCH):
+            tx.run(
+                """DELETE FROM reference_targets
+                   WHERE space_id = :space AND generation = :generation AND target_key IN :keys AND refs = 0""",
+                keys=gone[start : start + _BATCH],
+                **parameters,
+            )
+        tx.run(
+            "DELETE FROM reference_totals WHERE space_id = :space AND generation = :generation AND refs = 0",
+            **parameters,
+        )
+
+
+def _lock(tx: Transaction, space_id: str) -> bool:
+    """Keeps others from writing rows of a space. False for one that is gone."""
+    return tx.one(f"SELECT 1 FROM spaces WHERE id = :space{tx.for_update}", space=space_id) is not None
+
+
+def clear_totals(tx: Transaction, space_id: str) -> None:
+    """Of a space whose rows are all deleted."""
+    _lock(tx, space_id)
+    for table in ("reference_targets", "reference_totals", "reference_counting"):
+        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
+
+
+def count_anew(tx: Transaction, space_id: str) -> None:
+    """Begins another generation, of which nothing is counted yet."""
+    _lock(tx, space_id)
+    tx.run(
+        """INSERT INTO reference_counting (space_id, generation, counted_to) VALUES (:space, 1, '')
+           ON CONFLICT (space_id) DO UPDATE SET generation = reference_counting.generation + 1, counted_to = ''""",
+        space=space_id,
+    )
+
+
+def finish_counting(db: Database, space_id: str) -> None:
+    """Counts what is not counted yet, and removes earlier generations, in short transactions."""
+    going_on = True
+    while going_on:
+        deadlines.check()
+        with db.write() as tx:
+            going_on = _count_more(tx, space_id) or _remove_earlier(tx, space_id)
+        if going_on:
+            with waiting():
+                time.sleep(_PAUSE)
+
+
+def _count_more(tx: Transaction, space_id: str) -> bool:
+    """Counts some things more. False where all are counted."""
+    if not _lock(tx, space_id):
+        return False
+    generation, counted_to = _counting(tx, space_id)
+    if counted_to is None:
+        return False
+    last = tx.value(
+        """SELECT target_key FROM content_references WHERE space_id = :space AND target_key > :after
+           ORDER BY target_key LIMIT 1 OFFSET :some""",
+        space=space_id,
+        after=counted_to,
+        some=2 * _BATCH,
+    )
+    upto = "1 = 1" if last is None else "r.target_key <= :last"
+    found = count_targets(
+        tx,
+        space_id,
+        f"r.target_key > :after AND {upto}",
+        after=counted_to,
+        **({} if last is None else {"last": last}),
+    )
+    _add(tx, space_id, _Counting(generation), found)
+    tx.run("UPDATE reference_counting SET counted_to = :to WHERE space_id = :space", to=last, space=space_id)
+    return True
+
+
+def _remove_earlier(tx: Transaction, space_id: str) -> bool:
+    """Removes some rows of generations that do not count. False where there are none."""
+    generation = _counting(tx, space_id).generation
+    removed = 0
+    for table in ("reference_totals", "reference_targets"):
+        keys = "target_key, " if table == "reference_targets" else ""
+        removed += tx.run(
+            f"""DELETE FROM {table} WHERE space_id = :space AND generation < :generation
+                AND (generation, {keys}{_GROUP}) IN (SELECT generation, {keys}{_GROUP} FROM {table}
+                  WHERE space_id = :space AND generation < :generation LIMIT {_BATCH})""",
+            space=space_id,
+            generation=generation,
+        )
+    return removed > 0
+
+
+def check_totals(tx: Transaction, space_id: str) -> str | None:
+    """Compares what is kept with what there is; what is being counted is not wrong."""
+    generation, counted_to = _counting(tx, space_id)
+    if counted_to is not None:
+        return None
+    counted = count_targets(tx, space_id)
+    rows = tx.all(
+        f"""SELECT target_key, {_GROUP}, refs FROM reference_targets
+            WHERE space_id = :space AND generation = :generation""",
+        space=space_id,
+        generation=generation,
+    )
+    kept = {(row[0], Group(*row[1:5])): row[5] for row in rows}
+    if kept != counted:
+        return f"references: totals of {len(kept)} things are kept, of {len(counted)} are counted"
+    if _totals(tx, space_id, generation) != total_of(counted):
+        return "references: the totals of the space are not those of its things"
+    return None

@@ -1,0 +1,361 @@
+"""What is derived from main of each space, in tables of its own: kept true by every revision of main, in the
+transaction that makes it, and made anew where it was lost.
+
+No heavy work is done under the write lock: what derives something reads and computes before. What a large revision
+derives is also written before, as its rows are (``staging.py``); its transaction switches to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from octavo.core.links import app_hosts
+from octavo.errors import NotFound, Unavailable
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Database, Transaction, json_list
+from octavo.kit.db.turns import short_write
+from octavo.kit.work.jobs import enqueue, job
+from octavo.organization.spaces.hooks import Copy
+
+from . import staging
+from .staging import list_unclaimed_branches, remove_unclaimed, written_before
+from .store import (
+    ITEM_KINDS,
+    BranchMoved,
+    Changes,
+    Staged,
+    State,
+    list_items,
+    list_pages,
+    lock_branch,
+    main_state,
+)
+from .versions import DAY, claim_version, current_version, end_versions, switch_version
+
+DERIVATION = 2
+"""Which rows are derived from a text. Raise it with every change after which the same main of a space has other rows
+(how texts are read, what is indexed, which files are looked at): the next start then rebuilds what is derived."""
+_REBUILD = "rebuildDerived"
+_ATTEMPTS = 5
+_SECONDS = 3600.0
+_OWNERS = 50
+"""Owners whose replaced rows are removed in one transaction."""
+
+
+class Prepare(Protocol):
+    def __call__(
+        self,
+        tx: Transaction,
+        state: State,
+        changes: Changes,
+        hosts: tuple[str, ...],
+        *,
+        anew: bool = False,
+        whole: bool = False,
+    ) -> Any: ...
+
+
+class Versioned(NamedTuple):
+    """Rows that a large revision writes before it, under a version.
+
+    ``count(prepared)`` is about how many rows it writes. Many are given by ``batches(prepared, most)``,
+    about so many rows in each, and ``write(tx, space_id, batch, version)`` writes one; ``switch(tx, space_id,
+    prepared)`` then does what is left in the transaction of the revision, where the owners have that version already.
+
+    ``owners`` is the table, and its column, that names the owners and versions of rows; ``remove(tx, space_id,
+    [(owner_id, version)], most)`` removes about ``most`` of their rows and says how many of the owners, from the first
+    on, have none any more. ``copy(tx, space_id, copy_id)`` gives a copy of a space the rows that
+    count. ``recount(db, space_id)`` makes numbers true that are kept beside the rows, in short transactions.
+    ``finish(db, space_id)`` does in such what ``switch`` left to do, in the job that then removes replaced rows.
+    """
+
+    count: Callable[[Any], int]
+    batches: Callable[[Any, int], Iterator[Any]]
+    write: Callable[[Transaction, str, Any, int], None]
+    switch: Callable[[Transaction, str, Any], None]
+    owners: tuple[str, str]
+    remove: Callable[[Transaction, str, Sequence[tuple[str, int]], int], int]
+    copy: Callable[[Transaction, str, str], None]
+    recount: Callable[[Database, str], None] = lambda db, space_id: None
+    finish: Callable[[Database, str], None] = lambda db, space_id: None
+
+
+class Derived(NamedTuple):
+    """Something that is derived from main.
+
+    ``prepare(tx, state, changes, hosts)`` is called in a read with the head of main that is to change and the hosts of
+    this installation (``core.links.app_hosts``), or with ``anew=True`` as if nothing of the space had been derived so
+    far; with ``whole=True`` as it is written under a version, otherwise as what differs. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` says in the write whether what was prepared would
+    be the same after others changed the texts and fields of these other pages. ``apply(tx, space_id, prepared)``
+    writes it, under the versions that count.
+
+    ``clear(tx, space_id)`` deletes what was derived from a space. ``check(tx, space_id, hosts)`` says what is wrong
+    with it. ``versioned``: how much is written, where that may be much.
+    """
+
+    prepare: Prepare
+    is_still_true: Callable[[Transaction, str, Changes, Set[str], Any], bool]
+    apply: Callable[[Transaction, str, Any], None]
+    clear: Callable[[Transaction, str], None]
+    check: Callable[[Transaction, str, tuple[str, ...]], str | None]
+    versioned: Versioned | None = None
+
+
+class PreparedParts(Struct):
+    """What is derived with one revision: a part for each that derives something. ``owners``: whose, as
+    ``json_list`` makes them. ``staged``: what all of it, and the rows of the revision, is written under already; None
+    where nothing is written yet. ``in_place``: the revision adds, removes and moves no page."""
+
+    parts: list[Any]
+    owners: str
+    staged: Staged | None = None
+    in_place: bool = False
+
+
+_derived: list[Derived] = []
+
+
+def derive_from_main(derived: Derived) -> None:
+    """Registers what derives something from main."""
+    _derived.append(derived)
+
+
+@contextmanager
+def prepare_derived(
+    db: Database, state: State, changes: Changes, hosts: tuple[str, ...]
+) -> Iterator[PreparedParts]:
+    """Everything that is derived with these changes of main, for the one transaction of the block that applies it.
+    Called outside of any transaction. A block that fails leaves nothing."""
+    with db.read() as tx:
+        parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
+        prepared = PreparedParts(parts, json_list([*changes.pages, *changes.items]))
+        if _is_large(changes, prepared):
+            prepared.parts = [derived.prepare(tx, state, changes, hosts, whole=True) for derived in _derived]
+    with _written_before(db, state, changes, prepared):
+        yield prepared
+
+
+@contextmanager
+def _written_before(db: Database, state: State, changes: Changes, prepared: PreparedParts) -> Iterator[None]:
+    """Writes what was prepared, and the rows of the changes, before the block where it is much."""
+    if not _is_large(changes, prepared):
+        yield
+        return
+    versioned = _versioned(prepared)
+
+    def write(how: Versioned, batch: Any, tx: Transaction, staged: Staged) -> None:
+        how.write(tx, state.space_id, batch, staged.version)
+
+    derived = (
+        partial(write, how, batch) for how, part in versioned for batch in how.batches(part, staging.BATCH)
+    )
+    with written_before(db, state, changes, derived) as prepared.staged:
+        yield
+
+
+def _is_large(changes: Changes, prepared: PreparedParts) -> bool:
+    """Whether this is more than is written in one transaction."""
+    rows = sum(how.count(part) for how, part in _versioned(prepared))
+    return len(changes) + rows > staging.MOST_AT_ONCE
+
+
+def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, Any]]:
+    pairs = ((derived.versioned, part) for derived, part in zip(_derived, prepared.parts, strict=True))
+    return [(how, part) for how, part in pairs if how is not None]
+
+
+def is_still_true(
+    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedParts
+) -> bool:
+    """Whether all that was prepared would be the same after others changed the texts and fields of these pages."""
+    return all(
+        derived.is_still_true(tx, space_id, changes, moved, part)
+        for derived, part in zip(_derived, prepared.parts, strict=True)
+    )
+
+
+def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> None:
+    """Makes what was prepared count, in the transaction of the revision, which has claimed what is written already."""
+    if prepared.staged is None:
+        for derived, part in zip(_derived, prepared.parts, strict=True):
+            derived.apply(tx, space_id, part)
+        return
+    switch_version(tx, space_id, prepared.owners, prepared.staged.version)
+    for derived, part in zip(_derived, prepared.parts, strict=True):
+        (derived.versioned.switch if derived.versioned else derived.apply)(tx, space_id, part)
+
+
+def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None:
+    """Makes all that is derived from a space anew, whatever became of it: a small space in one transaction, a large one
+    as a large revision is written. It is there all the while; whoever refers to the space from elsewhere is looked at
+    again, too. Called outside of any transaction. Raises NotFound, BranchMoved when main never holds still."""
+    for attempt in range(_ATTEMPTS):
+        with db.read() as tx:
+            state, changes = as_new(tx, space_id)
+            head = main_state(tx, space_id)
+            parts = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
+            owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
+        prepared = PreparedParts(parts, json_list(sorted(owners)))
+        try:
+            with _written_before(db, head, Changes(), prepared), db.write() as tx:
+                lock_branch(tx, head.layers[0].branch_id)
+                if main_state(tx, space_id) != head:
+                    raise BranchMoved
+                if prepared.staged is None:
+                    end_versions(tx, space_id)
+                else:
+                    claim_version(tx, space_id, prepared.staged)
+                for derived in _derived:
+                    # Rows under a version count no more once it is switched from, and are removed later.
+                    if prepared.staged is None or derived.versioned is None:
+                        derived.clear(tx, space_id)
+                apply_derived(tx, space_id, prepared)
+        except BranchMoved:
+            if attempt == _ATTEMPTS - 1:
+                raise
+        else:
+            break
+    if prepared.staged is not None:
+        for versioned, _ in _versioned(prepared):
+            versioned.recount(db, space_id)
+
+
+def order_rebuilding(tx: Transaction, space_id: str) -> None:
+    """Has all that is derived from a space made anew by a job."""
+    organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
+    enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
+
+
+@job("indexSpace", seconds=_SECONDS)
+def index_space(context: Context, space_id: str) -> None:
+    """Makes everything derived from a space anew."""
+    with suppress(NotFound):  # purged meanwhile
+        rebuild_derived(context.db, space_id, app_hosts(context.settings.url))
+
+
+def order_outdated(db: Database) -> None:
+    """Order a rebuild of everything that an earlier version of the program derived. Called after migrating."""
+    with db.read() as tx:
+        if _derivation(tx) >= DERIVATION:
+            return
+    with db.write() as tx:
+        if _derivation(tx) >= DERIVATION:
+            return
+        for space_id, organization_id in tx.all("SELECT id, organization_id FROM spaces ORDER BY id"):
+            enqueue(
+                tx,
+                _REBUILD,
+                organization=organization_id,
+                key=f"rebuild-{space_id}",
+                space_id=space_id,
+                version=DERIVATION,
+            )
+        note_derivation(tx)
+
+
+def note_derivation(tx: Transaction) -> None:
+    """Note that this version of the program made, or has ordered, everything that is derived."""
+    tx.run("DELETE FROM derivation")
+    tx.run("INSERT INTO derivation (version) VALUES (:version)", version=DERIVATION)
+
+
+def list_outdated(tx: Transaction) -> set[str]:
+    """The spaces that wait for a rebuild after an upgrade."""
+    rows = tx.all("SELECT payload FROM jobs WHERE kind = :kind AND state <> 'parked'", kind=_REBUILD)
+    return {msgspec.json.decode(row[0])["space_id"] for row in rows}
+
+
+def _derivation(tx: Transaction) -> int:
+    return tx.value("SELECT max(version) FROM derivation") or 0
+
+
+@job(_REBUILD, seconds=_SECONDS)
+def rebuild_outdated(context: Context, space_id: str, version: int) -> None:
+    """Rebuild what an earlier version of the program derived from a space."""
+    if version > DERIVATION:
+        # Two versions are at work during an upgrade: this job is for a worker of the newer one.
+        raise Unavailable(f"A newer version of Octavo ordered this rebuild ({version}, not {DERIVATION}).")
+    index_space(context, space_id)
+
+
+def copy_derived(tx: Transaction, copy: Copy) -> None:
+    """Gives a copy of a space what is derived from it; of a large one a job makes it."""
+    if copy.written:
+        # What the source has may be of a later state than the copy.
+        order_rebuilding(tx, copy.copy_id)
+        return
+    versioned = [derived.versioned for derived in _derived if derived.versioned is not None]
+    rows = sum(
+        tx.value(
+            f"SELECT count(*) FROM (SELECT 1 FROM {how.owners[0]} WHERE space_id = :space LIMIT :most) AS rows_",
+            space=copy.source_id,
+            most=staging.MOST_AT_ONCE,
+        )
+        for how in versioned
+    )
+    if rows >= staging.MOST_AT_ONCE:
+        order_rebuilding(tx, copy.copy_id)
+        return
+    for how in versioned:
+        how.copy(tx, copy.source_id, copy.copy_id)
+
+
+def _list_owners(tx: Transaction, space_id: str) -> set[str]:
+    """Whoever has rows, be it in main or not."""
+    return {
+        row[0]
+        for table, column in (derived.versioned.owners for derived in _derived if derived.versioned)
+        for row in tx.all(f"SELECT DISTINCT {column} FROM {table} WHERE space_id = :space", space=space_id)
+    }
+
+
+def check_derived(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
+    """What is wrong with all that is derived from a space."""
+    found = (derived.check(tx, space_id, hosts) for derived in _derived)
+    return [what for what in found if what is not None]
+
+
+def as_new(tx: Transaction, space_id: str) -> tuple[State, Changes]:
+    """Main of a space as changes of nothing: the state before there was anything, and all that came since."""
+    head = main_state(tx, space_id)
+    items = [item for kind in ITEM_KINDS for item in list_items(tx, head, kind)]
+    changes = Changes({page.id: page for page in list_pages(tx, head)}, {item.id: item for item in items})
+    return replace(head, layers=tuple(replace(layer, sequence=0) for layer in head.layers)), changes
+
+
+@job("removeReplaced", seconds=_SECONDS)
+def remove_replaced(context: Context, space_id: str) -> None:
+    """Does what large revisions of a space left to do, and removes what does not count: what is derived and was
+    replaced, and what killed ones left."""
+    with context.db.write() as tx:
+        end_versions(tx, space_id, begun_before=now() - DAY)
+    with context.db.read() as tx:
+        branches = list_unclaimed_branches(tx, space_id)
+    for branch_id in branches:
+        remove_unclaimed(context.db, branch_id)
+    kept = [derived.versioned for derived in _derived if derived.versioned is not None]
+    for versioned in kept:
+        versioned.finish(context.db, space_id)
+    for versioned in kept:
+        table, column = versioned.owners
+        with context.db.read() as tx:
+            replaced = tx.all(
+                f"""SELECT DISTINCT d.{column}, d.version FROM {table} d
+                    WHERE d.space_id = :space AND d.version <> {current_version("d.space_id", f"d.{column}")}
+                      AND d.version NOT IN (SELECT version FROM staged_versions WHERE space_id = :space)
+                    ORDER BY d.{column}, d.version""",
+                space=space_id,
+            )
+        owners = [(row[0], row[1]) for row in replaced]
+        while owners:
+            with short_write(context.db) as tx:
+                done = versioned.remove(tx, space_id, owners[:_OWNERS], staging.BATCH)
+            del owners[:done]

@@ -1,0 +1,36 @@
+"""A space begins: its main branch with a first revision that holds nothing, or what a copy brings."""
+
+from __future__ import annotations
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.organization.spaces.hooks import Beginning, Copy
+from octavo.organization.spaces.store import get_space
+
+
+def begin_main(tx: Transaction, beginning: Beginning) -> None:
+    """Writes both. At the sequence 0 nothing of them counts until ``let_copy_count``."""
+    sequence = 1 if beginning.counts else 0
+    tx.run(
+        "INSERT INTO branches (id, space_id, sequence, revision) VALUES (:id, :space, :sequence, :revision)",
+        id=beginning.branch_id,
+        sequence=sequence,
+        space=beginning.space_id,
+        revision=beginning.revision_id,
+    )
+    tx.run(
+        """INSERT INTO revisions (id, branch_id, sequence, parents, type, author, created_at)
+           VALUES (:id, :branch, :sequence, '[]', 'edits', :author, :at)""",
+        id=beginning.revision_id,
+        branch=beginning.branch_id,
+        sequence=sequence,
+        author=beginning.author,
+        at=now(),
+    )
+
+
+def let_copy_count(tx: Transaction, copy: Copy) -> None:
+    """Makes what was written into the first revision of a copy count."""
+    branch = get_space(tx, copy.copy_id).main_branch
+    tx.run("UPDATE branches SET sequence = 1 WHERE id = :id AND sequence = 0", id=branch)
+    tx.run("UPDATE revisions SET sequence = 1 WHERE branch_id = :id AND sequence = 0", id=branch)

@@ -1,0 +1,29 @@
+"""Uploading files."""
+
+from __future__ import annotations
+
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.roles import Can
+
+from . import receiving
+from .wire import NewUpload, SignedUpload
+
+operation = Area("imports").operation
+
+
+@operation(
+    "generateStorageUploadURL",
+    "POST",
+    "/orgs/{organizationId}/storage/upload",
+    needs=Can.VIEW,
+    returns=SignedUpload,
+    status=201,
+    errors=(400,),
+)
+def generate_upload_url(call: Call, org: OrgAccess, body: NewUpload) -> SignedUpload:
+    """A URL to ``PUT`` the bytes of one file to, good for an hour. The key names the file afterwards, for a day and
+    for whoever asked for the URL alone."""
+    file = body.file
+    url, key = receiving.open_upload(call.context, org, body.kind, file.name, file.type, file.size)
+    return SignedUpload(url=url, key=key)

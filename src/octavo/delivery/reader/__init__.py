@@ -1,0 +1,1 @@
+"""What visitors see: published sites."""

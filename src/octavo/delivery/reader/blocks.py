@@ -1,0 +1,536 @@
+"""Blocks of integrations on pages: what a script answers, as HTML of ours.
+
+Scripts take their time, so no page waits for them: a page has what can be shown without them, and a script of ours
+asks for each block. What was drawn at first is kept for all readers; scripts are told nothing of them but what they
+press and fill in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
+
+import msgspec
+from markupsafe import Markup
+
+from octavo.core.document.html import Context as Drawing
+from octavo.core.document.html import render
+from octavo.core.document.nodes import Block, Document, Leaf, Text
+from octavo.core.document.reader import read
+from octavo.core.document.urls import safe_url
+from octavo.core.url_parts import host_of
+from octavo.delivery.visits.authorization import SpaceVisit
+from octavo.errors import BadRequest, NotFound
+from octavo.extensions.integrations.blocks import find_block_owner, render_block, version_of
+from octavo.extensions.integrations.event_replies import Failed
+from octavo.extensions.integrations.framing import Frames, frames_of
+from octavo.extensions.integrations.invoking import Subject
+from octavo.extensions.integrations.rendering import Rendered
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.cache import ByteCache
+from octavo.kit.db.database import Transaction
+from octavo.kit.icons import icon
+from octavo.kit.processes.highlighting import Highlighter
+
+from .block_actions import (
+    CLOSE,
+    Component,
+    ComponentField,
+    DrawRequest,
+    Offer,
+    can_be_offered,
+    closed,
+    name_block,
+    read_press,
+    sign_offer,
+)
+from .drawing import draw_block
+from .styling import Look
+from .views import ElementView, Labels
+
+_LARGEST = 4 * 1024 * 1024
+"""Characters of the HTML of one block."""
+_FAILED = 30
+"""Seconds for which a script that failed is not asked for the same again."""
+_ID = re.compile(r' (id|aria-controls|aria-labelledby|aria-describedby|popovertarget|href)="(#?)')
+
+_highlighter = Highlighter()
+
+
+class KeptBlock(NamedTuple):
+    """``html`` None: the script failed, with ``error``. ``until`` in milliseconds."""
+
+    until: int
+    html: bytes | None
+    error: str = ""
+
+
+class PreparedBlock(NamedTuple):
+    """A block that is to be drawn, and for whose pages."""
+
+    subject: Subject
+    space_id: str
+    data: dict[str, Any]
+    theme: Literal["light", "dark"]
+    labels: Labels
+    new_tab: bool
+
+
+def block_key(data: dict[str, Any]) -> str:
+    """What tells a block from the others of its page."""
+    named = [data["integration"], data["block"], data["props"]]
+    return hashlib.sha256(msgspec.json.encode(named, order="deterministic")).hexdigest()[:24]
+
+
+def prepare_block(
+    tx: Transaction, visit: SpaceVisit, data: dict[str, Any], look: Look
+) -> PreparedBlock | None:
+    """None where no active integration has such a block."""
+    space_id = visit.view.state.space_id
+    owner = find_block_owner(tx, visit.visit.organization_id, space_id, data["integration"], data["block"])
+    if owner is None:
+        return None
+    theme: Literal["light", "dark"] = "dark" if look.theme == "dark" else "light"
+    return PreparedBlock(owner, space_id, data, theme, look.labels, look.new_tab)
+
+
+def answer_block(context: Context, kept: ByteCache[KeptBlock], block: PreparedBlock) -> bytes:
+    """The HTML of a block: what was kept, or what its script is asked for now. Raises Failed, Unavailable."""
+    key = (version_of(block.subject), block.space_id, block_key(block.data), *block[3:])
+    found = kept.get(key)
+    if found is None or found.until <= now():
+        found = _ask(context, block)
+        kept.put(key, found, 500 + len(found.html or b""))
+    if found.html is None:
+        raise Failed(found.error)
+    return found.html
+
+
+class Pressed(msgspec.Struct, frozen=True):
+    """What a page is answered that posted a press: where ``html`` goes."""
+
+    into: Literal["block", "modal"]
+    html: str
+
+
+def answer_press(context: Context, block: PreparedBlock, body: bytes) -> Pressed:
+    """What a block shows after somebody pressed something. Raises BadRequest, Conflict, Failed, Unavailable."""
+    wanted = read_press(context, body, _name(block))
+    try:
+        output = _render(context, block, wanted).output
+        if output.get("type") == "complete":
+            behind = closed(wanted, output.get("returnValue", {}))
+            if behind is None:
+                raise CannotBeDrawn("only a modal is complete")
+            wanted = behind
+            output = _render(context, block, wanted).output
+        into: Literal["block", "modal"] = "modal" if wanted.opener is not None else "block"
+        return Pressed(into, _draw(context, block, output, wanted))
+    except (BadRequest, NotFound, Failed, CannotBeDrawn):
+        raise Failed("The integration could not do this.") from None
+
+
+def _name(block: PreparedBlock) -> tuple[Any, ...]:
+    return name_block(block.subject, block.space_id, block_key(block.data))
+
+
+def _render(context: Context, block: PreparedBlock, wanted: DrawRequest) -> Rendered:
+    component = wanted.component
+    return render_block(
+        context,
+        block.subject,
+        block.space_id,
+        component.id,
+        component.props,
+        block.theme,
+        state=component.state,
+        action=wanted.action,
+    )
+
+
+def _draw(context: Context, block: PreparedBlock, output: dict[str, Any], wanted: DrawRequest) -> str:
+    def sign(actions: list[dict[str, Any]], fields: dict[str, ComponentField]) -> str | None:
+        component = Component(wanted.component.id, output["props"], output["state"])
+        return sign_offer(context, Offer(_name(block), component, actions, fields, wanted.opener))
+
+    frames = frames_of(context, block.subject.integration.name, block.subject.integration.manifest)
+    root: Literal["block", "modal"] = "modal" if wanted.opener is not None else "block"
+    return draw_output(output, block.labels, block.new_tab, sign=sign, frames=frames, root=root)
+
+
+def _ask(context: Context, block: PreparedBlock) -> KeptBlock:
+    wanted = DrawRequest(Component(block.data["block"], block.data["props"]))
+    try:
+        rendered = _render(context, block, wanted)
+        html = _draw(context, block, rendered.output, wanted)
+    except (BadRequest, NotFound, Failed, CannotBeDrawn):
+        return KeptBlock(now() + _FAILED * 1000, None, "The integration could not show this block.")
+    return KeptBlock(now() + rendered.kept_for * 1000, html.encode())
+
+
+# --- the tree -------------------------------------------------------------------------------------------
+
+
+class CannotBeDrawn(Exception):
+    """An output that is not what was asked for, or one that is too large."""
+
+
+Sign = Callable[[list[dict[str, Any]], dict[str, ComponentField]], str | None]
+
+
+def draw_output(
+    output: dict[str, Any],
+    labels: Labels,
+    new_tab: bool = False,
+    *,
+    sign: Sign | None = None,
+    frames: Frames | None = None,
+    root: Literal["block", "modal"] = "block",
+) -> str:
+    """The HTML of a checked output (``integrations.contentkit``). ``sign(actions, fields)`` makes the offer that goes
+    with it; without one controls do nothing. ``frames``: the addresses that are shown in frames. Raises
+    CannotBeDrawn."""
+    # Of one that is complete nothing was checked.
+    given = output["element"] if output.get("type") == "element" else None
+    if given is None or given["type"] != root:
+        raise CannotBeDrawn(f"the element is no {root}")
+    reader = _Reader(output["state"], labels, new_tab, sign is not None, frames)
+    element = reader.element(given)
+    offer = sign(reader.actions, reader.fields) if sign is not None and reader.actions else None
+    if reader.actions and offer is None:
+        reader = _Reader(output["state"], labels, new_tab, False, frames)
+        element = reader.element(given)
+    html = draw_block(element, labels, offer)
+    if len(html) > _LARGEST:
+        raise CannotBeDrawn(f"the block has more than {_LARGEST} characters")
+    return html
+
+
+class _Reader:
+    """Elements of a script's output as views. The tree was checked: it is not deep."""
+
+    def __init__(
+        self, state: dict[str, Any], labels: Labels, new_tab: bool, live: bool, frames: Frames | None
+    ) -> None:
+        self._state, self._labels, self._live, self._frames = state, labels, live, frames
+        self._modal = self._labelled = False
+        self.actions: list[dict[str, Any]] = []
+        self.fields: dict[str, ComponentField] = {}
+        self._drawing = Drawing(
+            icon=icon, highlight=_highlighter.for_page(), labels=labels, new_tab=new_tab, anchors=False
+        )
+        self._count = 0
+
+    def element(self, given: dict[str, Any]) -> ElementView:
+        kind = given["type"]
+        if kind in ("markdown", "codeblock"):
+            document = self._edited(given) or ElementView(kind="html", html=self._document(given))
+            above, below = self._parts(given, "header"), self._parts(given, "footer", "buttons")
+            return (
+                ElementView(kind="column", children=(*above, document, *below))
+                if above or below
+                else document
+            )
+        if kind in _CONTROLS:
+            return self._control(given)
+        if kind == "input":
+            self._labelled = True
+            control = self._parts(given, "element")
+            self._labelled = False
+            return ElementView(
+                kind="field",
+                title=self._text(given.get("label")),
+                hint=self._text(given.get("hint")),
+                line=self._line(given.get("hint")),
+                children=(*control, *self._below(given.get("hint"))),
+            )
+        if kind == "modal":
+            self._modal = True
+            value = given.get("returnValue")
+            close = {"action": CLOSE, "returnValue": value} if isinstance(value, dict) else None
+            return ElementView(
+                kind="modal",
+                title=self._text(given.get("title")),
+                act=self._act(close),
+                children=self._parts(given, "subtitle", "children", "submit"),
+            )
+        if kind == "image":
+            return ElementView(kind="image", src=_address(given.get("source")))
+        if kind == "webframe":
+            # Frames hold pages of any host; those of the integration itself, and of hosts that it names to whoever
+            # installs it, are shown inside of ours.
+            href = _address(given.get("source"))
+            if href is not None and self._frames is not None:
+                if href.startswith(self._frames.own):
+                    return self._frame(given, href, "own")
+                if self._frames.is_other(href):
+                    return self._frame(given, href, "other")
+            return ElementView(
+                kind="link",
+                href=href,
+                text=self._labels.open_in.replace("{provider}", host_of(href or "") or "…"),
+            )
+        if kind == "link":
+            return ElementView(
+                kind="link",
+                href=_address(given.get("target")),
+                children=self._parts(given, "children"),
+            )
+        if kind == "button":
+            text = self._text(given.get("label")) or self._text(given.get("tooltip"))
+            href, act = _opened(given.get("onPress")), self._press(given)
+            before, after = _icon(given.get("icon")), _icon(given.get("trailingIcon"))
+            return ElementView(
+                kind="button", text=text, href=href, act=act, confirm=_confirm(given), icon=before, icon_after=after,
+                # One without a label shows its icon alone, and is named by its tooltip.
+                shape="icon" if before and not self._text(given.get("label")) else "",
+            )  # fmt: skip
+        if kind == "card":
+            return ElementView(
+                kind="card",
+                title=self._text(given.get("title")),
+                hint=self._text(given.get("hint")),
+                line=self._line(given.get("hint")),
+                icon=_icon(given.get("icon")),
+                lead=() if isinstance(given.get("icon"), str) else self._parts(given, "icon"),
+                tools=self._parts(given, "buttons"),
+                href=_opened(given.get("onPress")),
+                act=self._press(given),
+                children=(*self._below(given.get("hint")), *self._parts(given, "children")),
+            )
+        return ElementView(kind=_KINDS.get(kind, "column"), children=self._parts(given, "children"))
+
+    def _parts(self, given: dict[str, Any], *names: str) -> tuple[ElementView | str, ...]:
+        return tuple(one for name in names for one in self._children(given.get(name)))
+
+    def _line(self, hint: Any) -> tuple[ElementView | str, ...]:
+        """A hint that is a list of words and links: they stand in one line."""
+        return self._children(hint) if _is_line(hint) else ()
+
+    def _below(self, hint: Any) -> tuple[ElementView | str, ...]:
+        """A hint that is made of other elements; one of words has its own place."""
+        return () if isinstance(hint, str) or _is_line(hint) else self._children(hint)
+
+    def _children(self, given: Any) -> tuple[ElementView | str, ...]:
+        listed = given if isinstance(given, list) else [given]
+        return tuple(
+            self.element(one) if isinstance(one, dict) and "type" in one else self._text(one)
+            for one in listed
+            if one is not None
+        )
+
+    def _value(self, given: Any) -> Any:
+        """A value, or what the state holds where it names a part of that."""
+        if isinstance(given, dict) and isinstance(given.get("$state"), str):
+            return self._state.get(given["$state"])
+        return given
+
+    def _text(self, given: Any) -> str:
+        value = self._value(given)
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return ""
+        return str(value)
+
+    def _act(self, action: Any) -> int | None:
+        """The number by which an action is offered; None for one that is not."""
+        if not self._live or not can_be_offered(action, self._modal):
+            return None
+        self.actions.append(action)
+        return len(self.actions) - 1
+
+    def _press(self, given: dict[str, Any]) -> int | None:
+        return None if given.get("disabled") is True else self._act(given.get("onPress"))
+
+    def _frame(self, given: dict[str, Any], src: str, whose: Literal["own", "other"]) -> ElementView:
+        data = given.get("data")
+        told = {name: self._value(one) for name, one in data.items()} if isinstance(data, dict) else {}
+        ratio = given.get("aspectRatio")
+        return ElementView(
+            kind="frame",
+            shape=whose,
+            src=src,
+            text=msgspec.json.encode(told).decode(),
+            ratio=float(ratio) if isinstance(ratio, int | float) and 0.1 < ratio < 10 else 16 / 9,
+            title=host_of(src),
+        )
+
+    def _control(self, given: dict[str, Any]) -> ElementView:
+        """A control with its value. Without an offer, or where it says so, it is disabled."""
+        kind, named = given["type"], given.get("state")
+        value = self._state.get(named) if isinstance(named, str) else self._value(named)
+        if value is None:
+            value = given.get("initialValue")
+        live = (
+            self._live and isinstance(named, str) and len(named) <= 100 and given.get("disabled") is not True
+        )
+        name = named if live and isinstance(named, str) else ""
+        label = "" if self._labelled else self._text(given.get("placeholder")) or str(named)[:100]
+        if kind == "textinput":
+            typed = given.get("inputType")
+            shape = typed if typed in ("password", "email") else "text"
+            self._takes(name, ComponentField("text"))
+            shape = "lines" if given.get("multiline") is True else shape
+            return ElementView(kind="input", text=self._text(value), name=name, title=label, shape=shape)
+        if kind == "select":
+            return self._select(given, value, name, label)
+        chosen = given.get("value")
+        if kind == "switch":
+            self._takes(name, ComponentField("flag"))
+            change = self._act(given.get("onValueChange")) if live else None
+            checked = value is True
+            return ElementView(
+                kind="tick", checked=checked, name=name, title=label, shape="switch", act=change,
+                confirm=_confirm(given),
+            )  # fmt: skip
+        many = value if isinstance(value, list) else [value]
+        if not isinstance(chosen, str | int | float) or isinstance(chosen, bool):
+            return ElementView(kind="tick", checked=value is True)
+        # Nothing but texts and numbers is compared: what is nested could be so deeply.
+        checked = value is True or any(one == chosen for one in many if isinstance(one, str | int | float))
+        self._takes(name, ComponentField("one" if kind == "radio" else "many", [chosen]))
+        text = msgspec.json.encode(chosen).decode()
+        return ElementView(
+            kind="tick",
+            checked=checked,
+            name=name,
+            title=label,
+            shape=kind,
+            text=text,
+            confirm=_confirm(given),
+        )
+
+    def _edited(self, given: dict[str, Any]) -> ElementView | None:
+        """A listing that readers may change, as a field; None for any other, and where it could not be sent back."""
+        named = given.get("state")
+        if given["type"] != "codeblock" or not (self._live and isinstance(named, str) and len(named) <= 100):
+            return None
+        value = self._state.get(named)
+        text = self._text(given.get("content") if value is None else value)
+        if not ComponentField("text").allows(text):
+            return None
+        self._takes(named, ComponentField("text"))
+        return ElementView(
+            kind="input",
+            text=text,
+            name=named,
+            title=self._text(given.get("title")) or named,
+            shape="code",
+            act=self._act(given.get("onContentChange")),
+        )
+
+    def _select(self, given: dict[str, Any], value: Any, name: str, label: str) -> ElementView:
+        """One whose options are not in the output, but elsewhere, shows its value and does nothing."""
+        options = given.get("options")
+        found = [
+            (one["id"], self._text(one.get("label")))
+            for one in (options if isinstance(options, list) else [])
+            if isinstance(one, dict) and isinstance(one.get("id"), str)
+        ]
+        if not found:
+            return ElementView(kind="input", text=self._text(value))
+        multiple = given.get("multiple") is True
+        self._takes(name, ComponentField("many" if multiple else "one", [id for id, _ in found]))
+        chosen = value if isinstance(value, list) else [value]
+        return ElementView(
+            kind="select",
+            name=name,
+            title=label,
+            text=self._text(given.get("placeholder")),
+            shape="many" if multiple else "one",
+            options=tuple(
+                (id, text or id, id in [one for one in chosen if isinstance(one, str)]) for id, text in found
+            ),
+            act=self._act(given.get("onValueChange")) if name else None,
+        )
+
+    def _takes(self, name: str, field: ComponentField) -> None:
+        """Notes a field; ticks of one name are values of one field."""
+        if name:
+            known = self.fields.get(name)
+            together = [*known.of, *field.of] if known is not None and known.kind == field.kind else field.of
+            self.fields[name] = ComponentField(field.kind, together)
+
+    def _document(self, given: dict[str, Any]) -> Markup:
+        content = self._text(given.get("content"))
+        if given["type"] == "markdown":
+            document = read(content)
+        else:
+            lines = [Block("code-line", {}, [Text([Leaf(line)])]) for line in content.split("\n")]
+            data = {"syntax": self._text(given.get("syntax")), "title": self._text(given.get("title"))}
+            document = Document([Block("code", data, list(lines))])
+        html = str(render(document, self._drawing).body)
+        # Ids are for this page's own; quotes are escaped wherever they are not those of attributes.
+        self._count += 1
+        mark = f"{hashlib.sha256(content.encode()).hexdigest()[:8]}-{self._count}-"
+
+        def renamed(found: re.Match[str]) -> str:
+            leads_away = found[1] == "href" and not found[2]
+            return found[0] if leads_away else f"{found[0]}{mark}"
+
+        return Markup(_ID.sub(renamed, html))  # noqa: S704
+
+
+_KINDS: dict[str, Any] = {
+    "hstack": "row",
+    "box": "box",
+    "text": "text",
+    "hint": "hint",
+    "divider": "rule",
+}
+"""What lays out its children or is nothing but itself; whatever else has children has them below one another."""
+_CONTROLS = ("textinput", "select", "switch", "checkbox", "radio")
+
+
+_ICONS = {
+    "close": "xmark", "edit": "pen", "maximize": "expand", "email": "envelope", "settings": "gear", "delete": "trash",
+    "warning": "triangle-exclamation", "link-external": "arrow-up-right-from-square", "eye-off": "eye-slash",
+    "check-circle": "circle-check",
+}  # fmt: skip
+"""Icons that are called otherwise than ours."""
+
+
+def _icon(name: Any) -> Markup | None:
+    return icon(_ICONS.get(name, name)) if isinstance(name, str) else None
+
+
+def _is_line(hint: Any) -> bool:
+    """Whether a hint is a list of nothing but words and links."""
+    return isinstance(hint, list) and all(
+        isinstance(one, str) or (isinstance(one, dict) and one.get("type") in ("text", "link"))
+        for one in hint
+    )
+
+
+def _confirm(given: dict[str, Any]) -> str:
+    """The question that is asked before a press counts."""
+    asked = given.get("confirm")
+    parts = [asked.get("title"), asked.get("text")] if isinstance(asked, dict) else []
+    return "\n\n".join(part for part in parts if isinstance(part, str))[:500]
+
+
+def _address(holder: Any) -> str | None:
+    """The address of an image, a frame or a link: http and https alone."""
+    url = holder.get("url") if isinstance(holder, dict) else None
+    if isinstance(url, dict):
+        host, path = url.get("host"), url.get("pathname")
+        if not (isinstance(host, str) and isinstance(path, str)) or re.search(r"[/?#@\\\s]", host):
+            return None
+        url = f"https://{host}/{quote(path.lstrip('/'), safe='/%~!$&()*+,;=:@')}"
+    return _web(url)
+
+
+def _opened(action: Any) -> str | None:
+    """Where a press leads that opens an address."""
+    named = action.get("action") if isinstance(action, dict) else None
+    return _web(action.get("url")) if named == "@ui.url.open" else None
+
+
+def _web(url: Any) -> str | None:
+    safe = safe_url(url)
+    if safe is None or not safe.lower().startswith(("https://", "http://")):
+        return None
+    return safe if host_of(safe) else None

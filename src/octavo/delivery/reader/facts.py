@@ -1,0 +1,244 @@
+"""What drawing a page asks of the space that it is in, and of others: noted, question by question.
+
+What was drawn is good as long as the answers are the same, in whichever revision and for whichever visitor. So a text
+is drawn again when something changed that it shows, and not because something changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from octavo.content.references.lookup import Files, Owner, OwnerKind
+from octavo.content.references.viewing import SiteVisitor, ViewFiles
+from octavo.content.revisions.drawing import Drawn, drawn_states
+from octavo.content.revisions.expanding import asker_at, computed_state
+from octavo.content.revisions.store import Item, ItemKind, State
+from octavo.core.document.html import Asset, CodeBlock, HtmlTarget
+from octavo.core.expressions import Shown
+from octavo.core.pages import Page
+from octavo.delivery.visits.authorization import SpaceVisit
+from octavo.extensions.integrations.blocks import find_block_owner, list_code_blocks
+from octavo.kit.db.database import Transaction
+
+Notes = tuple[tuple[tuple[Any, ...], Any], ...]
+"""Questions, each the name of a method of ``Facts`` with its arguments, and the answers to them."""
+
+
+class Facts:
+    """All that the text of a page may be drawn of beside itself. ``link`` and ``file`` give the addresses of resolved
+    references."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        visit: SpaceVisit,
+        visitor: SiteVisitor,
+        link: Callable[[dict[str, Any]], HtmlTarget | None],
+        file: Callable[[dict[str, Any]], Asset | None],
+    ) -> None:
+        self._tx = tx
+        self._visit = visit
+        self._view = visit.view
+        self._visitor = visitor
+        self._link, self._asset = link, file
+        self._files: dict[str, Files | None] = {
+            visit.view.state.space_id: ViewFiles(tx, visit.view, withheld=True)
+        }
+
+    def _files_of(self, space_id: str) -> Files | None:
+        if space_id not in self._files:
+            self._files[space_id] = self._visitor.files(space_id)
+        return self._files[space_id]
+
+    def sees(self, space_id: str) -> bool:
+        return self._visitor.sees(space_id)
+
+    def has_files(self, space_id: str) -> bool:
+        return self._files_of(space_id) is not None
+
+    def of_files(self, space_id: str, asked: str, *arguments: Any) -> Any:
+        """What a method of ``Files`` gives."""
+        files = self._files_of(space_id)
+        return getattr(files, asked)(*arguments) if files is not None else None
+
+    def revision(self, space_id: str) -> str | None:
+        files = self._files_of(space_id)
+        return files.revision_id if files is not None else None
+
+    def holds(self, page_id: str, condition: str) -> bool:
+        page = self._view.tree.page(page_id)
+        return page is not None and self._view.shown(page).holds(condition)
+
+    def text(self, page_id: str, expression: str) -> str:
+        page = self._view.tree.page(page_id)
+        return self._view.shown(page).text(expression) if page is not None else ""
+
+    def item(self, item_id: str, kind: ItemKind) -> Item | None:
+        return self._view.item(item_id, kind)
+
+    def withholds(self) -> bool:
+        return self._view.withholds
+
+    def is_withheld(self, ref: bytes) -> bool:
+        return self._view.is_withheld(msgspec.json.decode(ref))
+
+    def link(self, ref: bytes) -> HtmlTarget | None:
+        return self._link(msgspec.json.decode(ref))
+
+    def file(self, ref: bytes) -> Asset | None:
+        return self._asset(msgspec.json.decode(ref))
+
+    def drawn_states(self, drawn: tuple[Drawn, ...]) -> tuple[str, ...]:
+        """What blocks of these kinds are drawn of now."""
+        return drawn_states(self._tx, asker_at(self._tx, self._view.state.space_id, None), drawn)
+
+    def computed_state(self, page_id: str) -> bytes:
+        """What a computed page is made of now."""
+        page = self._view.tree.page(page_id)
+        return computed_state(self._tx, self._view.state.space_id, page) if page is not None else b""
+
+    def has_block(self, integration: str, block: str) -> bool:
+        """Whether an integration that is active in the space shows such blocks."""
+        visit = self._visit
+        organization_id, space_id = visit.visit.organization_id, visit.view.state.space_id
+        return find_block_owner(self._tx, organization_id, space_id, integration, block) is not None
+
+    def code_blocks(self) -> dict[str, CodeBlock]:
+        """The blocks of integrations that draw listings of the space, by language."""
+        visit = self._visit
+        return list_code_blocks(self._tx, visit.visit.organization_id, visit.view.state.space_id)
+
+    def below(self, page_id: str) -> tuple[str, ...]:
+        """The pages below a page that lists show."""
+        return tuple(
+            child.id
+            for child in self._view.tree.children.get(page_id, [])
+            if child.kind in ("document", "group") and not child.hidden
+        )
+
+    def agree_with(self, notes: Notes) -> bool:
+        """Whether all that was asked would be answered the same."""
+        return all(getattr(self, name)(*arguments) == answer for (name, *arguments), answer in notes)
+
+
+class Noted:
+    """Facts that remember what they were asked. Whoever draws gets these, and nothing else of a visit."""
+
+    members = False
+
+    def __init__(self, facts: Facts, visit: SpaceVisit) -> None:
+        self.state: State = visit.view.state
+        self._facts = facts
+        self._answers: dict[tuple[Any, ...], Any] = {}
+
+    @property
+    def notes(self) -> Notes:
+        return tuple(self._answers.items())
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        key = (name, *arguments)
+        if key not in self._answers:
+            self._answers[key] = getattr(self._facts, name)(*arguments)
+        return self._answers[key]
+
+    # --- as a viewer of other spaces -----------------------------------------------------------------------
+
+    def sees(self, space_id: str) -> bool:
+        return bool(self.ask("sees", space_id))
+
+    def files(self, space_id: str) -> Files | None:
+        return _NotedFiles(self, space_id) if self.ask("has_files", space_id) else None
+
+    # --- as a view of the space ----------------------------------------------------------------------------
+
+    def own_files(self) -> Files:
+        return _NotedFiles(self, self.state.space_id)
+
+    def shown(self, page: Page) -> Shown:
+        return _NotedShown(self, page.id)
+
+    @property
+    def withholds(self) -> bool:
+        return bool(self.ask("withholds"))
+
+    def is_withheld(self, ref: dict[str, Any]) -> bool:
+        return bool(self.ask("is_withheld", _encode(ref)))
+
+    def item(self, item_id: str, kind: ItemKind) -> Item | None:
+        found: Item | None = self.ask("item", item_id, kind)
+        return found
+
+    # --- as addresses --------------------------------------------------------------------------------------
+
+    def link(self, ref: dict[str, Any]) -> HtmlTarget | None:
+        found: HtmlTarget | None = self.ask("link", _encode(ref))
+        return found
+
+    def file(self, ref: dict[str, Any]) -> Asset | None:
+        found: Asset | None = self.ask("file", _encode(ref))
+        return found
+
+
+def _encode(ref: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(ref, order="sorted")
+
+
+class _NotedShown(Shown):
+    def __init__(self, noted: Noted, page_id: str) -> None:
+        self._noted, self._page_id = noted, page_id
+
+    def text(self, expression: str) -> str:
+        return str(self._noted.ask("text", self._page_id, expression))
+
+    def holds(self, expression: str) -> bool:
+        return bool(self._noted.ask("holds", self._page_id, expression))
+
+
+class _NotedFiles:
+    """``Files`` of a space, every question noted."""
+
+    def __init__(self, noted: Noted, space_id: str) -> None:
+        self.space_id = space_id
+        self._noted = noted
+
+    @property
+    def revision_id(self) -> str:
+        return str(self._noted.ask("revision", self.space_id))
+
+    def _ask(self, asked: str, *arguments: Any) -> str | None:
+        found: str | None = self._noted.ask("of_files", self.space_id, asked, *arguments)
+        return found
+
+    def find_page(self, file_path: str) -> str | None:
+        return self._ask("find_page", file_path)
+
+    def find_page_by_path(self, path: str) -> str | None:
+        return self._ask("find_page_by_path", path)
+
+    def find_page_by_id(self, page: str) -> str | None:
+        return self._ask("find_page_by_id", page)
+
+    def find_path(self, page: str) -> str | None:
+        return self._ask("find_path", page)
+
+    def find_file(self, path: str) -> str | None:
+        return self._ask("find_file", path)
+
+    def find_file_by_id(self, file: str) -> str | None:
+        return self._ask("find_file_by_id", file)
+
+    def find_reusable(self, path: str) -> str | None:
+        return self._ask("find_reusable", path)
+
+    def find_reusable_by_id(self, item: str) -> str | None:
+        return self._ask("find_reusable_by_id", item)
+
+    def find_anchor(self, owner: Owner, wanted: str) -> str | None:
+        return self._ask("find_anchor", owner, wanted)
+
+    def owner(self, owner_id: str, kind: OwnerKind) -> Owner | None:
+        found: Owner | None = self._noted.ask("of_files", self.space_id, "owner", owner_id, kind)
+        return found

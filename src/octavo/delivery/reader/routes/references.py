@@ -1,0 +1,71 @@
+"""What pages of an API have as a whole: the list of its operations, and the specification itself."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+import msgspec
+
+from octavo.content.revisions.expanding import asker_at
+from octavo.delivery.visits.authorization import SpaceVisit
+from octavo.errors import NotFound
+from octavo.kit.http.edge import Answer, etag_of
+from octavo.sites.openapi.exporting import export
+from octavo.sites.openapi.pages import find_reference, may_export
+
+from ..answers import same
+from ..operations import access_of, models_of, operations_of
+from ..table import Later, View, route
+from .trying import SIGNED_IN
+
+
+@route("readOperations", "~operations.json")
+def read_operations(view: View, visit: SpaceVisit) -> Answer:
+    """The operations that pages of a space show, for the filter above the navigation."""
+    return same(msgspec.json.encode(operations_of(visit)), "application/json")
+
+
+@route("readModels", "~models.json")
+def read_models(view: View, visit: SpaceVisit) -> Answer:
+    """The models that a page lists, for the filter above them. Raises NotFound."""
+    page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
+    listed = models_of(view.tx, visit, page_id)
+    if listed is None:
+        raise NotFound("This page lists no models.")
+    return same(msgspec.json.encode(listed), "application/json")
+
+
+@route("readAccess", "~access.json")
+def read_access(view: View, visit: SpaceVisit) -> Answer:
+    """What a page on authentication asks its reader for. Raises NotFound."""
+    page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
+    page = visit.view.tree.page(page_id)
+    form = access_of(view.tx, visit, page) if page is not None else None
+    if form is None:
+        raise NotFound("This page asks for nothing.")
+    form.signed_in = f"{visit.visit.base}{SIGNED_IN}"
+    return same(msgspec.json.encode(form), "application/json")
+
+
+@route("readSpecification", "~specification", pool="calls")
+def read_specification(view: View, visit: SpaceVisit) -> Later:
+    """The specification that a page is made of as a whole, where its writers offer it. Raises NotFound."""
+    query = parse_qs(view.request.query_string.decode("latin-1"))
+    page_id, form = (query.get(name, [""])[0] for name in ("page", "as"))
+    page = visit.view.tree.page(page_id)
+    asker = asker_at(view.tx, visit.view.state.space_id, None)
+    found = find_reference(view.tx, asker, page) if page is not None and may_export(page) else None
+    if found is None:
+        raise NotFound("This page offers no specification.")
+    description, _ = found
+
+    def answer() -> Answer:
+        made = export(description, form)
+        headers = {
+            "content-disposition": f'attachment; filename="{made.name}"',
+            "x-content-type-options": "nosniff",
+            "cache-control": "private, no-cache",
+        }
+        return Answer(200, made.content, made.media_type, headers, etag_of(made.content), again=True)
+
+    return Later(visit.visit.organization_id, answer)

@@ -1,0 +1,38 @@
+"""What the script of a page says that its visitor did."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, unquote
+
+from octavo.core.pages import Page
+from octavo.delivery.visits.authorization import SpaceVisit, visit_space
+from octavo.errors import Forbidden, NotFound
+from octavo.kit.http.edge import Answer
+
+from ..answers import is_foreign
+from ..table import View, route
+from ..tracking import MAX_SEEN, SEEN_PATH, location_of, note_seen, read_seen
+
+
+@route("noteSeen", SEEN_PATH, method="POST", body=MAX_SEEN)
+def take_seen(view: View, visit: SpaceVisit) -> Answer:
+    """What the script of a page says that a visitor did there."""
+    if is_foreign(view, visit.visit):
+        raise Forbidden("Only the pages of this site say what was done there.")
+    seen = read_seen(view.body)
+    query = parse_qs(view.request.query_string.decode("latin-1"))
+    page = visit.view.tree.page(query.get("page", [""])[0])
+    if page is None:
+        raise NotFound("There is nothing at this address.")
+    location = location_of(visit, page)
+
+    def find_page(path: str) -> tuple[SpaceVisit, Page]:
+        shown, rest, _ = visit.visit.outline.locate(unquote(path).removeprefix(unquote(visit.visit.base)))
+        there = visit_space(view.tx, visit.visit, shown, rest) if shown is not None else None
+        found = there.view.tree.find(rest) if there is not None else None
+        if there is None or found is None:
+            raise NotFound("There is no page at this path.")
+        return there, found
+
+    note_seen(view.events, view.request, visit, location, seen, find_page)
+    return Answer(204, headers={"cache-control": "no-store"})

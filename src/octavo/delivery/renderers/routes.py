@@ -1,0 +1,66 @@
+"""What renderers ask before anything else."""
+
+from __future__ import annotations
+
+from octavo.kit.clock import now
+from octavo.kit.http.bodies import or_none
+from octavo.kit.http.operation import PUBLIC, Area, Call, Visitor
+
+from .locating import Asked, Published, resolve
+from .wire import PublishedQuery, ResolveUrl
+
+operation = Area("sites").operation
+
+_MINUTE = 60_000
+
+
+@operation(
+    "getPublishedContentByUrl",
+    "GET",
+    "/urls/published",
+    needs=PUBLIC,
+    returns=Published,
+    errors=(404,),
+    deprecated=True,
+    quick=True,
+)
+def get_published(call: Call, query: PublishedQuery) -> Published:
+    """The same as with POST."""
+    return _resolve(call, Asked(query.url, query.visitor_auth_token, {}, query.redirect_on_error))
+
+
+@operation(
+    "resolvePublishedContentByUrl",
+    "POST",
+    "/urls/published",
+    needs=PUBLIC,
+    returns=Published,
+    errors=(401, 404),
+    quick=True,
+)
+def resolve_published(call: Call, body: ResolveUrl) -> Published:
+    """What an address of a published site shows to a visitor, with a token that reads it over the API; or where they
+    are to go. Addresses of sites that are not open are as ones at which nothing is."""
+    token = body.visitor.jwt_token
+    asked = Asked(body.url, or_none(token), body.visitor.unsigned_claims, body.redirect_on_error)
+    return _resolve(call, asked)
+
+
+def _resolve(call: Call, asked: Asked) -> Published:
+    caller = call.authenticated
+    previewer = caller if isinstance(caller, Visitor) else None
+
+    def make() -> Published:
+        with call.db.read() as tx:
+            return resolve(tx, call.context, asked, previewer)
+
+    if asked.token is not None or asked.unsigned or previewer is not None:
+        call.leave_loop()
+        return make()
+    # What everybody is answered stays so until anybody commits; tokens are the same for an hour.
+    key = ("published", asked.url, now() // _MINUTE)
+    found: Published | None = call.context.fresh.find(key, call.db.generation())
+    if found is None:
+        call.leave_loop()
+        found = call.context.fresh.get(key, make)
+    return found

@@ -1,0 +1,39 @@
+"""What an address shows when it is embedded in a space: a block of an integration before anything else."""
+
+from __future__ import annotations
+
+from octavo.content.pages.embedding import LinkEmbed, RichEmbed, find_embed
+from octavo.content.pages.wire import EmbedQuery
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import SpaceAccess, VisitedSpace
+from octavo.organization.access.roles import Can
+
+from .active import list_active_in_space
+from .blocks import find_unfurling
+from .wire import IntegrationEmbed
+
+operation = Area("content").operation
+
+
+@operation(
+    "getEmbedByUrlInSpace",
+    "GET",
+    "/spaces/{spaceId}/embed",
+    needs=Can.VIEW,
+    returns=LinkEmbed | RichEmbed | IntegrationEmbed,
+    errors=(400,),
+    visitors=True,
+)
+def get_embed(
+    call: Call, space: SpaceAccess | VisitedSpace, query: EmbedQuery
+) -> LinkEmbed | RichEmbed | IntegrationEmbed:
+    """What an address shows when it is embedded: the block of an integration of the space that takes such addresses,
+    else what the address itself says. One that cannot be reached is a plain link."""
+    with call.db.read() as tx:
+        rows = list_active_in_space(tx, space.organization_id, space.space_id)
+    found = find_unfurling(rows, query.url)
+    if found is not None:
+        row, block = found
+        return IntegrationEmbed(block.title, row.title, row.name, block)
+    # Whoever is nobody does not make this server ask others.
+    return find_embed(call.context, query.url, ask=isinstance(space, SpaceAccess))

@@ -1,0 +1,102 @@
+"""Events that somebody waits for: what a script renders, and what it answers at its public endpoint.
+
+Those who wait take a thread each: of requests to the API no more than half of its threads, which organizations share.
+Public endpoints have threads of their own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+from octavo.errors import OctavoError
+from octavo.extensions.deliveries.store import new_delivery_id
+from octavo.kit.context import Context
+from octavo.kit.net.fetch import FetchError
+from octavo.kit.runtime.process import Answer, ScriptFailed
+
+from . import delivering
+from .invoking import ScriptOutcome, Subject, invoke
+
+
+class Failed(OctavoError):
+    """The integration's script did not answer as it should."""
+
+    status = 502
+
+
+_PATIENCE = 2.0
+"""Seconds that a request waits for others of its organization, with the thread that it has."""
+
+
+class _Note:
+    """Writes what became of an event once both is known: what the script answered, and that it is done behind that."""
+
+    def __init__(self, type: str, write: Callable[[ScriptOutcome], None]) -> None:
+        self._type, self._write = type, write
+        self._lock = threading.Lock()
+        self._outcome: ScriptOutcome | None = None
+        self._problem: str | None = None
+        self._known = 0
+
+    def finished(self, outcome: ScriptOutcome) -> None:
+        self._outcome = outcome
+        self._one_more()
+
+    def answered(self, answer: Answer | None) -> None:
+        """None: the script gave none, and why is what it finished with."""
+        self._problem = delivering.problem_in(self._type, answer) if answer is not None else None
+        self._one_more()
+
+    def _one_more(self) -> None:
+        with self._lock:
+            self._known += 1
+            known = self._known
+        if known == 2 and self._outcome is not None:
+            self._write(self._outcome._replace(problem=self._outcome.problem or self._problem))
+
+
+def ask(
+    context: Context,
+    subject: Subject,
+    type: str,
+    fields: dict[str, Any],
+    body: bytes | None = None,
+) -> Answer:
+    """What an integration answers; the event is noted with what it logged, and alone says why it failed: whoever waits
+    may be anybody. Raises Failed, Unavailable."""
+    integration, installation, place = subject
+    event: dict[str, Any] = {"eventId": new_delivery_id(), "type": type, **fields}
+    organization_id = integration.organization_id
+    if installation is not None:
+        event["installationId"] = installation.id
+        organization_id = installation.organization_id
+    if place is not None:
+        event[f"{place.kind}Id"] = place.place_id
+    where = (place.kind, place.place_id) if place is not None else ("", "")
+
+    def write(outcome: ScriptOutcome) -> None:
+        delivering.record(
+            context,
+            integration.id,
+            installation.id if installation else None,
+            organization_id,
+            event,
+            outcome,
+            where,
+        )
+
+    with (
+        nullcontext() if context.endpoints.is_mine() else context.scripts.place((organization_id,), _PATIENCE)
+    ):
+        note = _Note(type, write)
+        answer = None
+        try:
+            answer = invoke(context, subject, event, note.finished, body=body)
+        except (ScriptFailed, FetchError):
+            raise Failed("This integration failed. Its events say why.") from None
+        finally:
+            note.answered(answer)
+        return answer

@@ -1,0 +1,373 @@
+"""One process that runs one script, and the lines of JSON between it and us.
+
+The process has no permission at all: no files, no environment, no network, no other process. What the script asks of
+other hosts comes here as a message, and is fetched by us or refused. Nothing it writes is believed: lines are bounded
+and checked, and whatever does not fit ends it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import logging
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from octavo.errors import Unavailable
+from octavo.kit.http.json_bounds import has_more_values
+from octavo.kit.processes.children import start_child
+
+log = logging.getLogger(__name__)
+
+RUNNER = Path(__file__).with_name("runner.mjs")
+HEAP = 64
+"""Megabytes of JavaScript objects that a script may have."""
+DATA = 768 * 1024 * 1024
+"""Bytes of memory of a process, buffers included. Deno takes more than 512 MB of it before it has done anything."""
+LINE = 24 * 1024 * 1024
+"""Bytes of a message."""
+VALUES = 20_000
+"""Values in a message, of which headers have two each."""
+LOG_LINES = 200
+LOG_BYTES = 64 * 1024
+"""Of the log of one event; what a script says beyond that is counted and left out."""
+FETCHES = 100
+"""Requests to other hosts during one event."""
+CPU = 120
+"""Seconds of CPU for an event. Its deadline ends it long before, unless we are gone: then this ends a process that
+does not see it."""
+START = 30.0
+"""Seconds in which a process has to run. It takes a fraction of one, unless all processors are taken."""
+NO_FOLDER = f"{os.devnull}/none"
+"""Where Deno is told to keep its caches: a folder that cannot be made, so it keeps them in memory, within the limits
+above. In a folder they would take time at each start and hold every module that a script makes up, which is a way to
+fill the disk."""
+_READ = 256 * 1024
+
+Level = Literal["debug", "info", "warn", "error"]
+
+
+class Log(Struct, frozen=True):
+    """``at`` in milliseconds of the monotonic clock since the event began."""
+
+    level: Level
+    message: str
+    at: int
+
+
+class Answer(Struct, frozen=True):
+    """What the script answered an event."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+class HostRequest(Struct, frozen=True):
+    """A request that a script makes to another host. ``redirect``: as in the fetch standard."""
+
+    url: str
+    method: str
+    headers: list[tuple[str, str]]
+    body: bytes | None
+    redirect: str
+
+
+class Got(Struct, frozen=True):
+    url: str
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+class FetchRefused(Exception):
+    """Said to the script as a failed fetch."""
+
+
+Fetch = Callable[[HostRequest], Got]
+
+
+class ScriptFailed(Exception):
+    """The script ended, hung, or said something that is no answer; the message says which, for its author."""
+
+
+class _Log(Struct, tag="log"):
+    level: Level
+    message: str
+
+
+class _Fetch(Struct, tag="fetch"):
+    number: int
+    url: Annotated[str, Meta(max_length=16_384)]
+    method: Annotated[str, Meta(max_length=20)]
+    headers: list[tuple[str, str]]
+    redirect: str
+    body: str | None
+
+
+class _Response(Struct, tag="response"):
+    id: int
+    status: Annotated[int, Meta(ge=200, le=599)] = 500
+    headers: list[tuple[str, str]] = []
+    body: str = ""
+    error: str | None = None
+
+
+class _Done(Struct, tag="done"):
+    id: int
+
+
+class _Ready(Struct, tag="ready"):
+    """The process runs; it has not seen the script yet."""
+
+
+_Message = _Log | _Fetch | _Response | _Done | _Ready
+_decoder = msgspec.json.Decoder(_Message)
+
+
+def find_deno() -> str:
+    """Where Deno is. Raises Unavailable where it is not installed."""
+    try:
+        from deno import find_deno_bin
+
+        return str(find_deno_bin())
+    except (ImportError, FileNotFoundError):
+        raise Unavailable("Deno, which runs the scripts of integrations, is not installed here.") from None
+
+
+def command() -> list[str]:
+    """How a process is started. Raises Unavailable where Deno is not installed."""
+    return [
+        find_deno(), "run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
+        "--cached-only", "--no-code-cache", "--deny-read", "--deny-write", "--deny-net", "--deny-env", "--deny-run",
+        "--deny-ffi", "--deny-sys", "--deny-import", f"--v8-flags=--max-old-space-size={HEAP}", str(RUNNER),
+    ]  # fmt: skip
+
+
+class Event(Struct, frozen=True):
+    """``event`` and ``environment`` are JSON; ``body``: of the request that a `fetch` event is about."""
+
+    event: str
+    environment: str
+    body: bytes | None = None
+
+
+class ScriptProcess:
+    """A process with one script in it, used by one event at a time. It has none before ``load``."""
+
+    def __init__(self) -> None:
+        """Returns when the process runs. Raises Unavailable when it does not get that far: on a machine that is busy a
+        start takes a while, which is not the script's doing."""
+        try:
+            self._process = start_child(
+                command(),
+                environment={"DENO_DIR": NO_FOLDER, "NO_COLOR": "1"},
+                folder=Path("/"),
+                quiet=True,
+                buffered=False,
+                own_session=True,
+            )
+        except OSError as error:
+            log.error("the process for a script was not started", extra={"error": str(error)})
+            raise Unavailable("No process could be started for the script of an integration.") from None
+        _limit(self._process.pid)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        self._buffer = bytearray()
+        self._sending = threading.Lock()
+        self._events = 0
+        self._script = ""
+        try:
+            self._receive(time.monotonic() + START)
+        except ScriptFailed:
+            self.kill()
+            raise Unavailable("The process for the script of an integration did not start in time.") from None
+
+    def load(self, script: str) -> None:
+        """The one script that this process will ever run; it is handed over with the first event."""
+        assert not self._script, "a process never has two scripts"
+        self._script = script
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def begin(self, event: Event, deadline: float) -> Run:
+        """Hands the script an event; ``deadline`` of the monotonic clock. Raises ScriptFailed."""
+        if self._events == 0:
+            self._send({"script": self._script}, deadline)
+        self._events += 1
+        _allow_cpu(self._process.pid)
+        body = None if event.body is None else base64.b64encode(event.body).decode()
+        message = {"id": self._events, "event": event.event, "environment": event.environment, "body": body}
+        self._send(message, deadline)
+        return Run(self, self._events)
+
+    def _send(self, message: dict[str, object], deadline: float) -> None:
+        data = memoryview(msgspec.json.encode(message) + b"\n")
+        with self._sending:
+            while data:
+                if not select.select([], [self._in], [], max(0, deadline - time.monotonic()))[1]:
+                    raise ScriptFailed("the script does not take what it is sent")
+                try:
+                    data = data[os.write(self._in, data[:65536]) :]
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    raise ScriptFailed("the script ended") from None
+
+    def has_said(self, seconds: float) -> bool:
+        """Whether the script says something within so many seconds, or ends."""
+        return b"\n" in self._buffer or bool(select.select([self._out], [], [], seconds)[0])
+
+    def _receive(self, deadline: float) -> _Message:
+        while (end := self._buffer.find(b"\n")) < 0:
+            if len(self._buffer) > LINE:
+                raise ScriptFailed(f"the script wrote more than {LINE} bytes at once")
+            left = deadline - time.monotonic()
+            try:
+                if left <= 0 or not select.select([self._out], [], [], left)[0]:
+                    raise ScriptFailed("the script did not answer in time")
+                data = os.read(self._out, _READ)
+            except BlockingIOError:
+                continue
+            except OSError:  # it was ended from another thread
+                data = b""
+            if not data:
+                raise ScriptFailed("the script ended without an answer, or took too much memory")
+            self._buffer += data
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        if has_more_values(line, VALUES):
+            raise ScriptFailed(f"the script wrote a message with more than {VALUES} values")
+        try:
+            found: _Message = _decoder.decode(line)
+            return found
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            raise ScriptFailed("the script wrote to standard output, which is not its own") from None
+
+
+def _limit(pid: int) -> None:
+    import resource
+
+    prlimit = getattr(resource, "prlimit", None)
+    if prlimit is not None:  # Linux alone has it
+        with suppress(ProcessLookupError):  # it ended already, which is found out when it is waited for
+            prlimit(pid, resource.RLIMIT_DATA, (DATA, DATA))
+            prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+
+
+def _allow_cpu(pid: int) -> None:
+    """Sets the limit to what a process has used and may use for its next event."""
+    import resource
+
+    prlimit = getattr(resource, "prlimit", None)
+    if prlimit is not None:
+        with suppress(OSError, ValueError):  # it ended already
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            used = (int(fields[11]) + int(fields[12])) // os.sysconf("SC_CLK_TCK")
+            hard = prlimit(pid, resource.RLIMIT_CPU)[1]
+            prlimit(pid, resource.RLIMIT_CPU, (used + CPU, hard))
+
+
+class Run:
+    """An event that a script is handling."""
+
+    def __init__(self, process: ScriptProcess, id: int) -> None:
+        self._process = process
+        self._id = id
+        self._began = time.monotonic()
+        self._fetches = 0
+        self._bytes = 0
+        self._left_out = 0
+        self.logs: list[Log] = []
+
+    def wait(self, deadline: float, fetch: Fetch) -> Answer:
+        """Until the script has answered. Raises ScriptFailed; an error in the script is one."""
+        while True:
+            message = self._next(deadline, fetch)
+            if isinstance(message, _Response) and message.id == self._id:
+                if message.error is not None:
+                    raise ScriptError(message.error)
+                return Answer(message.status, message.headers, _bytes(message.body))
+
+    def finish(self, deadline: float, fetch: Fetch, patience: float | None = None) -> bool:
+        """Until what the script does behind its answer is done, too; False when it says nothing for ``patience``
+        seconds, and is not. Raises ScriptFailed."""
+        while True:
+            if patience is not None and not self._process.has_said(patience):
+                return False
+            message = self._next(deadline, fetch)
+            if isinstance(message, _Done) and message.id == self._id:
+                if self._left_out:
+                    self._note("warn", f"{self._left_out} further lines were left out")
+                return True
+
+    def _next(self, deadline: float, fetch: Fetch) -> _Message:
+        message = self._process._receive(deadline)
+        if isinstance(message, _Log):
+            self._log(message)
+        elif isinstance(message, _Fetch):
+            self._fetches += 1
+            self._process._send(self._fetched(message, fetch), deadline)
+        return message
+
+    def _log(self, line: _Log) -> None:
+        self._bytes += len(line.message)
+        if len(self.logs) >= LOG_LINES or self._bytes > LOG_BYTES:
+            self._left_out += 1
+            if self._left_out > 100 * LOG_LINES or self._bytes > 20 * LOG_BYTES:
+                raise ScriptFailed("the script floods its log")
+        else:
+            self._note(line.level, line.message)
+
+    def _note(self, level: Level, message: str) -> None:
+        at = int((time.monotonic() - self._began) * 1000)
+        self.logs.append(Log(level, message.replace("\0", ""), at))
+
+    def _fetched(self, message: _Fetch, fetch: Fetch) -> dict[str, object]:
+        named: dict[str, object] = {"type": "answer", "number": message.number}
+        try:
+            if self._fetches > FETCHES:
+                raise FetchRefused(f"more than {FETCHES} requests during one event")
+            body = None if message.body is None else _bytes(message.body)
+            wanted = HostRequest(message.url, message.method, message.headers, body, message.redirect)
+            got = fetch(wanted)
+        except FetchRefused as error:
+            return {**named, "error": str(error)}
+        return {
+            **named,
+            "url": got.url,
+            "status": got.status,
+            "headers": got.headers,
+            "body": base64.b64encode(got.body).decode(),
+        }
+
+
+class ScriptError(ScriptFailed):
+    """The script threw; its process goes on."""
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise ScriptFailed("the script wrote to standard output, which is not its own") from None

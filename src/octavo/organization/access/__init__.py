@@ -1,0 +1,3 @@
+"""Who may do what where."""
+
+from . import tables as tables

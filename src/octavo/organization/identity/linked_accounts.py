@@ -1,0 +1,47 @@
+"""Who somebody is at an identity provider."""
+
+from __future__ import annotations
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+
+
+def find_user_id(tx: Transaction, provider: str, subject: str) -> str | None:
+    """The user behind a subject of a provider (a SAML provider's id, or an issuer)."""
+    found = tx.value(
+        "SELECT user_id FROM external_identities WHERE provider = :provider AND subject = :subject",
+        provider=provider,
+        subject=subject,
+    )
+    return None if found is None else str(found)
+
+
+def link(tx: Transaction, provider: str, subject: str, user_id: str) -> None:
+    tx.run(
+        """INSERT INTO external_identities (provider, subject, user_id, created_at)
+           VALUES (:provider, :subject, :user, :at)""",
+        provider=provider,
+        subject=subject,
+        user=user_id,
+        at=now(),
+    )
+
+
+def may_sign_in(tx: Transaction, user_id: str) -> bool:
+    """Whether this is a person whose account is not disabled."""
+    return (
+        tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0 AND kind = 'person'", id=user_id)
+        is not None
+    )
+
+
+def is_made_by(tx: Transaction, user_id: str, organization_id: str) -> bool:
+    """Whether the organization made this account, and nobody has proved its address since."""
+    return (
+        tx.one(
+            "SELECT 1 FROM users WHERE id = :id AND managed_by = :org AND email_verified = 0",
+            id=user_id,
+            org=organization_id,
+        )
+        is not None
+    )

@@ -1,0 +1,3 @@
+"""Organizations."""
+
+from . import tables as tables

@@ -1,0 +1,46 @@
+"""Joining an organization by the domain of one's own verified address."""
+
+from __future__ import annotations
+
+from octavo.core.free_mail import is_free_mail
+from octavo.errors import BadRequest, NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor
+from octavo.organization.access.accounts import find_user, has_verified_email
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.members import accept_membership, find_membership, joined, upsert_member
+
+from . import store
+
+
+def _own_domain(tx: Transaction, user_id: str) -> str | None:
+    user = find_user(tx, user_id)
+    if user is None or not has_verified_email(tx, user_id):
+        return None
+    return user.email.rpartition("@")[2]
+
+
+def list_joinable(tx: Transaction, user_id: str, domain: str) -> list[store.OrgRow]:
+    """Organizations of this domain, when the caller's own verified address is in it."""
+    return store.list_organizations_by_domain(tx, domain) if _own_domain(tx, user_id) == domain else []
+
+
+def join_by_domain(tx: Transaction, actor: Actor, user_id: str, organization_id: str) -> None:
+    """Makes the caller a member with the default role; who is one already stays as they are."""
+    domain = _own_domain(tx, user_id)
+    if domain is None:
+        raise BadRequest("Your e-mail address is not verified: sign in once with a link mailed to it.")
+    missing = NotFound(f"There is no organization {organization_id!r} that takes people of {domain}.")
+    try:
+        org = store.get_organization(tx, organization_id)
+    except NotFound:
+        raise missing from None
+    membership = find_membership(tx, org.id, user_id)
+    if domain not in org.proved or is_free_mail(domain) or (membership is not None and membership.disabled):
+        raise missing
+    if membership is None:
+        upsert_member(tx, org.id, user_id, org.default_role)
+        joined(tx, org.id, user_id)
+        state = {"role": org.default_role, "by": "domain"}
+        audit(tx, actor, "member.joined", org.id, ("user", user_id), after=state)
+    accept_membership(tx, org.id, user_id)

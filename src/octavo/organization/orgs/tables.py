@@ -1,0 +1,41 @@
+"""What the tables of organizations are."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from octavo.kit.db.tables import Table, declare, person, row
+from octavo.organization.access.roles import ORDER
+
+from .settings import check_hostname
+from .store import OrgSettings, Proof
+
+declare(
+    Table(
+        name="organizations",
+        of_organization="id = :org",
+        columns=(
+            person("settings", path=("merge_rules", "rules", "users")),
+            row("settings", "sites", path=("default_content", "site")),
+        ),
+        values={"default_role": ORDER},
+        json={"email_domains": list[str], "settings": OrgSettings},
+        check=check_hostname,
+    ),
+    Table(
+        name="organization_former_hostnames",
+        of_organization="organization_id = :org",
+        stays="names rest where they were given up",
+    ),
+    Table(
+        name="trusted_organizations",
+        of_organization="organization_id = :org",
+        stays="the operator here vouches for nobody elsewhere",
+    ),
+    Table(
+        name="proved_domains",
+        of_organization="organization_id = :org",
+        stays="what proves a domain here proves nothing in another installation",
+        values={"proof": get_args(Proof)},
+    ),
+)

@@ -1,0 +1,3 @@
+"""Spaces and collections: the containers of content."""
+
+from . import tables as tables

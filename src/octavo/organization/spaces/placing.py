@@ -1,0 +1,235 @@
+"""Where spaces and collections are: mixed in one order under a collection, or at the top of the organization."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec import UNSET, Struct, UnsetType
+
+from octavo.core.pages import rank_between, ranks
+from octavo.errors import BadRequest, Conflict, Forbidden, NotFound
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import (
+    CollectionAccess,
+    OrgAccess,
+    SpaceAccess,
+    collection_access,
+    space_access,
+)
+from octavo.organization.access.evaluation import Kind
+from octavo.organization.access.rights.authorization import ObjectAccess
+from octavo.organization.access.rights.granting import guard_roles
+from octavo.organization.access.roles import ORGANIZATION, Can, at_least
+
+from . import store
+
+MAX_DEPTH = 16
+"""How deep collections may lie in each other."""
+
+
+class Placed(NamedTuple):
+    """A space or collection among its siblings."""
+
+    rank: str
+    kind: Kind
+    id: str
+
+
+class Neighbour(Struct, frozen=True):
+    """What something is to be before or after, as a body named it."""
+
+    kind: Kind
+    id: str
+    place: str
+
+
+def require_parent(tx: Transaction, org: OrgAccess, parent_id: str | None) -> None:
+    """A parent named in a body must be a collection of the same organization that the caller may fill.
+
+    None is the top of the organization, for who may create content there.
+    """
+    if parent_id is not None:
+        parent = collection_access(tx, org.actor, Can.CREATE, parent_id)
+        if parent.organization_id != org.organization_id:
+            raise NotFound(f"parent: there is no collection {parent_id!r} in this organization.")
+        return
+    if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
+        raise Forbidden("parent: the top of the organization is for those who may create content in it.")
+
+
+def depth(tx: Transaction, collection_id: str | None) -> int:
+    """How many collections lie on the way down to and including this one; 0 for the top."""
+    count = 0
+    while collection_id is not None:
+        collection_id = tx.value("SELECT parent_id FROM collections WHERE id = :id", id=collection_id)
+        count += 1
+    return count
+
+
+def require_depth(tx: Transaction, parent_id: str | None, height: int) -> None:
+    """Raises BadRequest when collections of ``height`` levels would lie too deep in ``parent_id``."""
+    if depth(tx, parent_id) + height > MAX_DEPTH:
+        raise BadRequest(f"parent: collections lie at most {MAX_DEPTH} deep")
+
+
+def lock_order(tx: Transaction, organization_id: str) -> None:
+    """Holds off others who move things in the organization until this transaction ends."""
+    tx.one(f"SELECT id FROM organizations WHERE id = :id{tx.for_update}", id=organization_id)
+
+
+def move(
+    tx: Transaction,
+    access: SpaceAccess | CollectionAccess,
+    parent: str | None | UnsetType,
+    *,
+    before: Neighbour | None,
+    after: Neighbour | None,
+) -> None:
+    """Puts a space or collection under ``parent`` (UNSET: where it lies), at a position or without one at the end.
+
+    Raises BadRequest for a position that is not there, Conflict when nothing would change, NotFound for a
+    parent or neighbour the caller does not see, Forbidden when that changes a role above the caller's own.
+    """
+    moved = ObjectAccess.of(access)
+    table, column = ("spaces", "collection_id") if moved.kind == "space" else ("collections", "parent_id")
+    lock_order(tx, moved.organization_id)
+    was, rank = tx.one(f"SELECT {column}, rank FROM {table} WHERE id = :id", id=moved.id) or (None, "")
+    to = was if parent is UNSET else parent
+    with guard_roles(tx, moved):
+        _place(tx, access.organization, (moved.kind, moved.id), (was, rank), to, before, after)
+    if to != was:
+        audit(
+            tx,
+            access.actor,
+            f"{moved.kind}.moved",
+            moved.organization_id,
+            (moved.kind, moved.id),
+            before={"parent": was},
+            after={"parent": to},
+        )
+
+
+def _place(
+    tx: Transaction,
+    org: OrgAccess,
+    moved: tuple[Kind, str],
+    old: tuple[str | None, str],
+    parent_id: str | None,
+    before: Neighbour | None,
+    after: Neighbour | None,
+) -> None:
+    kind, id = moved
+    old_parent, old_rank = old
+    if parent_id != old_parent:
+        require_parent(tx, org, parent_id)
+    if kind == "collection":
+        _require_no_cycle(tx, id, parent_id)
+        require_depth(tx, parent_id, _height(tx, id))
+    siblings = [s for s in list_siblings(tx, org.organization_id, parent_id) if s[1:] != moved]
+    if before is None and after is None:
+        if parent_id == old_parent:
+            raise Conflict("It lies there already.")
+        rank = rank_between(siblings[-1].rank if siblings else None, None)
+    else:
+        index = _index(tx, org, moved, siblings, before, after)
+        if parent_id == old_parent and sum(s < Placed(old_rank, *moved) for s in siblings) == index:
+            raise Conflict("It is there already.")
+        rank = _rank_at(tx, siblings, index)
+    if kind == "space":
+        store.update_space(tx, id, collection_id=parent_id, rank=rank)
+    else:
+        store.update_collection(tx, id, parent_id=parent_id, rank=rank)
+
+
+def list_siblings(tx: Transaction, organization_id: str, parent_id: str | None) -> list[Placed]:
+    """Everything at a place, in order."""
+    place = "= :parent" if parent_id else "IS NULL"
+    rows = tx.all(
+        f"""SELECT rank, 'space', id FROM spaces
+              WHERE organization_id = :org AND collection_id {place} AND deleted_at IS NULL
+            UNION ALL
+            SELECT rank, 'collection', id FROM collections
+              WHERE organization_id = :org AND parent_id {place} AND deleted_at IS NULL""",
+        org=organization_id,
+        **({"parent": parent_id} if parent_id else {}),
+    )
+    return sorted(Placed(*row) for row in rows)
+
+
+def rank_behind(
+    tx: Transaction, organization_id: str, parent_id: str | None, neighbour: tuple[Kind, str]
+) -> str:
+    """A rank right behind something that lies in ``parent_id``."""
+    siblings = list_siblings(tx, organization_id, parent_id)
+    index = next(i for i, sibling in enumerate(siblings) if sibling[1:] == neighbour)
+    return _rank_at(tx, siblings, index + 1)
+
+
+def _index(
+    tx: Transaction,
+    org: OrgAccess,
+    moved: tuple[Kind, str],
+    siblings: list[Placed],
+    before: Neighbour | None,
+    after: Neighbour | None,
+) -> int:
+    """Where among the siblings the position is."""
+    found = []
+    for neighbour, step in ((before, 0), (after, 1)):
+        if neighbour is None:
+            continue
+        if (neighbour.kind, neighbour.id) == moved:
+            raise BadRequest(f"{neighbour.place}: nothing can be before or after itself")
+        _require_seen(tx, org, neighbour)
+        place = [i for i, s in enumerate(siblings) if s[1:] == (neighbour.kind, neighbour.id)]
+        if not place:
+            raise BadRequest(f"{neighbour.place}: {neighbour.id!r} does not lie in this parent")
+        found.append(place[0] + step)
+    if len(set(found)) > 1:
+        raise BadRequest("position: `before` and `after` are not next to each other")
+    return found[0]
+
+
+def _require_seen(tx: Transaction, org: OrgAccess, neighbour: Neighbour) -> None:
+    enter = space_access if neighbour.kind == "space" else collection_access
+    try:
+        organization_id = enter(tx, org.actor, Can.VIEW, neighbour.id).organization_id
+    except NotFound as error:
+        raise NotFound(f"{neighbour.place}: {error.message}") from None
+    if organization_id != org.organization_id:
+        raise NotFound(f"{neighbour.place}: there is no {neighbour.kind} {neighbour.id!r} here.")
+
+
+def _rank_at(tx: Transaction, siblings: list[Placed], index: int) -> str:
+    low = siblings[index - 1].rank if index else None
+    high = siblings[index].rank if index < len(siblings) else None
+    if low is not None and low == high:
+        # Two were created at the same moment: part them first.
+        for number, rank in enumerate(ranks(len(siblings))):
+            table = "spaces" if siblings[number].kind == "space" else "collections"
+            tx.run(f"UPDATE {table} SET rank = :rank WHERE id = :id", rank=rank, id=siblings[number].id)
+            siblings[number] = siblings[number]._replace(rank=rank)
+        return _rank_at(tx, siblings, index)
+    return rank_between(low, high)
+
+
+def _require_no_cycle(tx: Transaction, collection_id: str, parent_id: str | None) -> None:
+    above = parent_id
+    while above is not None:
+        if above == collection_id:
+            raise BadRequest("parent: a collection cannot lie in itself")
+        above = tx.value("SELECT parent_id FROM collections WHERE id = :id", id=above)
+
+
+def list_inside(tx: Transaction, collection_id: str, *, deleted: bool = False) -> list[list[str]]:
+    """The ids of a collection and all those in it, level by level; ``deleted``: those in the trash as well."""
+    levels = [[collection_id]]
+    alive = "" if deleted else " AND deleted_at IS NULL"
+    while below := tx.all(f"SELECT id FROM collections WHERE parent_id IN :ids{alive}", ids=levels[-1]):
+        levels.append([row[0] for row in below])
+    return levels
+
+
+def _height(tx: Transaction, collection_id: str) -> int:
+    return len(list_inside(tx, collection_id))

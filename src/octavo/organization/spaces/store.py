@@ -1,0 +1,437 @@
+"""Spaces and collections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.core.pages import rank_between
+from octavo.errors import NotFound
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Row, Transaction
+from octavo.kit.db.pagination import Slice, decode_token, slice_rows
+from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.roles import COLLECTION, SPACE, Can, height, role_at
+from octavo.organization.access.visibility import Seen, Viewer, seen_collections, seen_spaces
+
+from .hooks import Beginning, begun, language_changed
+
+
+class SpaceRow(Struct, frozen=True):
+    """``rank``: its position among the spaces and collections at its place."""
+
+    id: str
+    organization_id: str
+    collection_id: str | None
+    rank: str
+    title: str
+    emoji: str | None
+    icon: str | None
+    language: str | None
+    edit_mode: str
+    default_level: str | None
+    merge_rules: str
+    main_branch: str
+    main_revision: str
+    comments: int
+    changes_total: int
+    changes_open: int
+    changes_draft: int
+    created_at: int
+    updated_at: int
+    deleted_at: int | None
+    published: str | None
+    """Where the first published site that shows it does so: `VISIBILITY HOST/PATH/`, the host empty below the
+    installation's address for sites."""
+    visitor_auth: str | None
+    """The settings of that site, as JSON, where its visitors sign in."""
+    git_state: str | None
+    """Which repository it is synced with, as the API says it, as JSON."""
+
+
+# The path is that of ``sites.structure``: defaults have none of their own.
+_PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_path || '/', p.hostname || '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
+    || CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
+    || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END
+  FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1
+    JOIN organizations po ON po.id = p.organization_id LEFT JOIN site_sections px ON px.id = ps.section_id
+  WHERE ps.space_id = s.id ORDER BY ps.id LIMIT 1)"""
+_VISITOR_AUTH = """(SELECT CASE WHEN p.visibility = 'visitor-auth' THEN p.settings END
+  FROM site_spaces ps JOIN sites p ON p.id = ps.site_id AND p.published = 1
+  WHERE ps.space_id = s.id ORDER BY ps.id LIMIT 1)"""
+_GIT_STATE = "(SELECT g.state FROM space_git_states g WHERE g.space_id = s.id)"
+_SPACE = ", ".join(
+    [*(f"s.{name}" for name in SpaceRow.__struct_fields__[:-3]), _PUBLISHED, _VISITOR_AUTH, _GIT_STATE]
+)
+
+
+_PLACE = """SELECT CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
+    || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END"""
+_PLACES = "FROM site_spaces ps LEFT JOIN site_sections px ON px.id = ps.section_id"
+
+
+def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
+    """Where a site shows a space, below its own address; None where it does not."""
+    found: str | None = tx.value(
+        f"{_PLACE} {_PLACES} WHERE ps.space_id = :space AND ps.site_id = :site ORDER BY ps.id LIMIT 1",
+        space=space_id,
+        site=site_id,
+    )
+    return found
+
+
+def set_git_state(tx: Transaction, space_id: str, state: str | None) -> None:
+    """Keep which repository a space is synced with, as JSON; None for none."""
+    if state is None:
+        tx.run("DELETE FROM space_git_states WHERE space_id = :space", space=space_id)
+        return
+    tx.run(
+        """INSERT INTO space_git_states (space_id, state) VALUES (:space, :state)
+           ON CONFLICT (space_id) DO UPDATE SET state = excluded.state""",
+        space=space_id,
+        state=state,
+    )
+
+
+def name_language(tx: Transaction, space_id: str, language: str) -> None:
+    """Says in which language a space is, where nobody has said it yet."""
+    if get_space(tx, space_id).language is None:
+        update_space(tx, space_id, language=language)
+
+
+def get_space(tx: Transaction, space_id: str) -> SpaceRow:
+    row = tx.one(f"SELECT {_SPACE} FROM spaces s WHERE s.id = :id", id=space_id)
+    if row is None:
+        raise NotFound(f"There is no space {space_id!r}.")
+    return SpaceRow(*row)
+
+
+def list_spaces(
+    tx: Transaction,
+    org: Viewer,
+    limit: int,
+    page: str | None,
+    *,
+    collection_id: str | None = None,
+    deleted_since: int | None = None,
+    ascending: bool = False,
+    by_rank: bool = False,
+) -> Slice[tuple[SpaceRow, str | None]]:
+    """Spaces of an organization (or of one collection) the caller sees, each with the caller's role there.
+
+    Newest first, or oldest; or ``by_rank``: place by place (the top first), each in the order people gave it.
+    ``deleted_since``: those in the trash, deleted at that moment or later, instead.
+    """
+    parameters: dict[str, Any] = {}
+    where = "s.deleted_at IS NULL"
+    if deleted_since is not None:
+        where, parameters["since"] = "s.deleted_at >= :since", deleted_since
+    if collection_id is not None:
+        # As the index has it that gives the order.
+        place = "COALESCE(s.collection_id, '')" if by_rank else "s.collection_id"
+        where += f" AND {place} = :collection"
+        parameters["collection"] = collection_id
+    seen = seen_spaces(org, where, **parameters)
+    if by_rank:
+        rows, count = _ranked_rows(tx, seen, _SPACE, "s", "collection_id", limit, page)
+        ranked = [(SpaceRow(*row), role) for row, role in rows]
+        return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].collection_id))
+    rows, count = _seen_rows(tx, seen, _SPACE, "s", limit, page, ascending=ascending)
+    found = [(SpaceRow(*row), role) for row, role in rows]
+    return slice_rows(found, limit, count, lambda item: (item[0].id,))
+
+
+def list_in_collection(tx: Transaction, collection_id: str) -> list[SpaceRow]:
+    """All spaces directly in a collection, oldest first, without those in the trash."""
+    rows = tx.all(
+        f"SELECT {_SPACE} FROM spaces s WHERE s.collection_id = :id AND s.deleted_at IS NULL ORDER BY s.id",
+        id=collection_id,
+    )
+    return [SpaceRow(*row) for row in rows]
+
+
+def _seen_rows(
+    tx: Transaction,
+    seen: Seen,
+    columns: str,
+    own: str,
+    limit: int,
+    page: str | None,
+    *,
+    ascending: bool = False,
+) -> tuple[list[tuple[Row, str | None]], int]:
+    """One page and one row more of what somebody sees, by id, each with their role; and how many there are. ``own``:
+    the letter of their table."""
+    after = decode_token(page, str)
+    beyond, order, start = (">", "ASC", "") if ascending else ("<", "DESC", "~")
+    # The total comes with every row: what is seen is found once, not twice.
+    rows = tx.all(
+        f"""{seen.prefix} SELECT {columns}, {seen.height}, {seen.total} FROM {seen.source}
+            WHERE {seen.where} AND {own}.id {beyond} :after ORDER BY {own}.id {order} LIMIT :limit""",
+        after=after[0] if after else start,
+        limit=limit + 1,
+        **seen.parameters,
+    )
+    if rows:
+        count = rows[0][-1]
+    else:
+        count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
+    return [(row[:-2], role_at(row[-2])) for row in rows], count
+
+
+def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str, str, str]:
+    return parent_id or "", row.rank, row.id
+
+
+def _ranked_rows(
+    tx: Transaction, seen: Seen, columns: str, own: str, place: str, limit: int, page: str | None
+) -> tuple[list[tuple[Row, str | None]], int]:
+    """As ``_seen_rows``, by the column ``place`` and the order at each."""
+    after = decode_token(page, str, str, str)
+    at = f"COALESCE({own}.{place}, '')"
+    key = f"{at}, {own}.rank, {own}.id"
+    parameters: dict[str, Any] = dict(seen.parameters)
+    beyond = ""
+    if after is not None:
+        # The first condition says the same, and is where SQLite begins in the index.
+        beyond = f"AND {at} >= :place AND ({key}) > (:place, :rank, :after)"
+        parameters |= {"place": after[0], "rank": after[1], "after": after[2]}
+    rows = tx.all(
+        f"""{seen.prefix} SELECT {columns}, {seen.height}, {seen.total} FROM {seen.source}
+            WHERE {seen.where} {beyond} ORDER BY {key} LIMIT :limit""",
+        limit=limit + 1,
+        **parameters,
+    )
+    if rows:
+        count = rows[0][-1]
+    else:
+        count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
+    return [(row[:-2], role_at(row[-2])) for row in rows], count
+
+
+def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
+    """How many of these collections, and of the spaces right in them, the caller administers."""
+    both = (
+        (seen_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
+        (seen_collections(org, "c.id IN :ids"), COLLECTION),
+    )
+    return sum(
+        tx.value(
+            f"{seen.prefix} SELECT count(*) FROM {seen.visible} v WHERE v.height >= :least",
+            ids=collection_ids,
+            least=height(abilities[Can.ADMIN]),
+            **seen.parameters,
+        )
+        for seen, abilities in both
+    )
+
+
+class SpaceTitle(Struct, frozen=True):
+    title: str
+    language: str | None
+
+
+def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitle]:
+    """What spaces are called, by their ids."""
+    rows = tx.all(
+        "SELECT id, title, language FROM spaces WHERE id IN :ids", ids=list(dict.fromkeys(space_ids))
+    )
+    return {row[0]: SpaceTitle(*row[1:]) for row in rows}
+
+
+def list_spaces_by_id(
+    tx: Transaction, org: Viewer, space_ids: Sequence[str]
+) -> dict[str, tuple[SpaceRow, str | None]]:
+    """Those of these spaces that the caller sees and that are not in the trash, each with the caller's role there."""
+    seen = seen_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
+    rows = tx.all(
+        f"{seen.prefix} SELECT {_SPACE}, v.height FROM {seen.visible} v JOIN spaces s ON s.id = v.id",
+        **seen.parameters,
+    )
+    return {row[0]: (SpaceRow(*row[:-1]), role_at(row[-1])) for row in rows}
+
+
+def list_visible_space_ids(
+    tx: Transaction, org: OrgAccess, *, among: Sequence[str] | None = None, most: int | None = None
+) -> list[str]:
+    """The spaces of an organization that the caller sees, by id: all, or those ``among`` some; at most so many."""
+    given: dict[str, Sequence[str]] = {} if among is None else {"among": among}
+    seen = seen_spaces(org, "s.deleted_at IS NULL" + (" AND s.id IN :among" if given else ""), **given)
+    limit = "" if most is None else f" LIMIT {most}"
+    rows = tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v ORDER BY v.id{limit}", **seen.parameters)
+    return [row[0] for row in rows]
+
+
+def update_space(tx: Transaction, space_id: str, **values: Any) -> None:
+    """Sets columns of a space."""
+    before = get_space(tx, space_id) if "language" in values else None
+    _update(tx, "spaces", space_id, values)
+    if before is not None and before.language != values["language"]:
+        language_changed(tx, space_id, before.organization_id)
+
+
+def update_collection(tx: Transaction, collection_id: str, **values: Any) -> None:
+    """Sets columns of a collection."""
+    _update(tx, "collections", collection_id, values)
+
+
+def _update(tx: Transaction, table: str, id: str, values: dict[str, Any]) -> None:
+    columns = ", ".join(f"{name} = :{name}" for name in values)
+    tx.run(f"UPDATE {table} SET {columns}, updated_at = :at WHERE id = :row", row=id, at=now(), **values)
+
+
+def last_rank(tx: Transaction, organization_id: str, parent_id: str | None) -> str:
+    """A rank behind everything (spaces and collections are mixed) at one place of an organization."""
+    place = "collection_id = :parent" if parent_id else "collection_id IS NULL"
+    place_c = "parent_id = :parent" if parent_id else "parent_id IS NULL"
+    parameters = {"org": organization_id, **({"parent": parent_id} if parent_id else {})}
+    row = tx.one(
+        f"""SELECT max(rank) FROM (
+              SELECT max(rank) AS rank FROM spaces WHERE organization_id = :org AND {place}
+              UNION ALL
+              SELECT max(rank) AS rank FROM collections WHERE organization_id = :org AND {place_c}) AS ranks""",
+        **parameters,
+    )
+    return rank_between(row[0] if row else None, None)
+
+
+def insert_space(
+    tx: Transaction,
+    *,
+    organization_id: str,
+    collection_id: str | None,
+    title: str,
+    created_by: str | None,
+    emoji: str | None = None,
+    language: str | None = None,
+    edit_mode: str = "live",
+) -> SpaceRow:
+    """A space with its main branch and its first, empty revision."""
+    space_id, branch_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
+    tx.run(
+        """INSERT INTO spaces (id, organization_id, collection_id, rank, title, emoji, language, edit_mode,
+                               main_branch, main_revision, created_by, created_at, updated_at)
+           VALUES (:id, :org, :collection, :rank, :title, :emoji, :language, :edit_mode,
+                   :branch, :revision, :by, :at, :at)""",
+        id=space_id,
+        org=organization_id,
+        collection=collection_id,
+        rank=last_rank(tx, organization_id, collection_id),
+        title=title,
+        emoji=emoji,
+        language=language,
+        edit_mode=edit_mode,
+        branch=branch_id,
+        revision=revision_id,
+        by=created_by,
+        at=moment,
+    )
+    begun(tx, Beginning(space_id, branch_id, revision_id, created_by))
+    return get_space(tx, space_id)
+
+
+def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
+    """The space of this main branch has another revision; nothing for a branch of a change request."""
+    tx.run(
+        "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
+        revision=revision_id,
+        at=now(),
+        branch=branch_id,
+    )
+
+
+_COUNTED = {"draft": "changes_draft", "open": "changes_open"}
+
+
+def number_change(tx: Transaction, space_id: str) -> int:
+    """Counts a new draft; its number, which is how many there ever were in the space."""
+    number: int = tx.value(
+        """UPDATE spaces SET changes_total = changes_total + 1, changes_draft = changes_draft + 1
+           WHERE id = :space RETURNING changes_total""",
+        space=space_id,
+    )
+    return number
+
+
+def recount_change(tx: Transaction, space_id: str, before: str, after: str) -> None:
+    """A change request of the space went from a status to another."""
+    counts = (_COUNTED.get(before), "- 1"), (_COUNTED.get(after), "+ 1")
+    steps = [f"{column} = {column} {step}" for column, step in counts if column]
+    if steps:
+        tx.run(f"UPDATE spaces SET {', '.join(steps)} WHERE id = :space", space=space_id)
+
+
+class CollectionRow(Struct, frozen=True):
+    id: str
+    organization_id: str
+    parent_id: str | None
+    rank: str
+    title: str
+    description: str | None
+    default_level: str | None
+    created_at: int
+    updated_at: int
+    deleted_at: int | None
+
+
+_COLLECTION = ", ".join(f"c.{name}" for name in CollectionRow.__struct_fields__)
+
+
+def get_collection(tx: Transaction, collection_id: str) -> CollectionRow:
+    row = tx.one(f"SELECT {_COLLECTION} FROM collections c WHERE c.id = :id", id=collection_id)
+    if row is None or row[-1] is not None:
+        raise NotFound(f"There is no collection {collection_id!r}.")
+    return CollectionRow(*row)
+
+
+def require_collection(tx: Transaction, organization_id: str, collection_id: str) -> None:
+    """Raises NotFound unless the collection is the organization's."""
+    if get_collection(tx, collection_id).organization_id != organization_id:
+        raise NotFound(f"There is no collection {collection_id!r} in this organization.")
+
+
+def list_collections(
+    tx: Transaction, org: Viewer, limit: int, page: str | None, *, nested: bool, by_rank: bool = False
+) -> Slice[tuple[CollectionRow, str | None]]:
+    """Collections of an organization the caller sees, newest first, each with the caller's role there.
+
+    Without ``nested`` those at the top. ``by_rank``: as ``list_spaces``.
+    """
+    where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
+    seen = seen_collections(org, where)
+    if by_rank:
+        rows, count = _ranked_rows(tx, seen, _COLLECTION, "c", "parent_id", limit, page)
+        ranked = [(CollectionRow(*row), role) for row, role in rows]
+        return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].parent_id))
+    rows, count = _seen_rows(tx, seen, _COLLECTION, "c", limit, page)
+    found = [(CollectionRow(*row), role) for row, role in rows]
+    return slice_rows(found, limit, count, lambda item: (item[0].id,))
+
+
+def insert_collection(
+    tx: Transaction, *, organization_id: str, parent_id: str | None, title: str
+) -> CollectionRow:
+    collection_id, moment = ids.new_id(), now()
+    tx.run(
+        """INSERT INTO collections (id, organization_id, parent_id, rank, title, created_at, updated_at)
+           VALUES (:id, :org, :parent, :rank, :title, :at, :at)""",
+        id=collection_id,
+        org=organization_id,
+        parent=parent_id,
+        rank=last_rank(tx, organization_id, parent_id),
+        title=title,
+        at=moment,
+    )
+    return get_collection(tx, collection_id)
+
+
+def merge_rules(space: SpaceRow) -> dict[str, Any]:
+    return msgspec.json.decode(space.merge_rules, type=dict[str, Any])
+
+
+def set_edit_mode(tx: Transaction, space_id: str, edit_mode: str) -> None:
+    tx.run("UPDATE spaces SET edit_mode = :mode WHERE id = :id", mode=edit_mode, id=space_id)

@@ -1,0 +1,5 @@
+"""Specifications of APIs: kept true to their source, versioned, and drawn inside pages."""
+
+from . import pages as pages
+from . import processing as processing
+from . import tables as tables

@@ -1,0 +1,222 @@
+"""One description out of several files, in which every reference leads to something inside.
+
+Only what was handed over is followed: files beside the description, never a path of this machine and never another
+host. What another file holds is in the bundle under ``x-octavo-files``, as it was written.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from .problems import MOST, Complaint, SpecError, Way, pointer
+from .reading import Files
+from .validating import EARLY_WEBHOOKS
+
+FILES = "x-octavo-files"
+_HOPS = 50
+
+_NAMED = frozenset(
+    ["properties", "patternProperties", "definitions", "$defs", "schemas", "responses", "parameters", "examples",
+     "requestBodies", "headers", "securitySchemes", "securityDefinitions", "links", "callbacks", "pathItems",
+     "paths", "webhooks", EARLY_WEBHOOKS, "mapping", "variables", "encoding", "content", "scopes", "dependentSchemas", FILES]
+)  # fmt: skip
+"""What has names of people's own choice as keys."""
+_VALUES = frozenset(["example", "default", "enum", "const", "value"])
+"""What holds values of the API, in which ``$ref`` means nothing."""
+
+
+def bundle(files: Files) -> dict[str, Any]:
+    """Raises SpecError naming every reference that leads nowhere."""
+    bundler = _Bundler(files)
+    whole = bundler.run()
+    if bundler.complaints:
+        raise SpecError(bundler.complaints)
+    return whole
+
+
+def drop_empty_keys(value: Any) -> bool:
+    """Takes keys without a value out of a description in place, as authors of YAML leave them (``schema:``); whether
+    there were any. What has a name of people's own stays, and so does null as a value of the API."""
+    stack: list[tuple[Any, bool]] = [(value, False)]
+    seen: set[int] = set()
+    found = False
+    while stack:
+        here, named = stack.pop()
+        if not isinstance(here, (dict, list)) or id(here) in seen:
+            continue
+        seen.add(id(here))
+        if isinstance(here, list):
+            stack += [(item, False) for item in here]
+            continue
+        for key, inner in list(here.items()):
+            if named:
+                stack.append((inner, False))
+            elif key in _VALUES or key.startswith("x-"):
+                continue
+            elif inner is None:
+                del here[key]
+                found = True
+            else:
+                stack.append((inner, key in _NAMED))
+    return found
+
+
+def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any:
+    """A copy of a description in which ``change(reference, way)`` replaced references, None: they stay."""
+
+    def copy(here: Any, way: Way, named: bool) -> Any:
+        if isinstance(here, list):
+            return [copy(item, (*way, index), False) for index, item in enumerate(here)]
+        if not isinstance(here, dict):
+            return here
+        made = {}
+        for key, inner in here.items():
+            if named:
+                made[key] = copy(inner, (*way, key), False)
+            elif key == "$ref" and isinstance(inner, str):
+                made[key] = change(inner, (*way, key)) or inner
+            elif key in _VALUES or (key.startswith("x-") and key not in (FILES, EARLY_WEBHOOKS)):
+                made[key] = inner
+            elif key == "mapping" and isinstance(inner, dict):
+                made[key] = {
+                    name: (change(to, (*way, key, name)) or to) if isinstance(to, str) and "/" in to else to
+                    for name, to in inner.items()
+                }
+            else:
+                made[key] = copy(inner, (*way, key), key in _NAMED and isinstance(inner, dict))
+        return made
+
+    return copy(value, (), False)
+
+
+def name_by_path(files: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
+    """A file in which references name other files by their paths, wherever they are; and which they name."""
+    named: dict[str, None] = {}
+
+    def change(reference: str, way: Way) -> str | None:
+        place, mark, fragment = reference.partition("#")
+        other = beside(path, place) if place else ""
+        if other not in files:
+            return None
+        if other != path:
+            named[other] = None
+        return f"{other}{mark}{fragment}"
+
+    return walk_references(files[path], change), list(named)
+
+
+def beside(file: str, place: str) -> str:
+    """The path of what a file calls ``place``."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(place)))
+
+
+def _is_name(way: Way) -> bool:
+    """Whether it is not a reference but what a discriminator's ``mapping`` calls a schema: descriptions that were
+    bundled by others often name files there that are gone."""
+    return way[-1] != "$ref"
+
+
+class _Bundler:
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._wanted: list[str] = []
+        self.complaints: list[Complaint] = []
+
+    def run(self) -> dict[str, Any]:
+        entry = self._copy(self._files.entry)
+        if not isinstance(entry, dict):
+            raise SpecError([Complaint("The description is no object.", "NO_VERSION")])
+        others: dict[str, Any] = {}
+        for path in self._wanted:
+            others[path] = self._copy(path)
+        if others:
+            entry[FILES] = others
+        self._check(entry)
+        return entry
+
+    def _copy(self, path: str) -> Any:
+        return walk_references(
+            self._files.files[path].value, lambda reference, way: self._change(path, reference, way)
+        )
+
+    def _complain(self, file: str, way: Way, message: str) -> None:
+        if len(self.complaints) < MOST:
+            shown = "" if file == self._files.entry else file
+            line = self._files.files[file].line(way)
+            self.complaints.append(Complaint(message, "INVALID_REFERENCE", pointer(way), line, shown))
+
+    def _change(self, file: str, reference: str, way: Way) -> str | None:
+        place, _, fragment = reference.partition("#")
+        if place and _is_name(way) and beside(file, place) not in self._files.files:
+            return None
+        if place:
+            if re.match(r"[a-z][a-z0-9+.-]*:|//", place, re.I):
+                self._complain(file, way, f"`{reference[:200]}`: references to other hosts and to files of the server are not followed.")  # fmt: skip
+                return None
+            other = beside(file, place)
+            if other not in self._files.files:
+                self._complain(
+                    file, way, f"`{reference[:200]}`: there is no such file beside the description."
+                )
+                return None
+        else:
+            other = file
+        if other == self._files.entry:
+            return f"#{fragment}"
+        if other not in self._wanted:
+            self._wanted.append(other)
+        return f"{pointer((FILES, other))}{fragment.rstrip('/') if fragment != '/' else ''}"
+
+    def _check(self, whole: dict[str, Any]) -> None:
+        """That every reference leads to something that is more than a reference."""
+
+        def look(reference: str, way: Way) -> None:
+            if not reference.startswith("#") or _is_name(way):
+                return  # complained about already, or followed by nobody
+            followed = reference
+            for _ in range(_HOPS):
+                try:
+                    found = resolve(whole, followed)
+                except LookupError:
+                    self._complain_at(way, f"`{reference[:200]}`: there is nothing at this place.")
+                    return
+                if not isinstance(found, (dict, bool)):
+                    self._complain_at(way, f"`{reference[:200]}`: what is at this place is no object.")
+                    return
+                if not (isinstance(found, dict) and isinstance(found.get("$ref"), str)):
+                    return
+                followed = found["$ref"]
+            self._complain_at(way, f"`{reference[:200]}`: this reference leads back to itself.")
+
+        walk_references(whole, look)
+
+    def _complain_at(self, way: Way, message: str) -> None:
+        if way[0] == FILES:
+            self._complain(str(way[1]), way[2:], message)
+        else:
+            self._complain(self._files.entry, way, message)
+
+
+def steps(reference: str) -> Iterator[str]:
+    """The keys of a JSON pointer that is the fragment of a URL."""
+    for step in reference.removeprefix("#").split("/")[1:]:
+        yield unquote(step).replace("~1", "/").replace("~0", "~")
+
+
+def resolve(whole: Any, reference: str) -> Any:
+    """What is at a reference such as ``#/components/schemas/Pet``. Raises LookupError."""
+    if not reference.startswith("#") or (len(reference) > 1 and reference[1] != "/"):
+        raise LookupError(reference)
+    here = whole
+    for step in steps(reference):
+        if isinstance(here, dict):
+            here = here[step]
+        elif isinstance(here, list) and step.isdecimal() and len(step) < 10:
+            here = here[int(step)]
+        else:
+            raise LookupError(reference)
+    return here

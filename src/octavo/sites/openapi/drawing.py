@@ -1,0 +1,1658 @@
+"""Operations, webhooks and schemas as the blocks that everything which shows a document shows. Pure.
+
+Folded, as on a page that people read: what is inside a property is folded up, and the samples are beside the text.
+Otherwise, for Markdown, search and prints, everything is below each other and the text is shorter.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from http import HTTPStatus
+from itertools import islice
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+import msgspec
+
+from octavo.core.document.anchors import Anchors, place_ids, slug
+from octavo.core.document.evaluating import replace_nodes
+from octavo.core.document.html import BlockLabels
+from octavo.core.document.nodes import Block, Fragment, Inline, Leaf, Mark, Text, plain_text
+from octavo.core.document.reader import read
+from octavo.core.free_names import free_name
+
+from .code_samples import (
+    Call,
+    CodeSample,
+    body_examples,
+    body_text,
+    example_call,
+    left_out_of_body,
+    media_text,
+    offered,
+    own_samples,
+    samples,
+    write_sample,
+)
+from .conventions import Conventions, is_error
+from .description import Data, Description, Operation, list_of, object_of, text_of
+from .examples import all_examples, media_example, named_examples
+from .trying import can_try, list_origins
+from .validating import METHODS
+from .words import ENGLISH, Words
+
+_DEPTH = 12
+_PROPERTIES = 500
+_FEW_PROPERTIES = 60
+"""Properties drawn for one operation or schema, the second on a page with many; what is beyond is only counted."""
+_PROPERTIES_OF_PAGE = 1_000
+_AT_FIRST = 40
+"""Fields drawn for the operations of one page before what is inside of others is left for whoever asks for all of them,
+the least deep first; those of the first level are always drawn."""
+_FEW_AT_FIRST = 8
+_EXAMPLE = 20_000
+_SHORT_EXAMPLE = 4_000
+"""Characters of an example, the second on a page with many operations."""
+_EXAMPLES_OF_PAGE = 50_000
+"""As above, for all operations of one page together."""
+MANY = 12
+"""Operations of one page beyond which each is shown shorter: less deep, and without what errors hold and samples of them, which are nearly always the same."""
+
+_ENGLISH = BlockLabels()
+_LONGEST_ADDRESS = 200
+"""Characters of the address of a field; what is deeper has none."""
+_UNFOLDED = 5
+"""Fields inside of a field that are shown without unfolding them."""
+_VALUES = 200
+"""Possible values of a field that are drawn."""
+_STATUSES = frozenset(HTTPStatus)
+_LIMITS = (
+    ("default", "default"), ("const", "const"), ("minimum", "minimum"), ("maximum", "maximum"),
+    ("exclusiveMinimum", "exclusive_minimum"), ("exclusiveMaximum", "exclusive_maximum"),
+    ("multipleOf", "multiple_of"), ("minLength", "min_length"), ("maxLength", "max_length"),
+    ("minItems", "min_items"), ("maxItems", "max_items"), ("pattern", "pattern"),
+)  # fmt: skip
+"""What a schema says of its values, and the word for it."""
+_KEYWORDS = (
+    "uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties", "dependentRequired",
+    "unevaluatedProperties", "unevaluatedItems", "contentMediaType", "contentEncoding",
+)  # fmt: skip
+"""The same, of keywords that are shown as they are: few descriptions have them, and who reads one knows them."""
+_OF_VALUES = frozenset(
+    (*(key for key, _ in _LIMITS), *_KEYWORDS, "enum", "x-enumDescriptions", "example", "examples")
+)
+"""Without any of these a schema says nothing of its values."""
+_INNER = (
+    "contains", "propertyNames", "not", "if", "then", "else", "unevaluatedProperties", "unevaluatedItems", "contentSchema",
+)  # fmt: skip
+"""Keywords that hold one schema, which is shown under the keyword."""
+_HOLDING = (
+    "properties", "additionalProperties", "allOf", "oneOf", "anyOf", "patternProperties", "dependentSchemas",
+    "prefixItems", *_INNER,
+)  # fmt: skip
+"""What in a schema holds others."""
+_MEDIA_TYPES = 5
+"""Of one body or answer, whose examples are shown."""
+_WAYS = 4
+"""Ways to authenticate that are shown above an operation."""
+_SCHEMES = 50
+_SCOPES = 60
+_FLOWS = 6
+"""Of the page of authentication, the last two of each scheme."""
+_NEEDING = 1_500
+_NEEDING_ONE = 200
+"""Operations that this page lists, in all and for one scope or scheme; what is beyond is only counted."""
+_MEANINGS = 12
+"""Of one status on the page of errors; ``_BODIES``: of all, ``_SAID``: parameters and headers of one kind."""
+_BODIES = 6
+_SAID = 12
+_QUOTED = 100
+"""Blocks of what a description says of one subject."""
+_ON_ERRORS = re.compile(r"(?i)\b(?:errors?|status codes?|problem details)\b")
+_ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
+_ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
+_PROMISED = 20
+"""Schemas that are looked at to tell whether there is anything inside of the variants of a field."""
+_LANGUAGES = 6
+"""Of a request on it, where all are below each other or in tabs."""
+_LINKED_WITHIN = 3
+"""Levels of lists and variants within which a type is said in links."""
+_FEW_KINDS = 4
+"""Variants of a type that are named."""
+_SCALARS = ("string", "integer", "number", "boolean", "null")
+_SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
+"""A sentence of plain words."""
+_PLAIN = re.compile(
+    r"[A-Za-z](?: ?(?:[A-Za-z0-9,.;'()?!/\"’]|[-:](?= )|(?<=[A-Za-z0-9])[-_](?=[A-Za-z0-9])))*"
+)
+"""What means itself in Markdown, as most descriptions of parameters do."""
+_KEPT_TEXT = 1_000
+"""Characters of a description that is read once for all pages: those of schemas come again on many."""
+
+Nodes = list[Text | Inline]
+
+
+# --- nodes ----------------------------------------------------------------------------------------------------
+
+
+def _text(words: str, *marks: str) -> Text:
+    return Text([Leaf(words, [Mark(mark) for mark in marks]) if marks else Leaf(words)])
+
+
+def _paragraph(*nodes: Text | Inline) -> Block:
+    return Block("paragraph", {}, [node for node in nodes])
+
+
+def _markdown(value: Any) -> list[Block]:
+    """What people wrote as Markdown, within what is drawn: its headings become bold lines, which have no anchors."""
+    text = text_of(value)
+    if not text.strip():
+        return []
+    if _PLAIN.fullmatch(text) and "www." not in text:
+        return [_paragraph(_text(text))]
+    return _decoder.decode((_kept_blocks if len(text) <= _KEPT_TEXT else _encoded_blocks)(text))
+
+
+def _encoded_blocks(text: str) -> bytes:
+    blocks = prose(text, anchored=False)
+    for block in blocks:
+        if block.type.startswith("heading-"):
+            block.type, block.data = "paragraph", {}
+            for node in block.nodes:
+                if isinstance(node, Text):
+                    node.leaves = [Leaf(leaf.text, [Mark("bold")]) for leaf in node.leaves]
+    return msgspec.msgpack.encode(blocks)
+
+
+# Encoded, as each page changes the blocks that it gets; to decode them costs a sixtieth of reading the text.
+_kept_blocks = lru_cache(maxsize=2048)(_encoded_blocks)
+_decoder = msgspec.msgpack.Decoder(list[Block])
+
+
+def prose(text: str, *, anchored: bool = True) -> list[Block]:
+    """Markdown by the reader that reads all other pages. Links to anchors that other programs make (``#operation/getPet``,
+    ``#api-group-Users``) are their text: only its own headings have anchors here. ``anchored``: whether these have."""
+    document = read(text)
+    own = Anchors(place_ids(document).values() if anchored and "#" in text else ())
+
+    def unlinked(node: Block | Inline) -> list[Any] | None:
+        ref = node.data.get("ref") if node.type == "link" else None
+        url = text_of(object_of(ref).get("url"))
+        return list(node.nodes) if url.startswith("#") and own.find(unquote(url[1:])) is None else None
+
+    document = replace_nodes(document, unlinked)
+    for block in document.nodes:
+        block.source = None
+    return list(document.nodes)
+
+
+def listing(source: str, syntax: str, title: str | None = None) -> Block:
+    lines = [Block("code-line", {}, [_text(line)]) for line in source.split("\n")]
+    return Block("code", {"syntax": syntax, **({"title": title} if title else {})}, [*lines])
+
+
+def _long_listing(source: str, syntax: str, title: str | None = None) -> Block:
+    """As ``listing``, on a page that is folded."""
+    return Block(
+        "openapi-listing", {"syntax": syntax, "source": source, **({"title": title} if title else {})}
+    )
+
+
+def _tabs(entries: Iterable[tuple[str, list[Block]]]) -> Block:
+    return Block("tabs", {}, [Block("tabs-item", {"title": title}, [*blocks]) for title, blocks in entries])
+
+
+def _expandable(
+    title: Sequence[Text | Inline], blocks: list[Block], *, is_open: bool = False, kind: str = "expandable"
+) -> Block:
+    return Block(
+        kind,
+        {"open": True} if is_open else {},
+        fragments=[
+            Fragment("expandable-title", [_paragraph(*title)]),
+            Fragment("expandable-body", blocks),
+        ],
+    )
+
+
+def _items(items: Iterable[list[Block]]) -> list[Block]:
+    nodes = [Block("list-item", {}, [*blocks]) for blocks in items]
+    return [Block("list-unordered", {}, [*nodes])] if nodes else []
+
+
+def _hint(style: str, *nodes: Text | Inline) -> Block:
+    return Block("hint", {"style": style}, [_paragraph(*nodes)])
+
+
+def complain(words: str) -> Block:
+    """What stands in the place of something that cannot be drawn."""
+    return _hint("danger", _text(words))
+
+
+def heading(words: str) -> Block:
+    return Block("heading-1", {}, [_text(words)])
+
+
+def subheading(words: str) -> Block:
+    return Block("heading-2", {}, [_text(words)])
+
+
+def fold(words: str, blocks: list[Block]) -> Block:
+    """Something that unfolds, with a title in plain words."""
+    return _expandable([_text(words)], blocks)
+
+
+def lead_on(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
+    """A list of links to pages, each by its id, its title, and what is shown beside it where that is different."""
+    return lead_to(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
+
+
+def lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
+    """As ``lead_on``, of places of any kind by their references."""
+    items = []
+    for ref, title, beside in places:
+        link = Inline("link", {"ref": ref}, [_text(title)])
+        items.append([_paragraph(link, *([_text(" "), _text(beside, "code")] if beside != title else []))])
+    return _items(items)
+
+
+# --- schemas --------------------------------------------------------------------------------------------------
+
+
+class Drawer:
+    """Draws one description. ``many``: the page holds many operations, so each is shown shorter. ``linked``: schemas
+    that are shown under headings of their own on the same page, or on pages of their own below ``schemas_at``; what is in
+    them is said there. ``spec``: what the page calls the specification, for whoever tries an operation from it.
+    ``together``: so many operations are on a page that people read, which share its room. ``brief``: on a page that tells of other things,
+    too, where of a request only what has to be sent is unfolded. ``whole``: what is inside of fields is there, however much
+    it is; otherwise some of it is a link to the page with all of it."""
+
+    def __init__(
+        self,
+        description: Description,
+        *,
+        folded: bool,
+        many: bool = False,
+        together: int = 1,
+        brief: bool = False,
+        linked: Iterable[str] = (),
+        schemas_at: str = "",
+        spec: str = "",
+        whole: bool = True,
+    ) -> None:
+        self._description = description
+        self._folded = folded
+        self._spec = spec
+        self._depth = 4 if many else _DEPTH
+        among = max(together, 1) if folded else 1
+        self._most = _FEW_PROPERTIES if many else min(_PROPERTIES, _PROPERTIES_OF_PAGE // among)
+        self._at_first = max(_AT_FIRST // among, _FEW_AT_FIRST)
+        self._whole = whole
+        self._longest = _SHORT_EXAMPLE if many else min(_EXAMPLE, _EXAMPLES_OF_PAGE // among)
+        self._brief = brief and folded
+        self._many = many
+        self._told: set[str] = set()
+        self._schemes: set[str] = set()
+        """Ways to authenticate that the page has described."""
+        self._left_out = ""
+        """The key of properties that are not shown just now."""
+        self._linked = {name: slug(name) or "section" for name in linked}
+        self._schemas_at = schemas_at
+        self._folded_at: dict[tuple[str, str], str] = {}
+        """The ids of what the page has folded up, by the reference to the schema that is wholly shown in it, and what was left out."""
+        self._filled_at: dict[tuple[str, str], str] = {}
+        """As above, in what is only there where all fields are."""
+        self._fold_ids: set[str] = set()
+        self._soon: int | None = None
+        """How many fields are drawn before what is inside of others waits; None: nothing waits."""
+        self._waiting: list[_Waiting] = []
+        self._waited = 0
+        self._looked = 0
+        self._nulls: dict[str, bool] = {}
+        """Whether a schema allows nothing but null, by the reference to it."""
+        self._fills = False
+        self._at: list[str] = []
+        """The names of what is just drawn, from the outside in: `body`, `output`, `title`."""
+        self._named: set[str] = set()
+        """Fields of the page that have an address; on a page with many operations none has, which are too many."""
+        self._received = False
+        """Whether what is drawn is sent to the reader, as a webhook is, rather than by them."""
+        self._left = self._most
+        self._cut = 0
+        """How often something that there was no room for was left out."""
+
+    def _word(self, word: str, *marks: str, name: str = "") -> Text | Inline:
+        """A word or sentence of ours (``BlockLabels``), on a page in the language of its site. ``name``: what the
+        sentence is about."""
+        english = _text(getattr(_ENGLISH, f"api_{word}").replace("{name}", name), *marks)
+        if not self._folded:
+            return english
+        return Inline("openapi-word", {"word": word, **({"name": name} if name else {})}, [english])
+
+    @contextmanager
+    def _inside(self, *names: str) -> Iterator[None]:
+        """Draws what is in something of this name."""
+        self._at += names
+        yield
+        del self._at[len(self._at) - len(names) :]
+
+    def _lead(self, word: str, *beside: Text | Inline, inner: bool = False) -> Block:
+        """What begins a part of an operation; ``inner``: of one of its answers."""
+        if not self._folded:
+            return _paragraph(self._word(word, "bold"), *beside)
+        named = {} if inner else {"part": word, **self._place(word)}
+        return Block("openapi-part", named, [self._word(word, "bold"), *beside])
+
+    def _place(self, *names: str, below: int = 0) -> Data:
+        """What names a part of an operation on its page, and how deep it is in the outline of the page."""
+        return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
+
+    def _take(self, count: int) -> int:
+        """How many of so many properties or variants may still be drawn: each of them may hold as many again."""
+        taken = max(min(count, self._left), 0)
+        self._left -= taken
+        self._cut += taken < count
+        return taken
+
+    def _begin(self) -> None:
+        """A new operation or schema: nothing is told of it yet."""
+        self._left = self._most
+        self._told = set()
+
+    def _type(self, value: Any) -> Nodes:
+        """What a schema is, in a few words."""
+        linked = self._links(value)
+        if linked is not None:
+            return linked
+        schema = self._description.follow(value)
+        words = self._description.name_of(value) or self._words(schema)
+        form = text_of(schema.get("format"))
+        if self._folded and words.endswith(f" ({form})"):
+            return [_text(words.removesuffix(f"({form})")), _text(form, "code")]
+        return [_text(words)]
+
+    def _links(self, value: Any, within: int = _LINKED_WITHIN) -> Nodes | None:
+        """What a schema is in words that link to all that is in it; None where something in it has no link. It is asked
+        at each level, so it looks so many levels ahead and no further."""
+        name = self._description.name_of(value)
+        if name:
+            ref = self._find_link(value)
+            return [Inline("link", {"ref": ref}, [_text(name)])] if ref is not None else None
+        schema = value if isinstance(value, dict) and within else {}
+        if isinstance(schema.get("items"), dict) and "properties" not in schema:
+            inner = self._links(schema["items"], within - 1)
+            return [_text("array of "), *inner] if inner is not None else None
+        variants = list_of(schema.get("anyOf")) or list_of(schema.get("oneOf"))
+        found: Nodes = []
+        linked = False
+        for variant in variants:
+            nodes = self._links(variant, within - 1)
+            linked = linked or nodes is not None
+            if nodes is None and object_of(variant).get("type") in _SCALARS:
+                nodes = [_text(self._words(variant))]
+            if nodes is None:
+                return None
+            found += [*([_text(" or ")] if found else []), *nodes]
+        return found if linked else None
+
+    def _find_link(self, value: Any) -> Data | None:
+        """Where the page, or that of schemas, shows what is in a schema that has a name."""
+        anchor = self._linked.get(self._description.name_of(value))
+        if anchor is not None and self._schemas_at:
+            return {"kind": "url", "url": f"{self._schemas_at}/{quote(self._description.name_of(value))}"}
+        key = (value["$ref"], self._left_out)
+        anchor = anchor or self._folded_at.get(key) or (self._filled_at.get(key) if self._fills else None)
+        return {"kind": "anchor", "anchor": anchor} if anchor else None
+
+    def _fold(self, title: Nodes, value: Any, inside: list[Block], *, whole: bool) -> Block:
+        """What is in a schema, folded up. On a page with many operations most schemas come again and again: one that is
+        shown wholly is linked to from then on."""
+        shown = _count(inside)
+        folded = _expandable(title, inside, is_open=0 < shown <= _UNFOLDED, kind="openapi-fold")
+        name = self._description.name_of(value)
+        if name and whole and self._find_link(value) is None:
+            self._name_fold(folded, value)
+        return folded
+
+    def _wait(self, name: str, value: Any, above: tuple[str, ...], *, late: bool = False) -> Block | None:
+        """What stands for all that is inside of a field until all that is less deep is drawn; None where it is to be drawn
+        at once, as there is little or nothing. ``late``: so it is unless enough is drawn already."""
+        if self._soon is None or (late and self._soon > 0):
+            return None
+        title = self._promise(name, value, above)
+        if title is None:
+            return None
+        waiting = _expandable(title, [], kind="openapi-later")
+        waiting.data.update(self._told_of(name, title))
+        named = value if self._description.name_of(value) else self._description.follow(value).get("items")
+        if self._description.name_of(named) and self._find_link(named) is None:
+            self._name_fold(waiting, named)
+        self._waiting.append(_Waiting(waiting, name, value, named, above, (*self._at,), self._left_out))
+        return waiting
+
+    def _name_fold(self, folded: Block, value: Any) -> None:
+        """Gives what is in a schema that has a name an id, so that what comes later links to it."""
+        said, at = ("deep in", self._filled_at) if self._fills else ("in", self._folded_at)
+        # With all fields or without, the same folds have the same ids.
+        name = f"{said} {self._spec} {self._description.name_of(value)}"
+        id = free_name(slug(name), self._fold_ids.__contains__)
+        folded.data["id"] = at[value["$ref"], self._left_out] = id
+        self._fold_ids.add(id)
+
+    def _promise(self, name: str, value: Any, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
+        """What the fold of a schema will be called, told without drawing what is inside; None where that is a line."""
+        if self._is_line(value, above, deep):
+            return None
+        schema = self._description.merge(value)
+        count, others = self._shown_in(schema)
+        variants = self._not_null(schema.get("oneOf")) or self._not_null(schema.get("anyOf"))
+        if count or others:
+            if count > 1 and not others and not variants:
+                return [self._word("fields", name=str(count))]
+            return [self._word("inside", name=name or "…")]
+        self._looked = 0
+        if any(self._holds(each, above, deep + 1) for each in variants):
+            if len(variants) == 1:
+                return self._promise(name, variants[0], above, deep + 1)
+            return [self._word("shapes", name=str(len(variants)))]
+        return self._promise(name, schema["items"], above, deep + 1) if "items" in schema else None
+
+    def _holds(self, value: Any, above: tuple[str, ...], deep: int) -> bool:
+        """Whether anything folds up in a schema; so it is said where that takes long to tell."""
+        self._looked += 1
+        if self._looked > _PROMISED:
+            return True
+        if self._is_line(value, above, deep):
+            return False
+        schema = self._description.merge(value)
+        return (
+            any(self._shown_in(schema))
+            or any(
+                self._holds(each, above, deep + 1)
+                for key in ("oneOf", "anyOf")
+                for each in list_of(schema.get(key))
+                if not self._is_null(each)
+            )
+            or ("items" in schema and self._holds(schema["items"], above, deep + 1))
+        )
+
+    def _not_null(self, variants: Any) -> list[Any]:
+        return [each for each in list_of(variants) if not self._is_null(each)]
+
+    def _is_null(self, value: Any) -> bool:
+        ref = text_of(object_of(value).get("$ref"))
+        known = self._nulls.get(ref) if ref else None
+        if known is None:
+            known = self._description.follow(value).get("type") == "null"
+            if ref:
+                self._nulls[ref] = known
+        return known
+
+    def _is_line(self, value: Any, above: tuple[str, ...], deep: int) -> bool:
+        named = self._description.name_of(value)
+        return (bool(named) and named in above) or len(above) + deep >= self._depth
+
+    def _shown_in(self, schema: Data) -> tuple[int, bool]:
+        """How many fields a schema has that are shown here, and whether it has others, of any name."""
+        count = sum(
+            not self._left_out or self._description.follow(inner).get(self._left_out) is not True
+            for inner in object_of(schema.get("properties")).values()
+        )
+        return count, bool(object_of(schema.get("additionalProperties")))
+
+    def _fill(self) -> None:
+        """Draws what waits, the least deep first, until enough is drawn; the rest if all fields are wanted."""
+        before, done = self._at, 0
+        while done < len(self._waiting) and self._soon is not None and self._soon > 0:
+            self._draw_waiting(self._waiting[done])
+            done += 1
+        rest, self._waiting, self._soon, self._fills = self._waiting[done:], [], None, True
+        for each in rest:
+            self._waited += 1
+            each.block.data.setdefault("id", slug(f"more {self._spec} {self._waited}"))
+            if self._whole:
+                self._draw_waiting(each)
+        self._at, self._left_out, self._fills = before, "", False
+
+    def _draw_waiting(self, each: _Waiting) -> None:
+        self._at, self._left_out, cut = [*each.at], each.left_out, self._cut
+        inside = self.schema(each.value, each.above) or [_paragraph(self._word("nothing_more"))]
+        whole = cut == self._cut
+        title = self._fold_title(each.name, inside, whole=whole)
+        made = self._fold(title, each.named, inside, whole=False)
+        block = each.block
+        block.type, block.data, block.fragments = made.type, made.data | block.data, made.fragments
+        key = (each.named["$ref"], each.left_out) if self._description.name_of(each.named) else None
+        if not whole and key is not None and self._folded_at.get(key) == block.data.get("id"):
+            # Who needs it again is shown it again.
+            del self._folded_at[key]
+
+    def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
+        """How many fields are inside, where that is all that is, and otherwise what it is inside of."""
+        count = _count(inside) if whole else 0
+        if count > 1:
+            return [self._word("fields", name=str(count))]
+        shapes = inside[1] if len(inside) == 2 and inside[1].data.get("shapes") is True else None
+        if shapes is not None:
+            inside[0].nodes = [*inside[0].nodes[1:]]
+            return [self._word("shapes", name=str(len(shapes.nodes)))]
+        return [self._word("inside", name=name or "…")]
+
+    @staticmethod
+    def _told_of(name: str, title: Nodes) -> Data:
+        """What a fold is in, for who hears its title and not what is above it; nothing where the title says so."""
+        says = any(node.data.get("word") == "inside" for node in title if isinstance(node, Inline))
+        return {"of": name} if name and not says else {}
+
+    def _words(self, schema: Data) -> str:
+        types = schema.get("type")
+        kinds = [text_of(t) for t in types] if isinstance(types, list) else [text_of(types)] if types else []
+        if not kinds:
+            kinds = ["object"] if "properties" in schema else ["array"] if "items" in schema else []
+        for key, words in (("oneOf", "one of"), ("anyOf", "any of"), ("allOf", "object")):
+            if list_of(schema.get(key)) and not kinds:
+                kinds = (self._kinds_of(list_of(schema[key])) if key != "allOf" else []) or [words]
+        if "array" in kinds:
+            inner = schema.get("items")
+            of = self._description.name_of(inner) or self._words(self._description.follow(inner))
+            kinds[kinds.index("array")] = f"array of {of}" if of else "array"
+        if schema.get("nullable") is True:
+            kinds.append("null")
+        words = " or ".join(kind for kind in kinds if kind)
+        form = text_of(schema.get("format"))
+        return f"{words} ({form})" if form and words else words or form
+
+    def _kinds_of(self, variants: list[Any]) -> list[str]:
+        """What a few variants are in a few words; nothing where that would be too many."""
+        found: dict[str, None] = {}
+        for each in variants[: _FEW_KINDS + 1]:
+            schema = self._description.follow(each)
+            named = self._description.name_of(each)
+            nested = list_of(schema.get("oneOf")) or list_of(schema.get("anyOf"))
+            found[named or ("" if nested else self._words(schema))] = None
+        return list(found) if len(found) <= _FEW_KINDS and "" not in found else []
+
+    def _limits(self, schema: Data) -> list[Block]:
+        """What a value has to be besides its type."""
+        if _OF_VALUES.isdisjoint(schema):
+            return []
+        found: list[Block] = []
+        parts: Nodes = []
+
+        def say(word: str, value: Any) -> None:
+            shown = value if isinstance(value, str) else _on_one_line(value)
+            parts.extend(
+                [
+                    *([_text(" · " if self._folded else "; ")] if parts else []),
+                    _text(word, "code") if word in _KEYWORDS else self._word(word),
+                    _text(" "),
+                    _text(shown[:200], "code"),
+                ]
+            )
+
+        values = list_of(schema.get("enum"))
+        about = object_of(schema.get("x-enumDescriptions"))
+        # Where its values are shown, the default is marked among them.
+        marked = schema.get("default") if self._folded and not about else None
+        is_marked = isinstance(marked, str) and marked in values[:_VALUES]
+        for key, word in _LIMITS:
+            if key == "default" and is_marked:
+                continue
+            if key in schema and not isinstance(schema[key], bool | None):
+                say(word, schema[key])
+        if schema.get("default") is True or schema.get("default") is False:
+            say("default", schema["default"])
+        for key in _KEYWORDS:
+            given = schema.get(key)
+            # A schema is drawn, and what a keyword has by default says nothing.
+            is_schema = key.startswith("unevaluated") and given is not False
+            if given is not None and not is_schema and (key, given) != ("uniqueItems", False):
+                say(key, given)
+        given = (
+            schema["example"] if "example" in schema else next(iter(list_of(schema.get("examples"))), None)
+        )
+        if isinstance(given, (str, int, float)):
+            say("example", given)
+        if parts:
+            found.append(Block("openapi-limits", {}, [*parts]) if self._folded else _paragraph(*parts))
+        if about:
+            found.append(_paragraph(self._word("values")))
+            found += _items(
+                [
+                    _paragraph(
+                        _text(str(v), "code"),
+                        _text(f": {text_of(about.get(str(v)))}" if about.get(str(v)) else ""),
+                    )
+                ]
+                for v in values[:_VALUES]
+            )
+        elif values and self._folded:
+            texts = [v if isinstance(v, str) else body_text("application/json", v) for v in values[:_VALUES]]
+            default = {"default": marked[:200]} if isinstance(marked, str) and is_marked else {}
+            found.append(Block("openapi-values", {"values": [text[:200] for text in texts], **default}))
+        elif values:
+            listed: Nodes = [self._word("values"), _text(" ")]
+            for number, value in enumerate(values[:_VALUES]):
+                shown = value if isinstance(value, str) else body_text("application/json", value)
+                listed += [*([_text(", ")] if number else []), _text(shown[:200], "code")]
+            found.append(_paragraph(*listed))
+        return found + self._beyond(len(values) - _VALUES)
+
+    def _beyond(self, count: int, word: str = "beyond") -> list[Block]:
+        """A line for so many that are not shown, and where they are; nothing for none. ``cut``: of characters."""
+        return [_paragraph(self._word(word, name=str(count)))] if count > 0 else []
+
+    def schema(self, value: Any, above: tuple[str, ...] = ()) -> list[Block]:
+        """What is inside a schema: its description is left to whoever asks."""
+        name = self._description.name_of(value)
+        if name and name in above:
+            return [_paragraph(self._word("same", name=name))]
+        if len(above) >= self._depth:
+            self._cut += 1
+            return self._not_shown(self._description.merge(value))
+        if name and not self._folded:
+            # In a text that is read from the top, once is enough.
+            if name in self._told:
+                return [_paragraph(_text("As described above."))]
+            self._told.add(name)
+        within = (*above, name)
+        schema = self._description.merge(value)
+        blocks: list[Block] = []
+        properties = {
+            key: inner
+            for key, inner in object_of(schema.get("properties")).items()
+            if not self._left_out or self._description.follow(inner).get(self._left_out) is not True
+        }
+        required = {each for each in list_of(schema.get("required")) if isinstance(each, str)}
+        items: list[list[Block]] = []
+        for key, inner in properties.items():
+            if not self._take(1):
+                items.append(self._beyond(len(properties) - len(items)))
+                break
+            items.append(self.value(key, inner, within, required=key in required))
+        if self._brief and not above and self._left_out == "readOnly":
+            blocks += self._briefly(items, [key in required for key in properties])
+        else:
+            blocks += self._fields(items)
+        extra = schema.get("additionalProperties")
+        if isinstance(extra, dict) and extra:
+            blocks += self._fields(
+                [self.value("", extra, within) if self._take(1) else [_paragraph(self._word("left_out"))]]
+            )
+        blocks += self._further(schema, within)
+        discriminator = object_of(schema.get("discriminator"))
+        for key, word in (("oneOf", "one_of"), ("anyOf", "any_of")):
+            variants = self._not_null(schema.get(key))
+            if variants:
+                blocks += self._variants(variants, within, word, discriminator)
+        if "discriminator" in self._description.follow(value) and not schema.keys() & {"oneOf", "anyOf"}:
+            subtypes = self._description.subtypes(value)
+            if subtypes:
+                blocks += self._variants(subtypes, within, "one_of", discriminator)
+        if "items" in schema and not properties:
+            inner = schema["items"]
+            blocks += (
+                self.schema(inner, within)
+                if self._take(1)
+                else self._not_shown(self._description.follow(inner))
+            )
+        return blocks
+
+    def _further(self, schema: Data, above: tuple[str, ...]) -> list[Block]:
+        """The schemas of less common keywords, each under what it is about: a pattern, an index, or the keyword."""
+        inner = [
+            *((f"/{pattern}/", each) for pattern, each in object_of(schema.get("patternProperties")).items()),
+            *((f"[{index}]", each) for index, each in enumerate(list_of(schema.get("prefixItems")))),
+            *(
+                (f"dependentSchemas {name}", each)
+                for name, each in object_of(schema.get("dependentSchemas")).items()
+            ),
+            *((key, schema[key]) for key in _INNER if isinstance(schema.get(key), dict) and schema[key]),
+        ]
+        shown = inner[: self._take(len(inner))]
+        return [
+            *self._fields([self.value(name, each, above) for name, each in shown]),
+            *self._beyond(len(inner) - len(shown)),
+        ]
+
+    def _not_shown(self, schema: Data) -> list[Block]:
+        """A line for what is in a schema and is not drawn; nothing where there is nothing in it."""
+        items = self._description.follow(schema.get("items"))
+        inside = any(
+            object_of(each.get(key)) or list_of(each.get(key)) for each in (schema, items) for key in _HOLDING
+        )
+        if not inside:
+            return []
+        count = self._shown_in(schema)[0] or self._shown_in(self._description.merge(items))[0]
+        return self._beyond(count, "left_fields") if count > 1 else [_paragraph(self._word("left_out"))]
+
+    def _variants(
+        self, variants: list[Any], above: tuple[str, ...], word: str, discriminator: Data
+    ) -> list[Block]:
+        """``discriminator``: which field tells them apart, and by which values."""
+        made = []
+        told = text_of(discriminator.get("propertyName"))
+        labels: dict[str, str] = {}
+        for value, where in object_of(discriminator.get("mapping")).items():
+            target = self._description.name_of({"$ref": where}) or text_of(where)
+            labels[target] = f"{labels[target]}, {value}" if target in labels else text_of(value)
+        for number, variant in enumerate(variants[: self._take(len(variants))]):
+            schema = self._description.follow(variant)
+            name = self._description.name_of(variant)
+            title = labels.get(name) or name or text_of(schema.get("title"))
+            title = title or self._words(schema) or f"Variant {number + 1}"
+            inside = [*_markdown(schema.get("description")), *self._limits(schema)]
+            waits = self._wait(title, variant, above, late=True) if number else None
+            inside += [waits] if waits is not None else self.schema(variant, above)
+            made.append((title, inside))
+        more = self._beyond(len(variants) - len(made))
+        if not self._folded:
+            listed = _items([[_paragraph(_text(title, "code")), *inside] for title, inside in made])
+            return [_paragraph(self._word(word)), *more, *listed]
+        if not any(inside for _, inside in made):
+            # What they are is said where their type is, unless these are too many words.
+            return (
+                []
+                if self._kinds_of(variants)
+                else [
+                    _paragraph(self._word(word)),
+                    *more,
+                    *_items([[_paragraph(_text(title, "code"))] for title, _ in made]),
+                ]
+            )
+        if len(made) == 1:
+            return made[0][1] + more
+        tabs = _tabs((title, inside or [_paragraph(self._word("nothing_more"))]) for title, inside in made)
+        tabs.data["shapes"] = True
+        said = [_text(" "), self._word("told_apart"), _text(" "), _text(told, "code")] if told else []
+        return [_paragraph(self._word("shapes", name=str(len(variants))), *said), tabs, *more]
+
+    def value(
+        self,
+        name: str,
+        value: Any,
+        above: tuple[str, ...] = (),
+        *,
+        required: bool = False,
+        about: Any = None,
+        examples: Sequence[tuple[str, Any]] = (),
+    ) -> list[Block]:
+        """A property or parameter: its name, what it is, what it is for, and what is inside. ``examples``: those that do
+        not stand in its schema, each with what it is about."""
+        schema = self._description.follow(value)
+        head: Nodes = [_text(name, "code") if name else self._word("other_key", "italic"), _text(" ")]
+        for node in self._type(value):
+            head.append(node)
+        if required:
+            # What an answer has to have, who reads it always gets.
+            is_given = self._received or self._left_out == "writeOnly"
+            word = "always" if self._folded and is_given else "required"
+            head += [_text(" "), self._word(word, "bold")]
+        for key, word in (
+            ("readOnly", "read_only"),
+            ("writeOnly", "write_only"),
+            ("deprecated", "deprecated"),
+        ):
+            if schema.get(key) is True:
+                head += [_text(" "), self._word(word, "italic")]
+        top = _paragraph(*head)
+        at = ".".join((*self._at, name))
+        if self._folded and not self._many and name and len(at) <= _LONGEST_ADDRESS and at not in self._named:
+            self._named.add(at)
+            top.data["id"] = at
+        blocks = [top, *_markdown(about if about is not None else schema.get("description"))]
+        items = schema.get("items")
+        blocks += self._limits(schema)
+        if isinstance(items, dict):
+            blocks += self._limits(self._description.follow(items))
+        blocks += self._examples(examples)
+        named = self._description.name_of(value) or self._description.name_of(items)
+        is_itself = bool(named) and named in above and named not in self._linked
+        if above and not is_itself and self._links(value) is not None:
+            return blocks
+        if self._soon is not None:
+            self._soon -= 1
+        cut = self._cut
+        with self._inside(name):
+            waits = self._wait(name, value, above)
+            if waits is not None:
+                return [*blocks, waits]
+            inside = self.schema(value, above)
+        if len(inside) == 1 and inside[0].type == "paragraph":
+            # One line, such as that it is the same as above, is shorter than what would fold it up.
+            blocks += inside
+        elif inside and self._folded:
+            shown = value if self._description.name_of(value) else items
+            whole = cut == self._cut
+            title = self._fold_title(name, inside, whole=whole)
+            blocks.append(self._fold(title, shown, inside, whole=whole))
+            blocks[-1].data.update(self._told_of(name, title))
+        elif len(above) < 4:
+            blocks += inside
+        elif inside:
+            blocks += self._not_shown(self._description.merge(value)) or [_paragraph(self._word("left_out"))]
+        return blocks
+
+    def _examples(self, examples: Sequence[tuple[str, Any]]) -> list[Block]:
+        """A line for each example of a parameter or header."""
+        blocks = []
+        for about, value in examples:
+            shown = value if isinstance(value, str) else _on_one_line(value)
+            nodes: Nodes = [self._word("example"), _text(" "), _text(shown[:200], "code")]
+            nodes += [_text(f" {about}")] if about else []
+            blocks.append(Block("openapi-limits", {}, [*nodes]) if self._folded else _paragraph(*nodes))
+        return blocks
+
+    # --- operations -----------------------------------------------------------------------------------------
+
+    def operation(
+        self, operation: Operation, title: str = "", *, level: int = 1, further: bool = False
+    ) -> list[Block]:
+        """An operation or webhook with all that a caller has to know. ``title``: what is above it already. ``further``:
+        the page shows another one above, so this one is a line that unfolds."""
+        self._begin()
+        self._soon = self._at_first if self._folded else None
+        self._received = operation.webhook
+        anchor = self._description.anchor(operation)
+        # On a page with others the names of fields begin with that of their operation.
+        self._at = [] if operation.title == title else [anchor]
+        blocks: list[Block] = []
+        further = further and self._folded and operation.title != title
+        if operation.title != title and not further:
+            data_of = {"id": anchor} if anchor else {}
+            blocks.append(Block(f"heading-{level}", data_of, [_text(operation.title)]))
+        where = (
+            operation.path if operation.webhook else self._description.server_url(operation) + operation.path
+        )
+        blocks.append(self._head(operation, where))
+        blocks += self._authentication(operation)
+        left = self._notes(operation) + _markdown(operation.about)
+        left += self._parameters(operation)
+        left += self._body(operation)
+        left += self._responses(operation)
+        left += self._callbacks(operation)
+        self._fill()
+        right = self._samples(operation)
+        if self._folded and right:
+            columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
+            blocks.append(Block("openapi-columns", {}, [*columns]))
+        else:
+            blocks += [*left, *right]
+        if not further:
+            return blocks
+        method = "event" if operation.webhook else operation.method
+        line = _expandable([_text(operation.title)], blocks, kind="openapi-block")
+        line.data = {"method": method, "url": where, **({"id": anchor} if anchor else {})}
+        return [line]
+
+    def _head(self, operation: Operation, where: str) -> Block:
+        if not self._folded:
+            head = _paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code"))
+            head.data = {"names": operation.identifiers}
+            return head
+        inside = []
+        if can_try(self._description, operation):
+            origins = list_origins(self._description, operation)
+            what = {"spec": self._spec, "operation": operation.key, "origins": origins}
+            inside.append(Block("openapi-try", what))
+        how = {"by": operation.method} if operation.webhook else {}
+        method = "event" if operation.webhook else operation.method
+        return Block("openapi-head", {"method": method, "url": where} | how, [*inside])
+
+    def _fields(self, fields: Iterable[list[Block]]) -> list[Block]:
+        """A list of parameters or properties."""
+        if not self._folded:
+            return _items(fields)
+        listed = [Block("openapi-field", {}, [*blocks]) for blocks in fields]
+        return [Block("openapi-fields", {}, [*listed])] if listed else []
+
+    def _briefly(self, fields: list[list[Block]], required: list[bool]) -> list[Block]:
+        """As ``_fields``, with the optional ones folded up. A single one is shown, as a line for it is as long."""
+        optional = [each for each, wanted in zip(fields, required, strict=False) if not wanted]
+        if not self._brief or len(optional) < 2:
+            return self._fields(fields)
+        # What stands behind the last property says that there are more.
+        optional += fields[len(required) :]
+        shown = [each for each, wanted in zip(fields, required, strict=False) if wanted]
+        title: Nodes = [self._word("optional_fields", name=str(len(optional)))]
+        return [*self._fields(shown), _expandable(title, self._fields(optional), kind="openapi-fold")]
+
+    def _notes(self, operation: Operation) -> list[Block]:
+        data = operation.data
+        notes = []
+        if data.get("deprecated") is True:
+            day = text_of(data.get("x-deprecated-sunset"))
+            end = [_text(" "), self._word("gone", name=day)] if day else []
+            notes.append(_hint("warning", self._word("going"), *end))
+        stability = text_of(data.get("x-stability"))
+        if stability:
+            notes.append(_hint("info", self._word("stability", name=stability)))
+        return notes
+
+    def _authentication(self, operation: Operation) -> list[Block]:
+        ways = self._description.security(operation)
+        # What holds for all calls is not what the sender of an event has to show.
+        if not any(ways) or (operation.webhook and "security" not in operation.data):
+            return []
+        if self._folded:
+            return [Block("openapi-facts", {}, [*self._ways(ways)])]
+        items = []
+        for way in ways:
+            if not way:
+                items.append([_paragraph(self._word("no_authentication"))])
+            for name, scopes in way.items():
+                scheme = self._description.follow(self._description.security_schemes.get(name))
+                given = [scope for scope in list_of(scopes) if isinstance(scope, str)]
+                listed = f" ({', '.join(given)})" if given else ""
+                line = _paragraph(_text(_scheme_words(name, scheme)), _text(listed))
+                # Of the many operations on a page nearly all say the same.
+                about = [] if name in self._schemes else _markdown(scheme.get("description"))
+                self._schemes.add(name)
+                items.append([line, *about])
+        return [self._lead("authentication"), *_items(items)]
+
+    def _ways(self, ways: list[dict[str, list[Any]]]) -> list[Block]:
+        """A line for each way to authenticate, with all that goes together; what each scheme is about is said on the
+        page of all of them, but for the only one."""
+        lines: list[Block] = []
+        for way in ways[:_WAYS]:
+            nodes: Nodes = [] if way else [self._word("no_authentication")]
+            for name, scopes in way.items():
+                scheme = self._description.follow(self._description.security_schemes.get(name))
+                given = [scope for scope in list_of(scopes) if isinstance(scope, str)]
+                nodes += [
+                    *([_text(" + ")] if nodes else []),
+                    *self._to_scheme(name, _scheme_nodes(name, scheme)),
+                    *_scope_nodes(given),
+                ]
+            lines.append(_paragraph(*nodes))
+        lines += self._beyond(len(ways) - _WAYS)
+        if len(ways) == 1:
+            for name in ways[0]:
+                scheme = self._description.follow(self._description.security_schemes.get(name))
+                lines += [] if name in self._schemes else _markdown(scheme.get("description"))
+                self._schemes.add(name)
+        return lines
+
+    def _to_scheme(self, name: str, nodes: Nodes) -> Nodes:
+        """Words for a scheme, which lead to where it is told about if there is such a page."""
+        anchor = self._scheme_anchors.get(name)
+        return [Inline("openapi-scheme", {"spec": self._spec, "anchor": anchor}, nodes)] if anchor else nodes
+
+    def _parameters(self, operation: Operation) -> list[Block]:
+        blocks: list[Block] = []
+        parameters = self._description.parameters(operation)
+        for place in ("path", "query", "header", "cookie"):
+            given = [each for each in parameters if each.get("in") == place]
+            if given:
+                with self._inside(place):
+                    fields = [self._parameter(each) for each in given]
+                required = [each.get("required") is True for each in given]
+                blocks += [self._lead(place), *self._briefly(fields, required)]
+        return blocks
+
+    def _parameter(self, parameter: Data) -> list[Block]:
+        schema, holder = parameter.get("schema"), parameter
+        if schema is None:
+            content = list(object_of(parameter.get("content")).values())
+            holder = object_of(content[0]) if content else {}
+            schema = holder.get("schema", {})
+        about = parameter.get("description", object_of(schema).get("description"))
+        found = self.value(
+            text_of(parameter["name"]),
+            schema,
+            required=parameter.get("required") is True,
+            about=about or "",
+            examples=all_examples(self._description, holder),
+        )
+        if parameter.get("deprecated") is True:
+            found[0].nodes += [_text(" "), self._word("deprecated", "italic")]
+        return found
+
+    def _body(self, operation: Operation, *, inner: bool = False) -> list[Block]:
+        body = self._description.follow(operation.data.get("requestBody"))
+        content = object_of(body.get("content"))
+        if not content:
+            return []
+        required = [_text(" "), self._word("required", "bold")] if body.get("required") is True else []
+        kinds = ", ".join(content)
+        head = self._lead("body", _text(" "), _text(kinds, "code"), *required, inner=inner)
+        # What only answers hold cannot be sent.
+        self._left_out = "readOnly"
+        with self._inside("body"):
+            inside = self._contents(content)
+        self._left_out = ""
+        return [head, *_markdown(body.get("description")), *inside]
+
+    def _contents(self, content: Data, *, named: bool = False, waits: bool = False) -> list[Block]:
+        """The schemas of media types; those that have the same one say it once. ``named``: what is in a schema that
+        has a heading of its own is not repeated. ``waits``: even the first level need not be there at first."""
+        told: list[tuple[str, Any]] = []
+        for kind, media in content.items():
+            schema = object_of(media).get("schema")
+            if schema is not None and not any(schema == known for _, known in told):
+                told.append((kind, schema))
+        blocks: list[Block] = []
+        for kind, schema in told:
+            if len(told) > 1:
+                blocks.append(_paragraph(_text(kind, "code")))
+            if named and self._links(schema) is not None:
+                blocks.append(_paragraph(*self._type(schema)))
+                continue
+            found = self._description.follow(schema)
+            inside = [*_markdown(found.get("description")), *self._limits(found)]
+            name = self._description.name_of(schema)
+            waiting = self._wait(name, schema, (), late=True) if waits else None
+            inside += [waiting] if waiting is not None else self.schema(schema)
+            # What is below says so itself.
+            has_shapes = self._folded and any(list_of(found.get(key)) for key in ("oneOf", "anyOf"))
+            named_here = name and not (has_shapes and inside)
+            if named_here or (not has_shapes and self._words(found) not in ("object", "one of", "any of")):
+                said = self._type(schema)
+                blocks.append(Block("openapi-limits", {}, [*said]) if self._folded else _paragraph(*said))
+            blocks += inside
+        return blocks
+
+    def _responses(self, operation: Operation) -> list[Block]:
+        responses = object_of(operation.data.get("responses"))
+        all_open = self._description.setting(operation, "x-expandAllResponses")
+        blocks: list[Block] = []
+        for number, (code, value) in enumerate(responses.items()):
+            if code.startswith("x-"):
+                continue
+            response = self._description.follow(value)
+            about = text_of(response.get("description"))
+            whole = " ".join(about.split())
+            # A plain sentence may be broken into lines. On a page that is folded, what is longer stands below.
+            is_short = len(whole) <= (80 if self._folded else 200) and _SENTENCE.fullmatch(whole) is not None
+            if is_short:
+                first = whole.removesuffix(".") if self._folded else whole
+            else:
+                first = _phrase(code) if self._folded else about.strip().split("\n")[0][:200]
+            inside = _markdown(about) if not is_short and whole != first else []
+            status = [] if self._folded else [_text(code, "code"), _text(" " if first else "")]
+            title: Nodes = [*status, _text(first or (_phrase(code) if self._folded else ""))]
+            headers = object_of(response.get("headers"))
+            if headers:
+                with self._inside("response", code, "header"):
+                    fields = [
+                        self._parameter({**self._description.follow(header), "name": name})
+                        for name, header in headers.items()
+                    ]
+                inside += [self._lead("header", inner=True), *self._fields(fields)]
+            self._left_out = "writeOnly"
+            named = self._many and is_error(code)
+            content = object_of(response.get("content"))
+            with self._inside("response", code):
+                found = self._contents(content, named=named, waits=number > 0)
+            self._left_out = ""
+            inside += [*found, *self._links_of(response)]
+            if self._folded:
+                is_open = bool(inside) and (all_open or (number == 0 and not self._brief))
+                answer = _expandable(title, inside, is_open=is_open, kind="openapi-answer")
+                answer.data |= {"status": code, **self._place("response", code, below=1)}
+                of = self._held(content, found)
+                if of:
+                    answer.fragments = [*answer.fragments, Fragment("openapi-of", [_paragraph(*of)])]
+                blocks.append(answer)
+            else:
+                blocks += [_paragraph(*title), *inside]
+        return [self._lead("responses"), *blocks] if blocks else []
+
+    def _held(self, content: Data, drawn: list[Block]) -> Nodes:
+        """What an answer holds in a few words: what it is called, or how many fields it has."""
+        schemas = [object_of(media).get("schema") for media in content.values()]
+        if not schemas or any(each != schemas[0] for each in schemas):
+            return []
+        inner = object_of(schemas[0]).get("items")
+        name = self._description.name_of(schemas[0])
+        nodes: Nodes = [_text(name or self._words(self._description.follow(schemas[0])))]
+        count = sum(len(block.nodes) for block in drawn if block.type == "openapi-fields")
+        if count > 1 and (name or not inner):
+            nodes += [_text(" · "), self._word("fields", name=str(count))]
+        return nodes if text_of(name) or count > 1 or inner else []
+
+    def _links_of(self, response: Data) -> list[Block]:
+        """Where to go from an answer, with what of it is passed on."""
+        items = []
+        by_id = self._description.by_id
+        for name, value in object_of(response.get("links")).items():
+            link = self._description.follow(value)
+            found = by_id.get(text_of(link.get("operationId")))
+            title = found.title if found is not None else name
+            line: Nodes = [_text(title)]
+            if found is not None:
+                line += [_text(" "), _text(found.name, "code")]
+            for parameter, passed in object_of(link.get("parameters")).items():
+                shown = passed if isinstance(passed, str) else body_text("application/json", passed)
+                line += [_text(" "), _text(f"{parameter} = {shown}"[:200], "code")]
+            items.append([_paragraph(*line), *_markdown(link.get("description"))])
+        return [self._lead("next", inner=True), *_items(items)] if items else []
+
+    def _callbacks(self, operation: Operation) -> list[Block]:
+        """Requests that the API sends on its own because of this one."""
+        blocks: list[Block] = []
+        for name, value in object_of(operation.data.get("callbacks")).items():
+            for address, item in self._description.follow(value).items():
+                for method, data in self._description.follow(item).items():
+                    if method not in METHODS or not isinstance(data, dict):
+                        continue
+                    head = _paragraph(_text(method.upper(), "bold"), _text(" "), _text(address, "code"))
+                    called = Operation(address, method, {}, data, webhook=True)
+                    with self._inside("callback", name):
+                        inside = [head, *_markdown(data.get("description")), *self._body(called, inner=True)]
+                    title = called.title if called.title != address else name
+                    if self._folded:
+                        blocks.append(_expandable([_text(title)], inside))
+                    else:
+                        blocks += [_paragraph(_text(title, "bold")), *inside]
+        return [self._lead("callbacks"), *blocks] if blocks else []
+
+    def _samples(self, operation: Operation) -> list[Block]:
+        blocks: list[Block] = []
+        if not operation.webhook:
+            blocks += self._sample(operation)
+        else:
+            content = object_of(self._description.follow(operation.data.get("requestBody")).get("content"))
+            drawn = (self._example(kind, media, "Body") for kind, media in content.items())
+            blocks += next(filter(None, drawn), [])
+            blocks += [listing(each.source, each.syntax, each.label) for each in own_samples(operation.data)]
+        answers: list[tuple[str, list[Block]]] = []
+        for code, value in object_of(operation.data.get("responses")).items():
+            response = self._description.follow(value)
+            if code.startswith("x-") or response.get("x-hideSample") is True:
+                continue
+            if self._many and answers and is_error(code):
+                continue
+            content = object_of(response.get("content"))
+            title = "" if self._folded else f"Response {code}"
+            answers.append((code, self._examples_of(content, title)))
+        answers = [(code, example) for code, example in answers if example]
+        if answers and self._folded:
+            tabs = [
+                Block("tabs-item", {"title": code, "status": code}, [*example]) for code, example in answers
+            ]
+            blocks.append(Block("tabs", {}, [*tabs]))
+        else:
+            blocks += [block for _, example in answers[:1] for block in example]
+        return blocks
+
+    def _sample(self, operation: Operation) -> list[Block]:
+        """The request as code: the first sample, and behind it what the others are made of."""
+        given = operation.data.get("x-codeSamples", operation.data.get("x-code-samples"))
+        own = own_samples(operation.data)
+        if given is False:
+            return []
+        examples: list[tuple[str, str]] = []
+        left = self._longest
+        given_examples = [] if own or self._many else body_examples(self._description, operation)
+        for name, text in given_examples:
+            left -= len(text)
+            examples += [(name, text)] if left > 0 else []
+        call = example_call(self._description, operation)
+        request = self._request(call, own, examples)
+        cut = 0 if own else left_out_of_body(self._description, operation, call.body)
+        # One is shown, whether or not it is chosen among others.
+        more = self._beyond(len(given_examples) - max(len(examples), 1))
+        content = object_of(self._description.follow(operation.data.get("requestBody")).get("content"))
+        sent = call.body.media_type if call.body is not None else ""
+        others = (
+            [] if own or self._many else self._examples_of(content, "" if self._folded else "Body", but=sent)
+        )
+        return [*request, *self._beyond(cut, "cut"), *more, *others]
+
+    def _request(
+        self, call: Call, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
+    ) -> list[Block]:
+        """``own``: samples that the description brings, which go first. ``examples``: bodies to choose from."""
+        found = offered(call)
+        first = own[0] if own else None
+        syntax, source = (
+            (first.syntax, first.source) if first else (found[0].syntax, write_sample(found[0], call))
+        )
+        if not self._folded:
+            return [listing(source, syntax)]
+        data = {
+            "call": msgspec.json.encode(call).decode(),
+            "own": [[each.label, each.syntax, each.source] for each in own],
+            "libraries": [[each.language, each.library] for each in found],
+            "examples": [[*each] for each in examples] if len(examples) > 1 else [],
+        }
+        return [Block("openapi-sample", data, [_long_listing(source, syntax)])]
+
+    def _examples_of(self, content: Data, title: str, *, but: str = "") -> list[Block]:
+        """Examples of all media types but one, each under its type where there are several."""
+        blocks: list[Block] = []
+        for kind, media in islice(content.items(), _MEDIA_TYPES):
+            named = f"{title} {kind}".strip() if len(content) > 1 else title
+            blocks += self._example(kind, media, named) if kind != but else []
+        return [*blocks, *self._beyond(len(content) - _MEDIA_TYPES)]
+
+    def _example(self, kind: str, media: Any, title: str) -> list[Block]:
+        """What a media type looks like: where people read, all of the examples that have names."""
+        named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
+        listings: list[Block] = []
+        left, cut = 2 * self._longest, 0
+        for name, value in named:
+            shown, beyond = self._listed(kind, media, value, name)
+            listings.append(shown)
+            cut += beyond
+            left -= len(text_of(shown.data.get("source")))
+            if left <= 0:
+                break
+        if len(listings) > 1:
+            names = [name for name, _ in named[: len(listings)]]
+            drawn = Block("openapi-examples", {"names": names}, [*listings])
+            return [drawn, *self._beyond(cut, "cut"), *self._beyond(len(named) - len(listings))]
+        value = media_example(self._description, object_of(media), "response")
+        if value is None or not media_text(self._description, kind, object_of(media), value):
+            return []
+        shown, cut = self._listed(kind, media, value, title)
+        return [shown, *self._beyond(cut, "cut"), *self._beyond(len(named) - 1)]
+
+    def _listed(self, kind: str, media: Any, value: Any, title: str) -> tuple[Block, int]:
+        """An example, and how many of its characters are left out."""
+        text = media_text(self._description, kind, object_of(media), value)
+        syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
+        beyond = max(len(text) - self._longest, 0)
+        shown = f"{text[: self._longest]}\n…" if beyond else text
+        return (_long_listing if self._folded else listing)(shown, syntax, title or None), beyond
+
+    # --- schemas and the whole --------------------------------------------------------------------------------
+
+    def schemas(self, names: Iterable[str], title: str = "") -> list[Block]:
+        """Schemas by name, each under a heading; those that are not there are left out. ``title``: what is above
+        them already."""
+        blocks: list[Block] = []
+        for name in names:
+            schema = self._description.schemas.get(name)
+            if schema is None:
+                continue
+            self._begin()
+            self._soon = self._at_first if self._folded else None
+            self._at = [slug(name)]
+            found = self._description.follow(schema)
+            anchor = {"id": slug(name)} if slug(name) else {}
+            if name != title:
+                blocks.append(Block("heading-1", anchor, [_text(name)]))
+            said = _markdown(found.get("description"))
+            words = self._words(found)
+            if words:
+                said.append(
+                    Block("openapi-limits", {}, [_text(words)]) if self._folded else _paragraph(_text(words))
+                )
+            said += [*self._limits(found), *self.schema(schema)]
+            self._fill()
+            blocks += said or [_paragraph(_text("any"))]
+        return blocks
+
+    def information(self, words: Words = ENGLISH) -> list[Block]:
+        """What a description says of itself, and its servers."""
+        description = self._description
+        blocks = prose(text_of(description.info.get("description")))
+        version = text_of(description.info.get("version"))
+        if version:
+            blocks.append(_paragraph(_text(f"{words.version} "), _text(version, "code")))
+        servers = description.servers()
+        if servers:
+            items = []
+            for server in servers:
+                item = [
+                    _paragraph(_text(text_of(server.get("url")), "code")),
+                    *_markdown(server.get("description")),
+                ]
+                variables = object_of(server.get("variables"))
+                item += self._fields(
+                    self.value(name, {"type": "string", **object_of(v)}) for name, v in variables.items()
+                )
+                items.append(item)
+            blocks += [Block("heading-1", {}, [_text(words.servers)]), *_items(items)]
+        return blocks
+
+    @cached_property
+    def _scheme_anchors(self) -> dict[str, str]:
+        """The anchors of the schemes that the page of authentication tells about."""
+        anchors: dict[str, str] = {}
+        taken: set[str] = set()
+        for name in islice(self._description.security_schemes, _SCHEMES):
+            anchors[name] = free_name(slug(name) or "scheme", taken.__contains__)
+            taken.add(anchors[name])
+        return anchors
+
+    def authentication(self, place_of: Callable[[Operation], Data], words: Words = ENGLISH) -> list[Block]:
+        """Each scheme with what to send and where, a request, the flows and scopes of OAuth, and the operations that
+        need it; then the operations that need none. ``place_of`` refers to the page of an operation."""
+        description = self._description
+        needing, together, without = self._needing()
+        listed = _Users(place_of, words).show
+
+        blocks: list[Block] = []
+        for name, anchor in self._scheme_anchors.items():
+            scheme = description.follow(description.security_schemes[name])
+            needed = needing.get(name, {})
+            said = _scheme_words(name, scheme).removeprefix(f"{name}: ")
+            blocks.append(Block("heading-1", {"id": anchor}, [_text(name)]))
+            if said != name:
+                blocks.append(_paragraph(_text(said[:1].upper() + said[1:])))
+            blocks += _markdown(scheme.get("description"))
+            left = _flows(scheme, words)
+            sent = _sent(scheme)
+            if sent:
+                left.append(_pairs([(words.sent, sent)]))
+            others = list(together.get(name, {}))
+            for other in others[:_WAYS]:
+                called: Text | Inline = _text(other)
+                at = self._scheme_anchors.get(other)
+                if at is not None:
+                    called = Inline("link", {"ref": {"kind": "anchor", "anchor": at}}, [called])
+                left.append(_paragraph(_text(f"{words.together}: "), called))
+            if len(others) > _WAYS:
+                left.append(_paragraph(_text(_filled(words.beyond, len(others) - _WAYS))))
+            scopes = _scopes(scheme)
+            if scopes:
+                left.append(_paragraph(_text(words.scopes, "bold")))
+            for scope, about in islice(scopes.items(), _SCOPES):
+                title: Nodes = [_text(scope, "code"), _text(f" {about} " if about else " ")]
+                left += listed(title, [*needed.get(scope, {}).values()])
+            if len(scopes) > _SCOPES:
+                left.append(_paragraph(_text(_filled(words.beyond, len(scopes) - _SCOPES))))
+            unscoped = {
+                key: each
+                for scope, found in needed.items()
+                if scope not in scopes
+                for key, each in found.items()
+            }
+            if unscoped:
+                left += listed([], [*unscoped.values()])
+            right = self._with_scheme(name) if sent else []
+            blocks += _beside(left, right) if left and right else left + right
+        hidden = len(description.security_schemes) - len(self._scheme_anchors)
+        if hidden:
+            blocks.append(_paragraph(_text(_filled(words.beyond, hidden))))
+        if without:
+            blocks += [heading(words.open_to_all), *listed([], without)]
+        return blocks
+
+    def conventions(
+        self, found: Conventions, place_of: Callable[[Operation], Data], words: Words = ENGLISH
+    ) -> list[Block]:
+        """The errors of all operations with what they contain, and what the description says of limits and of lists
+        in pages. ``place_of`` refers to the page of an operation."""
+        text = text_of(self._description.info.get("description"))
+        users = _Users(place_of, words)
+        blocks: list[Block] = []
+        quoted = _sections(text, _ON_ERRORS, words)
+        if found.errors or quoted:
+            blocks += [heading(words.errors), *quoted]
+        for code, said in found.errors.items():
+            title: Nodes = [_text(code, "code"), _text(f" {_phrase(code)} " if _phrase(code) else " ")]
+            inside: list[Block] = []
+            listed = sorted(said.items(), key=lambda each: -len(each[1]))
+            if len(listed) == 1:
+                about, operations = listed[0]
+                inside = _markdown(about) if about.rstrip(".") != _phrase(code) else []
+                blocks += users.show(title, [*operations.values()], inside)
+                continue
+            for about, operations in listed[:_MEANINGS]:
+                inside += _markdown(about) or [_paragraph(_text("–"))]
+                inside += users.show([], [*operations.values()])
+            if len(listed) > _MEANINGS:
+                inside.append(_paragraph(_text(_filled(words.beyond, len(listed) - _MEANINGS))))
+            count = _filled(words.needed, len(set().union(*said.values())))
+            blocks.append(_expandable([*title, _text(count, "italic")], inside))
+        if found.bodies:
+            blocks.append(subheading(words.error_bodies))
+        for body in found.bodies[:_BODIES]:
+            self._begin()
+            count = _filled(words.needed, len(body.users))
+            codes = [node for code in sorted(body.codes) for node in (_text(code, "code"), _text(" "))]
+            blocks.append(_paragraph(*codes, _text(body.kind, "code"), _text(f" {count}")))
+            blocks += self._contents({body.kind: {"schema": body.schema}})
+        if len(found.bodies) > _BODIES:
+            blocks.append(_paragraph(_text(_filled(words.beyond, len(found.bodies) - _BODIES))))
+        for title_of, called, shared in (
+            (words.rate_limits, _ON_LIMITS, found.limits),
+            (words.paging, _ON_PAGING, found.paging),
+        ):
+            quoted = _sections(text, called, words)
+            if not quoted and not shared:
+                continue
+            blocks += [heading(title_of), *quoted]
+            self._begin()
+            for each in shared[:_SAID]:
+                blocks += self._fields([self._parameter(each.data)])
+                blocks += users.show([], [*each.users.values()])
+            if len(shared) > _SAID:
+                blocks.append(_paragraph(_text(_filled(words.beyond, len(shared) - _SAID))))
+        return blocks
+
+    def _with_scheme(self, name: str) -> list[Block]:
+        """A request that authenticates by a scheme: one that needs it, and better one that only reads."""
+        wanted = [
+            (each.method != "get", len(way), number, each, way)
+            for number, each in enumerate(self._description.operations.values())
+            for way in self._description.security(each)
+            if name in way
+        ]
+        if not wanted:
+            return []
+        _, _, _, operation, way = min(wanted, key=lambda each: each[:3])
+        operation = msgspec.structs.replace(operation, data={**operation.data, "security": [way]})
+        call = example_call(self._description, operation)
+        if self._folded:
+            return self._request(call)
+        first = {each.label: each for each in reversed(samples(call))}
+        order = dict.fromkeys(each.language for each in offered(call))
+        return [
+            _tabs(
+                (label, [listing(first[label].source, first[label].syntax)])
+                for label in islice(order, _LANGUAGES)
+            )
+        ]
+
+    def _needing(
+        self,
+    ) -> tuple[dict[str, dict[str, dict[str, Operation]]], dict[str, dict[str, None]], list[Operation]]:
+        """The operations that need each scope of each scheme that is shown, empty where they need none of it; the schemes
+        that are only asked for with each; and the operations that can be called without any."""
+        found: dict[str, dict[str, dict[str, Operation]]] = {}
+        together: dict[str, dict[str, None]] = {}
+        without: list[Operation] = []
+        for operation in self._description.operations.values():
+            ways = self._description.security(operation)
+            if not ways or not all(ways):
+                without.append(operation)
+            for way in ways:
+                for name, scopes in way.items():
+                    if name not in self._scheme_anchors:
+                        continue
+                    at = found.setdefault(name, {})
+                    for scope in {text_of(each) for each in list_of(scopes)} or {""}:
+                        at.setdefault(scope, {})[operation.key] = operation
+                    beside = together.setdefault(name, {})
+                    if len(beside) <= _WAYS:  # However many are named at once, few are shown.
+                        beside.update(
+                            dict.fromkeys(islice((each for each in way if each != name), _WAYS + 1))
+                        )
+        return found, together, without
+
+
+class _Waiting(NamedTuple):
+    """What is inside of a field, and is drawn when all others are: the block that stands for it, and where it is."""
+
+    block: Block
+    name: str
+    value: Any
+    named: Any
+    above: tuple[str, ...]
+    at: tuple[str, ...]
+    left_out: str
+
+
+class _Users:
+    """Lists of the operations that something is said of, on one page: however many there are, few are listed."""
+
+    def __init__(self, place_of: Callable[[Operation], Data], words: Words) -> None:
+        self._place_of = place_of
+        self._words = words
+        self._left = _NEEDING
+
+    def show(
+        self, title: Nodes, operations: Sequence[Operation], inside: Sequence[Block] = ()
+    ) -> list[Block]:
+        """``title`` with how many there are, which unfolds into ``inside`` and them."""
+        shown = operations[: min(_NEEDING_ONE, self._left)]
+        self._left -= len(shown)
+        said = _filled(self._words.needed, len(operations))
+        count = _text(said, "italic") if title else _text(said[:1].upper() + said[1:])
+        if not shown and not inside:
+            return [_paragraph(*title, count)]
+        blocks = [*inside, *lead_to((self._place_of(each), each.title, each.name) for each in shown)]
+        if len(shown) < len(operations):
+            blocks.append(_paragraph(_text(_filled(self._words.beyond, len(operations) - len(shown)))))
+        return [_expandable([*title, count], blocks)]
+
+
+def _sections(text: str, called: re.Pattern[str], words: Words) -> list[Block]:
+    """The parts of a text whose headings say that they are about something, without these headings' own levels."""
+    found: list[Block] = []
+    level = 0
+    for block in prose(text, anchored=False):
+        at = int(block.type.removeprefix("heading-")) if block.type.startswith("heading-") else 0
+        if at and (not level or at <= level):
+            level = at if called.search(plain_text(block)) else 0
+            continue
+        if level:
+            found.append(Block("paragraph", {}, list(block.nodes)) if at else block)
+    beyond = len(found) - _QUOTED
+    return [*found[:_QUOTED], *([_paragraph(_text(_filled(words.beyond, beyond)))] if beyond > 0 else [])]
+
+
+def _filled(words: str, number: int) -> str:
+    return words.replace("{name}", str(number))
+
+
+def _beside(left: list[Block], right: list[Block]) -> list[Block]:
+    """Two columns, as people write them."""
+    columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
+    return [Block("columns", {}, [*columns])]
+
+
+def _pairs(rows: Iterable[tuple[str, str]]) -> Block:
+    """A table of what something is called and what it is. Its head says nothing, and is one all the same: only so it is a
+    table in Markdown."""
+    definition = {name: {"id": name, "title": "", "type": "text"} for name in ("what", "value")}
+    records: Data = {}
+    fragments: list[Fragment] = []
+    for number, (what, value) in enumerate(rows):
+        values = {name: f"{number} {name}" for name in definition}
+        records[str(number)] = {"orderIndex": str(number).zfill(4), "values": values}
+        fragments += [
+            Fragment(values["what"], [_paragraph(_text(what))]),
+            Fragment(values["value"], [_paragraph(_text(value, "code"))]),
+        ]
+    view = {"type": "grid", "columns": [*definition]}
+    return Block("table", {"view": view, "records": records, "definition": definition}, fragments=fragments)
+
+
+def _flows(scheme: Data, words: Words) -> list[Block]:
+    """The flows of OAuth with their addresses."""
+    found: list[tuple[str, list[Block]]] = []
+    for flow, value in islice(object_of(scheme.get("flows")).items(), _FLOWS):
+        data = object_of(value)
+        addresses = (
+            ("authorizationUrl", words.authorize),
+            ("tokenUrl", words.token_address),
+            ("refreshUrl", words.refresh_address),
+        )
+        rows = [(said, text_of(data[key])) for key, said in addresses if text_of(data.get(key))]
+        named = {"authorizationCode": "Authorization code", "clientCredentials": "Client credentials"}
+        found.append((named.get(flow, flow.capitalize()), [_pairs(rows)] if rows else []))
+    address = text_of(scheme.get("openIdConnectUrl"))
+    blocks = [_paragraph(_text(address, "code"))] if address else []
+    if len(found) > 1:
+        return [*blocks, _tabs(found)]
+    return [
+        *blocks,
+        *(each for title, inside in found for each in (_paragraph(_text(title, "bold")), *inside)),
+    ]
+
+
+def _scopes(scheme: Data) -> dict[str, str]:
+    """The scopes of all flows of a scheme, and what is said of each."""
+    flows = object_of(scheme.get("flows")).values()
+    return {
+        name: " ".join(text_of(about).split())
+        for value in flows
+        for name, about in object_of(object_of(value).get("scopes")).items()
+    }
+
+
+def _sent(scheme: Data) -> str:
+    """What a scheme has callers send, with the place of the secret; empty where that is nothing of a request."""
+    kind, way = scheme.get("type"), text_of(scheme.get("scheme"))
+    if kind in ("oauth2", "openIdConnect"):
+        return "Authorization: Bearer <access_token>"
+    if kind == "http":
+        secret = "<base64 of user:password>" if way.lower() == "basic" else "<token>"
+        return f"Authorization: {way.capitalize() or 'Bearer'} {secret}"
+    key = text_of(scheme.get("name"))
+    if kind != "apiKey" or not key:
+        return ""
+    return {"query": f"?{key}=<key>", "cookie": f"Cookie: {key}=<key>"}.get(
+        text_of(scheme.get("in")), f"{key}: <key>"
+    )
+
+
+def _on_one_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _count(inside: list[Block]) -> int:
+    """How many fields there are, where there is nothing else but words about them; 0 otherwise."""
+    fields = [block for block in inside if block.type == "openapi-fields"]
+    is_all = len(fields) == 1 and all(block.type in ("openapi-fields", "paragraph") for block in inside)
+    return len(fields[0].nodes) if is_all else 0
+
+
+def _phrase(code: str) -> str:
+    """What a status is called, for an answer of which nothing is said."""
+    return HTTPStatus(int(code)).phrase if code.isdecimal() and int(code) in _STATUSES else ""
+
+
+def _scheme_nodes(name: str, scheme: Data) -> Nodes:
+    """What to send, as one writes it."""
+    kind, scheme_name = scheme.get("type"), text_of(scheme.get("scheme")) or "Bearer"
+    if kind == "http":
+        return [_text(f"Authorization: {scheme_name.capitalize()}", "code")]
+    if kind == "apiKey":
+        key = text_of(scheme.get("name"))
+        return [_text(f"?{key}=" if scheme.get("in") == "query" else f"{key}:", "code")]
+    words = {"oauth2": "OAuth 2.0", "openIdConnect": "OpenID Connect", "mutualTLS": "TLS"}
+    return [_text(words.get(text_of(kind), name))]
+
+
+def _scope_nodes(scopes: list[str]) -> Nodes:
+    return [node for scope in scopes for node in (_text(" "), _text(scope, "code"))]
+
+
+def _scheme_words(name: str, scheme: Data) -> str:
+    kind = scheme.get("type")
+    if kind == "http":
+        way = text_of(scheme.get("scheme")).lower()
+        return {
+            "bearer": f"{name}: a token in the header Authorization: Bearer",
+            "basic": f"{name}: user name and password in the header Authorization: Basic",
+        }.get(way, f"{name}: the header Authorization: {way}")
+    if kind == "apiKey":
+        places = {"header": "the header", "query": "the query parameter", "cookie": "the cookie"}
+        return f"{name}: a key in {places.get(text_of(scheme.get('in')), '')} {text_of(scheme.get('name'))}"
+    return {
+        "oauth2": f"{name}: OAuth 2.0",
+        "openIdConnect": f"{name}: OpenID Connect",
+        "mutualTLS": f"{name}: a certificate of the client (mutual TLS)",
+    }.get(text_of(kind), name)

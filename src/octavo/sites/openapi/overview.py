@@ -1,0 +1,61 @@
+"""The tags of a description as rows to choose from, for the page about the whole API. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from octavo.core.document.nodes import Block, Inline, Leaf, Text
+
+from .description import UNTAGGED, Data, Description, Tag
+from .drawing import fold, heading, subheading
+from .models import count_cell, draw_rows, say_briefly
+from .words import ENGLISH, Words
+
+_OPEN = 80
+"""Tags that are shown without unfolding them, which bounds how high the page is."""
+_MOST = 1_000
+"""Tags that are listed at all; what is beyond is only counted."""
+_ABOUT = 140
+"""Characters of what is said of one."""
+
+
+def draw_tags(
+    description: Description, place_of: Callable[[Tag], Data], words: Words = ENGLISH
+) -> list[Block]:
+    """Each tag with what it is and how many operations are under it. ``place_of`` refers to the page of a tag."""
+    tags = description.tags()
+    if not tags:
+        return []
+
+    def table(some: Sequence[Tag]) -> Block:
+        rows = []
+        for tag in some:
+            title = words.other if tag.name == UNTAGGED else tag.title
+            link = Inline("link", {"ref": place_of(tag)}, [Text([Leaf(title)])])
+            about = [Text([Leaf(abouts[tag.name])])] if abouts[tag.name] else []
+            cells: list[list[Text | Inline]] = [[link], [*about], count_cell(description.count(tag.name))]
+            rows.append(cells if is_told else [cells[0], cells[2]])
+        return draw_rows(columns, {"operations"}, rows)
+
+    listed = tags[:_MOST]
+    abouts = {tag.name: say_briefly(tag.page_description or tag.description, _ABOUT) for tag in listed}
+    is_told = any(abouts.values())
+    about_column = {"about": words.what_it_is} if is_told else {}
+    columns = {"openapi-tag": words.name, **about_column, "operations": words.operations}
+
+    def tables(some: Sequence[Tag]) -> Iterator[Block]:
+        for group, inside in groupby(some, key=lambda tag: tag.group):
+            if is_grouped:
+                yield subheading(group or words.other)
+            yield table([*inside])
+
+    is_grouped = any(tag.group for tag in listed)
+    blocks = [heading(words.operations), *tables(listed[:_OPEN])]
+    if len(tags) > _OPEN:
+        inside = [*tables(listed[_OPEN:])]
+        if len(tags) > _MOST:
+            words_left = words.and_more.replace("{name}", str(len(tags) - _MOST))
+            inside.append(Block("paragraph", {}, [Text([Leaf(words_left)])]))
+        blocks.append(fold(words.and_more.replace("{name}", str(len(tags) - _OPEN)), inside))
+    return blocks
