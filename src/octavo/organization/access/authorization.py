@@ -3,7 +3,7 @@
 Each takes an actor, fetches the object, asks whether the actor's token or session reaches it (``reach``), finds
 their role there and checks the ability. Not reached, or not allowed to see it: NotFound, as if it were not there.
 Seen, but without the ability: Forbidden. What comes back is a proof, which carries the actor on to whatever else
-the operation enters. Proofs are made in files named ``entering.py`` alone; a test holds that.
+the operation enters. Proofs are made in files named ``authorization.py`` alone; a test holds that.
 
 ``enter_*`` are for the ids in a path; the dispatcher calls them. ``*_access`` do the same within a transaction, for
 ids in a query, a body or a job.

@@ -19,7 +19,7 @@ from ..previewing import preview_url
 from ..published import published_url
 from ..publishing import may_open, require_opening
 from ..store import get_site
-from ..visitor_preview import list_entries
+from ..preview_presenting import list_entries
 from . import adaptive, share_links, visitor_auth, wire
 from .schema import list_conditions
 
