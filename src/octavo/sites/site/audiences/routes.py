@@ -15,11 +15,11 @@ from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
 
+from ..preview_presenting import list_entries
 from ..previewing import preview_url
 from ..published import published_url
 from ..publishing import may_open, require_opening
 from ..store import get_site
-from ..preview_presenting import list_entries
 from . import adaptive, share_links, visitor_auth, wire
 from .schema import list_conditions
 
