@@ -99,7 +99,7 @@ LEAVES_NO_WAY_BACK = {"endOtherSessions", "updatePasskey", "removePasskey", "con
 def test_who_changes_how_they_sign_in_is_still_in_when_it_is_written() -> None:
     ways = {Can.CHANGE_SIGN_IN, Can.CREATE_TOKEN, Can.CONNECT_AGENT}
     asked = {
-        one.id: "require_still_in" in inspect.getsource(one.handler)
+        one.id: "require_still_signed_in" in inspect.getsource(one.handler)
         for one in TABLE.values()
         if one.needs in ways and one.method != "GET"
     }

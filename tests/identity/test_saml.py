@@ -260,7 +260,7 @@ def test_a_company_signs_in_through_its_provider(world, running):
     )
     # The same response again is refused, and so is the same request answered anew.
     replayed = arrive(world, made, form["SAMLResponse"])
-    assert replayed.status_code == 401 and "used before" in replayed.json()["error"]["message"]
+    assert replayed.status_code == 401 and "already been used" in replayed.json()["error"]["message"]
     # The second time it is the same person; a member keeps the role they were given since.
     with world.context.db.write() as tx:
         tx.run("UPDATE members SET role = 'review' WHERE user_id = :id", id=ada["id"])
@@ -374,7 +374,7 @@ def test_a_provider_may_begin_and_then_a_page_asks(world, pysaml2):
     # An answer is good once, and so is what the provider sent.
     assert use(world, "/sign-in/saml", secret).status_code == 401
     replayed = post(world, made, document, relay="/spaces")
-    assert replayed.status_code == 401 and "used before" in replayed.json()["error"]["message"]
+    assert replayed.status_code == 401 and "already been used" in replayed.json()["error"]["message"]
 
 
 @pytest.mark.sqlite_first

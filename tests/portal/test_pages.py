@@ -52,7 +52,7 @@ def test_an_invitation_is_taken_and_its_account_signs_in_and_out(browser, served
     page.get_by_label("E-mail address").fill("ada@example.com")
     page.get_by_label("Password").fill("a wrong password")
     page.get_by_role("button", name="Sign in", exact=True).click()
-    page.get_by_text("The address or the password is wrong.").wait_for()
+    page.get_by_text("The email address or password is incorrect.").wait_for()
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     # What people call themselves is text.

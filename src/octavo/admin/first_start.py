@@ -25,7 +25,7 @@ from ..access import (
 )
 from ..content import main_state
 from ..errors import BadRequest, Conflict, NotFound
-from ..identity import expect_first, issue_first_link, require_another_admin, verify_address
+from ..identity import issue_first_link, mark_never_signed_in, require_another_admin, verify_address
 from ..installation import TOKEN_FILE
 from ..kit.clock import now
 from ..kit.context import Context
@@ -133,7 +133,7 @@ def first_start(context: Context) -> FirstStart | None:
     token = _kept_token(settings)
     with context.db.write() as tx:
         user_id = _person(tx, settings.first_admin, hand_over=True)
-        expect_first(tx, user_id)
+        mark_never_signed_in(tx, user_id)
         row = tx.one("SELECT id FROM organizations ORDER BY id")
         organization_id = row[0] if row else create_organization(tx, user_id, ORGANIZATION_TITLE).id
         if tx.one("SELECT 1 FROM tokens WHERE hash = :hash", hash=hash_token(token)) is None:

@@ -10,7 +10,7 @@ from threading import Lock
 from ..access import Can, SignedIn, find_user
 from ..core.addresses import read_address
 from ..errors import Unavailable
-from ..identity import require_still_in
+from ..identity import require_still_signed_in
 from ..kit import jobs, mail
 from ..kit.operation import Area, Call, Deletion
 from ..kit.outbox import count_waiting
@@ -202,7 +202,7 @@ def delete_own_account(call: Call, caller: SignedIn) -> None:
     wrote stays and names nobody. 409 for the last administrator of an organization, for who runs the installation, and
     for an account that an organization manages."""
     with call.db.write() as tx:
-        require_still_in(tx, call.actor)
+        require_still_signed_in(tx, call.actor)
         leaving.delete_account(tx, call.settings, caller.actor, caller.user_id)
 
 
@@ -234,7 +234,7 @@ def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
     """Deletes somebody's account for good, as they could themselves. 409 for the last administrator of an organization,
     and for who runs the installation."""
     with call.db.write() as tx:
-        require_still_in(tx, call.actor)
+        require_still_signed_in(tx, call.actor)
         return leaving.delete_account(tx, call.settings, operator.actor, user_id)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..access import Can, OrgAccess, SignedIn, organization_access, present_people
 from ..errors import BadRequest, NotFound
-from ..identity import require_still_in
+from ..identity import require_still_signed_in
 from ..kit.clock import now, parse_iso
 from ..kit.operation import Area, Call, Deletion, Reply
 from ..kit.pagination import Listing, PageQuery, present_slice
@@ -30,7 +30,7 @@ def connect_agent(call: Call, caller: SignedIn, body: ConnectAgent) -> Reply:
     """Lets a program act for the caller in one organization, as far as they agree to. Only in a session, shortly after
     signing in: a program does not connect another one. The code in the answer is good once, for five minutes."""
     with call.db.write() as tx:
-        require_still_in(tx, call.actor)
+        require_still_signed_in(tx, call.actor)
         org = organization_access(tx, caller.actor, Can.VIEW, body.organization)
         redirect = connecting.connect(tx, call.settings.url, org, body)
     return Reply(wire.AgentConnection(redirect), headers={"cache-control": "no-store"})

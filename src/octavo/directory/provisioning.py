@@ -25,7 +25,7 @@ from ..access import (
     upsert_member,
 )
 from ..errors import NotFound
-from ..identity import disable_member, is_made_by, remove_member
+from ..identity import disable_member, is_created_by, remove_member
 from ..invitations import invite_account, withdraw
 from ..kit import ids
 from ..kit.context import Context
@@ -134,7 +134,7 @@ def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUse
     if taken is not None:
         raise ScimTaken(f"userName: {email} is already a member")
     name = sent.name or email.partition("@")[0]
-    if user is not None and not is_made_by(tx, user.id, organization_id):
+    if user is not None and not is_created_by(tx, user.id, organization_id):
         return _invite(tx, context, org, email, name, sent)
     if user is None:
         user = insert_user(tx, email, name, verified=False)

@@ -1,4 +1,4 @@
-"""What the tables of sign-in are."""
+"""Declarations of the sign-in tables."""
 
 from __future__ import annotations
 

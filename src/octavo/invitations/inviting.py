@@ -29,7 +29,7 @@ from ..access import (
     upsert_member,
 )
 from ..errors import Conflict, NotFound
-from ..identity import hash_password, require_good, set_password, verify_address
+from ..identity import hash_password, require_acceptable_password, set_password, verify_address
 from ..kit import jobs, mail
 from ..kit.allowances import spend
 from ..kit.clock import now
@@ -241,7 +241,7 @@ def accept(tx: Transaction, by: Actor | Stranger, secret: str, display_name: str
 
 def hashed_password(tx: Transaction, secret: str, password: str) -> str:
     """The hash of a good password, made only for who knows an invitation's secret. Raises NotFound, BadRequest."""
-    require_good(password, get_invitation(tx, secret).email)
+    require_acceptable_password(password, get_invitation(tx, secret).email)
     return hash_password(password)
 
 
