@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from octavo.access import (
     OrgAccess,
     Person,
-    list_said,
+    evaluate_steps,
+    list_step_grants,
     list_steps,
     list_steps_of_spaces,
-    role_at,
-    seen_collections,
-    seen_spaces,
-    standing,
+    role_from_height,
+    select_visible_collections,
+    select_visible_spaces,
 )
-from octavo.access.evaluation import list_standings
+from octavo.access.evaluation import list_evaluated_roles
 from octavo.kit.db import Database, Transaction
 from rights_worlds import RightsWorld, draw_world, evaluated, reference
 
@@ -117,12 +117,12 @@ def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | No
     """What lists show to this member, each with the role there."""
     org = OrgAccess("o", Person(user, "token"), world.members[user])
     found = {}
-    for seen in (seen_spaces(org, "1 = 1"), seen_collections(org, "1 = 1")):
+    for seen in (select_visible_spaces(org, "1 = 1"), select_visible_collections(org, "1 = 1")):
         rows = tx.all(
             f"{seen.prefix} SELECT v.id, v.height, {seen.total} FROM {seen.visible} v", **seen.parameters
         )
         assert all(row[2] == len(rows) for row in rows)
-        found.update((id, role_at(height)) for id, height, _ in rows)
+        found.update((id, role_from_height(height)) for id, height, _ in rows)
     return found
 
 
@@ -137,7 +137,7 @@ def test_lists_and_the_table_of_everybody_agree(database: Database, seed: int) -
     with database.read() as tx:
         for thing in world.parents:
             steps = list_steps(tx, "collection" if thing[0] == "c" else "space", thing)
-            standings = list_standings(tx, "o", steps)
+            standings = list_evaluated_roles(tx, "o", steps)
             assert {u: s.decision.role for u, s in standings.items()} == {
                 user: reference(world, user, thing) for user in world.members
             }
@@ -145,8 +145,8 @@ def test_lists_and_the_table_of_everybody_agree(database: Database, seed: int) -
             ways = {thing: steps, **list_steps_of_spaces(tx, [thing])}
             assert ways[thing] == steps
             for user, found in standings.items():
-                said = list_said(tx, user, steps)
-                assert standing(world.members[user], [said[step.id] for step in steps]) == found
+                said = list_step_grants(tx, user, steps)
+                assert evaluate_steps(world.members[user], [said[step.id] for step in steps]) == found
             for user, (decision, teams) in standings.items():
                 if decision.by == "team":
                     at = steps[decision.rung].id

@@ -1,4 +1,4 @@
-"""Who may do what where."""
+"""Authentication and authorization: who can do what, and where."""
 
 from ..kit.operation import Actor, Person, Script, Visitor
 from . import tables as tables
@@ -24,8 +24,8 @@ from .entering import (
     RESTORE_DAYS,
     CollectionAccess,
     KeptSpaceAccess,
-    Member,
     OrgAccess,
+    OtherMember,
     SignedIn,
     SiteAccess,
     SpaceAccess,
@@ -43,23 +43,23 @@ from .entering import (
     find_space_access,
     organization_access,
     require_actor,
+    require_visitor,
     role_of_member,
     role_of_person,
     site_access,
     space_access,
     visit_space,
-    visiting,
 )
-from .evaluation import Kind, list_said, list_steps, list_steps_of_spaces, role_along, standing
+from .evaluation import Kind, evaluate_steps, list_step_grants, list_steps, list_steps_of_spaces, role_along
 from .members import (
     accept_membership,
     delete_membership,
     disable_membership,
     enable_membership,
+    find_first_administrator,
     find_membership,
-    first_administrator,
-    joined,
     note_member_seen,
+    notify_joined,
     on_joined,
     require_members,
     set_member_role,
@@ -67,14 +67,33 @@ from .members import (
     upsert_member,
     withdraw_acceptance,
 )
-from .permitting import may_write, permissions, reach_for
-from .reach import PROOF_LASTS, act_for, is_session, list_reached, require_account, require_person
+from .permitting import can_write, permissions, reach_for
+from .reach import (
+    PROOF_LASTS,
+    act_for,
+    is_session,
+    list_reachable_organizations,
+    require_account,
+    require_person,
+)
 from .rights.entering import ObjectAccess
 from .rights.granting import grant_by_link, grant_installation, guard_roles, keep_own_role
 from .rights.store import copy_grants, delete_grants
 from .rights.wire import PermissionSource, present_source
-from .roles import COLLECTION, ORDER, ORGANIZATION, SITE, SPACE, Can, Level, Role, at_least, height, role_at
-from .scopes import AGENT_SCOPES, SCRIPTS_REACH, WHOLE, narrower
+from .roles import (
+    COLLECTION,
+    ORDER,
+    ORGANIZATION,
+    SITE,
+    SPACE,
+    Can,
+    Level,
+    Role,
+    at_least,
+    role_from_height,
+    role_height,
+)
+from .scopes import AGENT_SCOPES, FULL_REACH, SCRIPTS_REACH, is_within_scopes
 from .store import revoke_token
 from .teams import (
     TEAM,
@@ -112,32 +131,32 @@ from .tokens import (
     require_same_origin,
     revoke_tokens,
 )
-from .visibility import Seen, Viewer, seen_collections, seen_spaces
+from .visibility import Viewer, VisibleRows, select_visible_collections, select_visible_spaces
 from .wire import RoleOrGuest, Team, User, present_people, present_team, present_user
 
 __all__ = [
     "AGENT_PREFIX", "AGENT_SCOPES", "API_PREFIX", "API_SCOPES", "ApiScope", "Actor", "AgentOwner", "COLLECTION", "Can", "CollectionAccess", "Grantor",
-    "KeptSpaceAccess", "Kind", "LastUse", "Level", "Member", "ORDER", "ORGANIZATION", "ObjectAccess",
+    "KeptSpaceAccess", "Kind", "LastUse", "Level", "OtherMember", "ORDER", "ORGANIZATION", "ObjectAccess",
     "OrgAccess", "PROOF_LASTS", "PermissionSource", "Person", "RESTORE_DAYS", "Role", "RoleOrGuest",
-    "SCRIPTS_REACH", "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE", "Script", "Seen", "SignedIn", "SiteAccess",
+    "SCRIPTS_REACH", "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE", "Script", "VisibleRows", "SignedIn", "SiteAccess",
     "SpaceAccess", "Stranger", "TEAM", "Team", "TeamRole", "TeamRow", "User", "UserRow", "Viewer",
-    "VisitedSite", "VisitedSpace", "Visiting", "Visitor", "WHOLE", "accept_membership", "act_for",
+    "VisitedSite", "VisitedSpace", "Visiting", "Visitor", "FULL_REACH", "accept_membership", "act_for",
     "actor_or_stranger", "at_least", "audit", "audit_person", "authenticate", "clear_team",
     "collection_access", "cookie", "cookie_header", "copy_grants", "create_integration_token", "create_token",
     "delete_grants", "delete_membership", "delete_team", "disable_account", "disable_membership",
     "enable_membership", "enter_collection", "enter_organization", "enter_site", "enter_space",
     "erase_account", "find_grantor", "find_kept_space_access", "find_member", "find_membership",
-    "find_space_access", "find_team", "find_user", "find_user_by_email", "first_administrator",
+    "find_space_access", "find_team", "find_user", "find_user_by_email", "find_first_administrator",
     "grant_by_link", "grant_installation", "grantor_of", "guard_roles", "hand_over_account",
-    "has_verified_email", "hash_token", "height", "insert_managed", "insert_team", "insert_user",
-    "is_operator", "is_session", "join_teams", "joined", "keep_own_role", "list_reached", "list_said",
-    "list_steps", "list_steps_of_spaces", "list_users_by_id", "may_write", "narrower", "new_token",
+    "has_verified_email", "hash_token", "role_height", "insert_managed", "insert_team", "insert_user",
+    "is_operator", "is_session", "join_teams", "notify_joined", "keep_own_role", "list_reachable_organizations", "list_step_grants",
+    "list_steps", "list_steps_of_spaces", "list_users_by_id", "can_write", "is_within_scopes", "new_token",
     "note_member_seen", "on_joined", "on_team_removed", "organization_access", "permissions",
     "present_people", "present_source", "present_team", "present_user", "put_team_member", "reach_for",
     "recognize_agents", "recognize_visitors", "remove_team_members", "rename_team", "require_account",
     "require_actor", "require_members", "require_person", "require_same_origin", "revoke_token",
-    "revoke_tokens", "role_along", "role_at", "role_of_member", "role_of_person", "seen_collections",
-    "seen_spaces", "set_manager", "set_member_role", "set_password_hash", "set_sso", "site_access",
-    "space_access", "standing", "update_user", "upsert_member", "visit_space", "visiting", "watch_audit",
+    "revoke_tokens", "role_along", "role_from_height", "role_of_member", "role_of_person", "select_visible_collections",
+    "select_visible_spaces", "set_manager", "set_member_role", "set_password_hash", "set_sso", "site_access",
+    "space_access", "evaluate_steps", "update_user", "upsert_member", "visit_space", "require_visitor", "watch_audit",
     "withdraw_acceptance",
 ]  # fmt: skip

@@ -1,8 +1,8 @@
-"""The scopes that a person grants a program that asks for the API by OAuth, and the operations that each of them lets
-it call.
+"""Scopes that a person grants to an app that requests access to the API through OAuth, and the operations of
+each scope.
 
-The names are those of the public API. Operations that no scope names are not for such programs: they change accounts,
-tokens, sign-in or whole organizations, or are Octavo's own.
+The names are those of the public API. Apps can't call operations without a scope: they change accounts,
+tokens, sign-in, or whole organizations, or are Octavo's own.
 """
 
 from __future__ import annotations
@@ -131,7 +131,8 @@ _OPERATIONS: dict[ApiScope, str] = {
         createOpenAPISpec createOrUpdateOpenAPISpecBySlug deleteOpenAPISpecBySlug updateOpenAPISpecBySlug
     """,
 }
-"""Operations by scope. One that stands at two scopes needs both: its answer also opens what the second is about."""
+"""Operations by scope. An operation with two scopes requires both, because its response also reveals data of
+the second scope."""
 
 
 def _needed() -> dict[str, frozenset[ApiScope]]:
@@ -143,4 +144,4 @@ def _needed() -> dict[str, frozenset[ApiScope]]:
 
 
 API_SCOPES_NEEDED = _needed()
-"""The scopes that a program must hold to call an operation, all of them."""
+"""Scopes that an app must have to call an operation; all of them are required."""

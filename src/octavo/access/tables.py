@@ -1,4 +1,4 @@
-"""What the tables of people, teams and rights are."""
+"""Declarations of the tables of people, teams, and permissions."""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ declare(
         columns=(row("organization_id", "organizations"), person("actor_id")),
         json={"before_state": object, "after_state": object},
     ),
-    # A trigger keeps it.
+    # Maintained by a trigger.
     Table(name="audit_totals", derived=True, columns=(person("actor_id"),)),
 )

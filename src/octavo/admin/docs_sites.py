@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..access import Can, act_for, first_administrator, site_access
+from ..access import Can, act_for, find_first_administrator, site_access
 from ..content import main_state
 from ..core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
 from ..core.links import app_hosts
@@ -139,7 +139,7 @@ def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: S
     not be led."""
     with context.db.write() as tx:
         row = get_site(tx, site_id)
-        user = first_administrator(tx, row.organization_id)
+        user = find_first_administrator(tx, row.organization_id)
         if user is None:
             return []
         access = site_access(tx, act_for(user, row.organization_id), Can.ADMIN, row.organization_id, site_id)

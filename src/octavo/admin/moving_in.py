@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import Can, SiteAccess, act_for, first_administrator, site_access, space_access
+from ..access import Can, SiteAccess, act_for, find_first_administrator, site_access, space_access
 from ..changes import (
     ChangeAccess,
     ContentChange,
@@ -240,7 +240,7 @@ class _Moving:
         """The space over there that each of its site spaces shows."""
         self._paired: dict[str, dict[str, str]] = {}
         with context.db.read() as tx:
-            administrator = first_administrator(tx, organization_id)
+            administrator = find_first_administrator(tx, organization_id)
         if administrator is None:
             raise BadRequest(
                 "Nobody administers the organization, in whose name sites and change requests are made."

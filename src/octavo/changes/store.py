@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from ..access import OrgAccess, SpaceAccess, seen_spaces
+from ..access import OrgAccess, SpaceAccess, select_visible_spaces
 from ..content import Layer, State
 from ..core.merge import Conflict
 from ..errors import NotFound
@@ -183,7 +183,7 @@ def list_organization_changes(
     tx: Transaction, org: OrgAccess, wanted: ChangeFilter, limit: int, page: str | None
 ) -> Slice[ChangeRow]:
     """Those of all spaces of an organization that the caller sees, newest first."""
-    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     where = f"""c.organization_id = :organization
                 AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = c.space_id)"""
     return _list(tx, where, seen.parameters, wanted, limit, page, before=seen.prefix)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import SPACE, Actor, Can, SpaceAccess, at_least, enter_space, may_write, space_access
+from ..access import SPACE, Actor, Can, SpaceAccess, at_least, can_write, enter_space, space_access
 from ..changes import ChangeRow, enter_change
 from ..kit.db import Transaction
 from ..kit.operation import Call, enters
@@ -45,7 +45,7 @@ class Discussion(Struct, frozen=True):
 
     def may(self, ability: Can) -> bool:
         """Whether the role has the ability and the token may change comments."""
-        return at_least(self.space.role, SPACE[ability]) and may_write(self.space.actor, "comments")
+        return at_least(self.space.role, SPACE[ability]) and can_write(self.space.actor, "comments")
 
     def may_edit(self, author: str) -> bool:
         """Nobody else's words."""

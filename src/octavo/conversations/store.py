@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import OrgAccess, seen_spaces
+from ..access import OrgAccess, select_visible_spaces
 from ..changes import forget_clusters
 from ..kit import ids
 from ..kit.clock import now
@@ -635,7 +635,7 @@ def list_tasks(
     page: str | None,
 ) -> Slice[TaskRow]:
     """Those in spaces that the caller sees, newest first."""
-    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
     for column, value in (("cluster_id", cluster), ("space_id", space)):

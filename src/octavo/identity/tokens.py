@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..access import Actor, create_token, hash_token, narrower, require_person
+from ..access import Actor, create_token, hash_token, is_within_scopes, require_person
 from ..errors import BadRequest, Forbidden
 from ..kit.clock import parse_iso
 from ..kit.db import Transaction
@@ -26,7 +26,7 @@ def issue_token(
     the calling token or session.
     """
     person = require_person(actor)
-    if not narrower(scopes, person.scopes):
+    if not is_within_scopes(scopes, person.scopes):
         raise Forbidden("scopes: a token can't create a token with more scopes than its own.")
     if person.organization_id is not None and organization_id != person.organization_id:
         raise Forbidden("A token of one organization can't create a token that reaches further.")

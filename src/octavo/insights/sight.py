@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..access import SiteAccess, seen_spaces
+from ..access import SiteAccess, select_visible_spaces
 from ..kit.db import Transaction
 from ..sites import load_structure
 from ..spaces import list_visible_space_ids
@@ -27,7 +27,7 @@ def sight_of(tx: Transaction, site: SiteAccess) -> Sight:
         return Sight("", "1 = 1", {}, True)
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     whole = shown == set(list_visible_space_ids(tx, site.organization, among=list(shown)))
-    seen = seen_spaces(site.organization, "s.deleted_at IS NULL")
+    seen = select_visible_spaces(site.organization, "s.deleted_at IS NULL")
     inside = f"e.space_id IN (SELECT v.id FROM {seen.visible} v)"
     return Sight(
         seen.prefix, f"({inside} OR e.space_id IS NULL)" if whole else inside, seen.parameters, whole

@@ -18,14 +18,14 @@ from ..access import (
     SiteAccess,
     Visiting,
     at_least,
+    can_write,
     enter_site,
-    list_reached,
-    may_write,
+    list_reachable_organizations,
     organization_access,
     require_actor,
+    require_visitor,
     role_of_member,
     space_access,
-    visiting,
 )
 from ..errors import Forbidden, NotFound
 from ..kit.db import Transaction
@@ -55,7 +55,7 @@ class IntegrationAccess(Struct, frozen=True):
     @property
     def changes(self) -> bool:
         """Whether the caller's token could change the configurations of its installations."""
-        return self.by_script or may_write(self.actor, "integrations")
+        return self.by_script or can_write(self.actor, "integrations")
 
     @property
     def organization_id(self) -> str:
@@ -114,7 +114,7 @@ def _forbidden(role: str) -> Forbidden:
 def role_at_owner(tx: Transaction, actor: Actor, organization_id: str) -> str | None:
     """The caller's role in an organization, as far as their token or session reaches it; None for guests and
     strangers."""
-    if organization_id not in list_reached(tx, actor):
+    if organization_id not in list_reachable_organizations(tx, actor):
         return None
     return role_of_member(tx, organization_id, actor.user_id)[1]
 
@@ -143,7 +143,7 @@ def _is_installed_for(tx: Transaction, actor: Actor, row: IntegrationRow) -> boo
     return any(
         at_least(role_of_member(tx, organization_id, actor.user_id)[1], INSTALLATION[Can.VIEW])
         and _is_installed_in(tx, row, organization_id)
-        for organization_id in list_reached(tx, actor)
+        for organization_id in list_reachable_organizations(tx, actor)
     )
 
 
@@ -160,7 +160,7 @@ def enter_integration(call: Call, needs: Can, name: str) -> IntegrationAccess:
 
 @enters(VisitedIntegration, "integrationName", visitors=True)
 def visit_integration(call: Call, needs: Can, name: str) -> VisitedIntegration:
-    visitor = visiting(call)
+    visitor = require_visitor(call)
     with call.db.read() as tx:
         row = store.find_integration(tx, name)
         if row is None or needs is not Can.VIEW or not _is_installed_in(tx, row, visitor.organization_id):
@@ -188,7 +188,7 @@ def installation_access(
     administers = at_least(org.role, INSTALLATION[Can.ADMIN])
     if needs is not Can.VIEW and not administers:
         raise _forbidden(str(INSTALLATION[needs]))
-    return InstallationAccess(row, actor, administers and may_write(actor, "integrations"))
+    return InstallationAccess(row, actor, administers and can_write(actor, "integrations"))
 
 
 def _is_own(actor: Script, row: InstallationRow) -> bool:
@@ -227,7 +227,7 @@ def enter_space_installation(
                 raise NotFound(missing)
             role, changes = (
                 space.role,
-                at_least(space.role, SPACE[Can.INSTALL_INTEGRATION]) and may_write(actor, "integrations"),
+                at_least(space.role, SPACE[Can.INSTALL_INTEGRATION]) and can_write(actor, "integrations"),
             )
         place = store.find_place(tx, row.id, "space", space_id)
     return SpaceInstallationAccess(row, place, space_id, actor, changes, role)
@@ -250,7 +250,7 @@ def enter_site_installation(
             role, changes = (
                 site.role,
                 at_least(site.role, SITE[Can.ADMIN])
-                and may_write(actor, "integrations")
+                and can_write(actor, "integrations")
                 and may_open(tx, site),
             )
         place = store.find_place(tx, row.id, "site", site_id)

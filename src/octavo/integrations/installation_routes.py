@@ -8,7 +8,7 @@ from ..access import (
     enter_site,
     organization_access,
     require_person,
-    seen_spaces,
+    select_visible_spaces,
     space_access,
 )
 from ..errors import NotFound
@@ -146,7 +146,7 @@ def _seen(tx: Transaction, installation: InstallationAccess) -> list[str]:
     """The spaces of an installation that the caller sees."""
     org = organization_access(tx, installation.actor, Can.VIEW, installation.row.organization_id)
     placed = "s.id IN (SELECT p.space_id FROM integration_places p WHERE p.installation_id = :installation)"
-    seen = seen_spaces(org, placed, installation=installation.row.id)
+    seen = select_visible_spaces(org, placed, installation=installation.row.id)
     rows = tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v", **seen.parameters)
     return [row[0] for row in rows]
 

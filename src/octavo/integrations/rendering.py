@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from msgspec import UNSET
 
-from ..access import Can, Person, may_write, organization_access, site_access, space_access
+from ..access import Can, Person, can_write, organization_access, site_access, space_access
 from ..core.lz_string import decompress
 from ..errors import BadRequest, Forbidden, NotFound
 from ..kit.context import Context
@@ -102,7 +102,7 @@ def _message(body: bytes) -> str:
 def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -> Subject:
     """Who is to render, at a place that the caller may see, or configure where it is a form of that."""
     row, actor = integration.row, integration.actor
-    if isinstance(actor, Person) and not _only_reads(at) and not may_write(actor, "integrations"):
+    if isinstance(actor, Person) and not _only_reads(at) and not can_write(actor, "integrations"):
         raise Forbidden("This token lacks the scope `integrations:write`.")
     if isinstance(at, AccountContext):
         org = organization_access(tx, actor, Can.INSTALL_INTEGRATION, at.organization_id)

@@ -17,8 +17,8 @@ from ..access import (
     collection_access,
     find_membership,
     grant_by_link,
-    joined,
     list_steps,
+    notify_joined,
     role_along,
     role_of_member,
     role_of_person,
@@ -130,7 +130,7 @@ def join(
     role = membership.role if membership else None
     if membership is None or not at_least(role, wanted):
         upsert_member(tx, organization_id, user_id, wanted)
-        joined(tx, organization_id, user_id)
+        notify_joined(tx, organization_id, user_id)
         was = {"role": role} if membership else None
         action = "member.updated" if membership else "member.joined"
         state = {"role": wanted, "by": "invite-link"}

@@ -22,7 +22,7 @@ from ..access import (
     has_verified_email,
     hash_token,
     insert_user,
-    joined,
+    notify_joined,
     role_of_member,
     set_sso,
     update_user,
@@ -121,7 +121,7 @@ def _add(
     accepted: bool = False,
 ) -> None:
     upsert_member(tx, organization_id, user_id, role, accepted=accepted)
-    joined(tx, organization_id, user_id)
+    notify_joined(tx, organization_id, user_id)
     if sso:
         set_sso(tx, organization_id, user_id)
     state = {"role": role, "by": "invitation"}

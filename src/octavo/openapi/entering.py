@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ..access import Can, Visiting, at_least, enter_organization, visiting
+from ..access import Can, Visiting, at_least, enter_organization, require_visitor
 from ..access import OrgAccess as Organization
 from ..errors import Forbidden, NotFound
 from ..kit.operation import Actor, Call, enters
@@ -46,7 +46,7 @@ class VisitedSpecs(Visiting, frozen=True):
 
 @enters(VisitedSpecs, "organizationId", visitors=True)
 def visit_specs(call: Call, needs: Can, organization_id: str) -> VisitedSpecs:
-    visitor, asked = visiting(call), ("openapi", call.path_parameters.get("specSlug"))
+    visitor, asked = require_visitor(call), ("openapi", call.path_parameters.get("specSlug"))
     if visitor.organization_id != organization_id or visitor.named != asked:
         raise NotFound(f"There is no organization {organization_id!r} whose specifications you may see.")
     return VisitedSpecs(visitor, organization_id)

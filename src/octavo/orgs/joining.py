@@ -8,7 +8,7 @@ from ..access import (
     find_membership,
     find_user,
     has_verified_email,
-    joined,
+    notify_joined,
     upsert_member,
 )
 from ..core.free_mail import is_free_mail
@@ -45,7 +45,7 @@ def join_by_domain(tx: Transaction, actor: Actor, user_id: str, organization_id:
         raise missing
     if membership is None:
         upsert_member(tx, org.id, user_id, org.default_role)
-        joined(tx, org.id, user_id)
+        notify_joined(tx, org.id, user_id)
         state = {"role": org.default_role, "by": "domain"}
         audit(tx, actor, "member.joined", org.id, ("user", user_id), after=state)
     accept_membership(tx, org.id, user_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-from ..access import Can, OrgAccess, SignedIn, list_reached
+from ..access import Can, OrgAccess, SignedIn, list_reachable_organizations
 from ..kit.bodies import given
 from ..kit.operation import PUBLIC, Area, Call
 from ..kit.pagination import Listing, PageQuery, present_slice
@@ -36,7 +36,7 @@ def get_api_information(call: Call) -> ApiInformation:
 def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Organization]:
     """The organizations that the caller is a member of and reaches as they signed in, newest first."""
     with call.db.read() as tx:
-        reached = list_reached(tx, caller.actor)
+        reached = list_reachable_organizations(tx, caller.actor)
         found = store.list_organizations(tx, caller.user_id, reached, query.limit, query.page)
         owning = store.list_with_own_team(tx, caller.user_id)
     return present_slice(

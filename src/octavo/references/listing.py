@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from ..access import SpaceAccess, seen_collections, seen_spaces
+from ..access import SpaceAccess, select_visible_collections, select_visible_spaces
 from ..kit.db import Transaction, json_list
 from ..kit.pagination import PageQuery, Slice, decode_token, list_page, slice_rows
 from .index import Delta
@@ -162,8 +162,8 @@ class LinkIndex:
         among = _NEIGHBOURS.format(new=self._tx.given("new", "id"))
         org = access.organization
         for seen in (
-            seen_spaces(org, f"s.deleted_at IS NULL AND s.id IN ({among})", **given),
-            seen_collections(org, f"c.id IN ({among})", **given),
+            select_visible_spaces(org, f"s.deleted_at IS NULL AND s.id IN ({among})", **given),
+            select_visible_collections(org, f"c.id IN ({among})", **given),
         ):
             rows = self._tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v", **seen.parameters)
             found += [row[0] for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..access import Can, SignedIn, SiteAccess, audit, list_reached, organization_access
+from ..access import Can, SignedIn, SiteAccess, audit, list_reachable_organizations, organization_access
 from ..errors import Forbidden, NotFound
 from ..kit.db import Transaction
 from ..kit.pagination import Slice
@@ -55,7 +55,7 @@ def list_sites_with_ads(
 ) -> tuple[Slice[store.SiteRow], dict[str, OrgRow]]:
     """Of the sites that the caller manages those that stand so, oldest first; and whose they are, by id."""
     managed = {}
-    for organization_id in list_reached(tx, caller.actor):
+    for organization_id in list_reachable_organizations(tx, caller.actor):
         try:
             organization_access(tx, caller.actor, Can.CREATE_CONTENT, organization_id)
         except (Forbidden, NotFound):

@@ -8,17 +8,17 @@ from ..access import (
     Can,
     CollectionAccess,
     KeptSpaceAccess,
-    Member,
     OrgAccess,
+    OtherMember,
     SpaceAccess,
     VisitedSpace,
     collection_access,
+    evaluate_steps,
     find_member,
-    list_said,
+    list_step_grants,
     list_steps_of_spaces,
     present_source,
     space_access,
-    standing,
 )
 from ..errors import Forbidden, NotFound
 from ..kit.bodies import given
@@ -164,11 +164,11 @@ def list_member_spaces(
                 found, lambda item: MemberContentPermission(item[1], present_space(call, *item))
             )
         steps = list_steps_of_spaces(tx, [space.id for space, _ in found.rows])
-        said = list_said(tx, user_id, [step for way in steps.values() for step in way])
+        said = list_step_grants(tx, user_id, [step for way in steps.values() for step in way])
 
     def present(item: tuple[store.SpaceRow, str | None]) -> MemberContentPermission:
         space, _ = item
-        found = standing(member.role, [said[step.id] for step in steps[space.id]])
+        found = evaluate_steps(member.role, [said[step.id] for step in steps[space.id]])
         return MemberContentPermission(
             found.decision.role,
             present_space(call, space, found.decision.role),
@@ -201,7 +201,7 @@ def list_member_collections(
     )
 
 
-def _member(tx: Transaction, org: OrgAccess, user_id: str) -> Member:
+def _member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember:
     member = find_member(tx, org, user_id)
     if member is None:
         raise NotFound(f"There is no member {user_id!r} in this organization.")

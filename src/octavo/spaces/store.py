@@ -13,12 +13,12 @@ from ..access import (
     SPACE,
     Can,
     OrgAccess,
-    Seen,
     Viewer,
-    height,
-    role_at,
-    seen_collections,
-    seen_spaces,
+    VisibleRows,
+    role_from_height,
+    role_height,
+    select_visible_collections,
+    select_visible_spaces,
 )
 from ..core.pages import rank_between
 from ..errors import NotFound
@@ -143,7 +143,7 @@ def list_spaces(
         place = "COALESCE(s.collection_id, '')" if by_rank else "s.collection_id"
         where += f" AND {place} = :collection"
         parameters["collection"] = collection_id
-    seen = seen_spaces(org, where, **parameters)
+    seen = select_visible_spaces(org, where, **parameters)
     if by_rank:
         rows, count = _ranked_rows(tx, seen, _SPACE, "s", "collection_id", limit, page)
         ranked = [(SpaceRow(*row), role) for row, role in rows]
@@ -164,7 +164,7 @@ def list_in_collection(tx: Transaction, collection_id: str) -> list[SpaceRow]:
 
 def _seen_rows(
     tx: Transaction,
-    seen: Seen,
+    seen: VisibleRows,
     columns: str,
     own: str,
     limit: int,
@@ -188,7 +188,7 @@ def _seen_rows(
         count = rows[0][-1]
     else:
         count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
-    return [(row[:-2], role_at(row[-2])) for row in rows], count
+    return [(row[:-2], role_from_height(row[-2])) for row in rows], count
 
 
 def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str, str, str]:
@@ -196,7 +196,7 @@ def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str
 
 
 def _ranked_rows(
-    tx: Transaction, seen: Seen, columns: str, own: str, place: str, limit: int, page: str | None
+    tx: Transaction, seen: VisibleRows, columns: str, own: str, place: str, limit: int, page: str | None
 ) -> tuple[list[tuple[Row, str | None]], int]:
     """As ``_seen_rows``, by the column ``place`` and the order at each."""
     after = decode_token(page, str, str, str)
@@ -218,20 +218,20 @@ def _ranked_rows(
         count = rows[0][-1]
     else:
         count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
-    return [(row[:-2], role_at(row[-2])) for row in rows], count
+    return [(row[:-2], role_from_height(row[-2])) for row in rows], count
 
 
 def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
     """How many of these collections, and of the spaces right in them, the caller administers."""
     both = (
-        (seen_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
-        (seen_collections(org, "c.id IN :ids"), COLLECTION),
+        (select_visible_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
+        (select_visible_collections(org, "c.id IN :ids"), COLLECTION),
     )
     return sum(
         tx.value(
             f"{seen.prefix} SELECT count(*) FROM {seen.visible} v WHERE v.height >= :least",
             ids=collection_ids,
-            least=height(abilities[Can.ADMIN]),
+            least=role_height(abilities[Can.ADMIN]),
             **seen.parameters,
         )
         for seen, abilities in both
@@ -255,12 +255,12 @@ def list_spaces_by_id(
     tx: Transaction, org: Viewer, space_ids: Sequence[str]
 ) -> dict[str, tuple[SpaceRow, str | None]]:
     """Those of these spaces that the caller sees and that are not in the trash, each with the caller's role there."""
-    seen = seen_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
+    seen = select_visible_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
     rows = tx.all(
         f"{seen.prefix} SELECT {_SPACE}, v.height FROM {seen.visible} v JOIN spaces s ON s.id = v.id",
         **seen.parameters,
     )
-    return {row[0]: (SpaceRow(*row[:-1]), role_at(row[-1])) for row in rows}
+    return {row[0]: (SpaceRow(*row[:-1]), role_from_height(row[-1])) for row in rows}
 
 
 def list_visible_space_ids(
@@ -268,7 +268,9 @@ def list_visible_space_ids(
 ) -> list[str]:
     """The spaces of an organization that the caller sees, by id: all, or those ``among`` some; at most so many."""
     given: dict[str, Sequence[str]] = {} if among is None else {"among": among}
-    seen = seen_spaces(org, "s.deleted_at IS NULL" + (" AND s.id IN :among" if given else ""), **given)
+    seen = select_visible_spaces(
+        org, "s.deleted_at IS NULL" + (" AND s.id IN :among" if given else ""), **given
+    )
     limit = "" if most is None else f" LIMIT {most}"
     rows = tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v ORDER BY v.id{limit}", **seen.parameters)
     return [row[0] for row in rows]
@@ -410,7 +412,7 @@ def list_collections(
     Without ``nested`` those at the top. ``by_rank``: as ``list_spaces``.
     """
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
-    seen = seen_collections(org, where)
+    seen = select_visible_collections(org, where)
     if by_rank:
         rows, count = _ranked_rows(tx, seen, _COLLECTION, "c", "parent_id", limit, page)
         ranked = [(CollectionRow(*row), role) for row, role in rows]

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from ..access import WHOLE, Level, PermissionSource, permissions, reach_for
+from ..access import FULL_REACH, Level, PermissionSource, permissions, reach_for
 from ..core.emoji import require_emoji
 from ..kit.clock import iso
 from ..kit.operation import Recipient, Visitor
@@ -326,7 +326,7 @@ def present_space_to_visitor(
         change_requests_open=0,
         change_requests_draft=0,
         rank="",
-        permissions=dict.fromkeys(permissions("space", None, WHOLE), False),
+        permissions=dict.fromkeys(permissions("space", None, FULL_REACH), False),
         language=space.language or UNSET,
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct
 
-from ..access import Can, SpaceAccess, act_for, first_administrator, space_access
+from ..access import Can, SpaceAccess, act_for, find_first_administrator, space_access
 from ..changes import Edited, again
 from ..content import (
     ITEM_KINDS,
@@ -239,7 +239,7 @@ class _Bringing:
     def _settler(self, tx: Transaction) -> SpaceAccess:
         """The space, as somebody enters it who can make a change request of what conflicts."""
         organization = get_space(tx, self._space_id).organization_id
-        administrator = first_administrator(tx, organization)
+        administrator = find_first_administrator(tx, organization)
         if administrator is None:
             raise BadRequest(
                 "People and the source changed the same places, and nobody administers the organization, who could "

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from ..access import SPACE, Can, OrgAccess, height, seen_spaces
+from ..access import SPACE, Can, OrgAccess, role_height, select_visible_spaces
 from ..content import Item
 from ..core.pages import Page
 from ..core.problems import Problem
@@ -188,11 +188,11 @@ def list_runs(
     ``status`` `active` stands for all that is not over."""
     where, given, prefix = "organization_id = :org", dict[str, Any](org=org.organization_id), ""
     if org.role != "admin":
-        seen = seen_spaces(org, "s.deleted_at IS NULL")
+        seen = select_visible_spaces(org, "s.deleted_at IS NULL")
         editable = f"SELECT v.id FROM {seen.visible} v WHERE v.height >= :least"
         where = f"{where} AND user_id = :user AND space_id IN ({editable})"
         prefix = seen.prefix
-        given |= {"user": org.user_id, "least": height(SPACE[Can.EDIT]), **seen.parameters}
+        given |= {"user": org.user_id, "least": role_height(SPACE[Can.EDIT]), **seen.parameters}
     for column, value in (("space_id", space), ("change_id", change_request)):
         if value is not None:
             where += f" AND {column} = :{column}"

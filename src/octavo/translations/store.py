@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import OrgAccess, seen_spaces
+from ..access import OrgAccess, select_visible_spaces
 from ..content import Item
 from ..core.pages import Page
 from ..core.problems import Problem
@@ -185,7 +185,7 @@ def list_languages(tx: Transaction, source_id: str) -> list[str]:
 
 def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[TranslationRow]:
     """Those whose space the caller sees, newest first."""
-    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
     return list_page(
@@ -403,7 +403,7 @@ def list_alike(
     limit: int,
 ) -> list[MemoryRow]:
     """Texts of spaces that the caller sees which share signs, those with most of them first."""
-    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     rows = tx.all(
         f"""{seen.prefix} SELECT {_MEMORY} FROM (
               SELECT fingerprint, count(*) AS shared FROM translation_memory_signs

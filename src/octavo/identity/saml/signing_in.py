@@ -34,7 +34,7 @@ from ...access import (
     has_verified_email,
     hash_token,
     insert_user,
-    joined,
+    notify_joined,
     put_team_member,
     set_manager,
     set_sso,
@@ -328,6 +328,6 @@ def _become_member(
         audit(tx, by.person, "member.joined", organization_id, target, after=state)
         if provider.default_team is not None:
             put_team_member(tx, provider.default_team, user_id)
-        joined(tx, organization_id, user_id, vouched=True)
+        notify_joined(tx, organization_id, user_id, vouched=True)
     accept_membership(tx, organization_id, user_id)
     set_sso(tx, organization_id, user_id)

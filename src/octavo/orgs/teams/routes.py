@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from ...access import Can, OrgAccess, Team, may_write, present_team
+from ...access import Can, OrgAccess, Team, can_write, present_team
 from ...kit.operation import Area, Call, Deletion
 from ...kit.pagination import Listing, PageQuery, present_slice
 from ..members.store import get_member, list_members_by_id
@@ -37,7 +37,7 @@ def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
             tx, org.organization_id, query.limit, query.page, owner=query.owner, title=query.title
         )
         own = store.owned_by(tx, org.organization_id, org.user_id)
-    may = may_write(org.actor, "orgs")
+    may = can_write(org.actor, "orgs")
     return present_slice(
         found, lambda team: present_team(team, admin=may and (org.role == "admin" or team.id in own))
     )
@@ -56,7 +56,7 @@ def get_team(call: Call, org: OrgAccess, team_id: str) -> Team:
     with call.db.read() as tx:
         team = editing.get_team(tx, org, team_id)
         manages = org.role == "admin" or store.owns(tx, team_id, org.user_id)
-        return present_team(team, admin=manages and may_write(org.actor, "orgs"))
+        return present_team(team, admin=manages and can_write(org.actor, "orgs"))
 
 
 @operation("updateTeamInOrganizationById", "PATCH", _TEAM, needs=Can.LIST_TEAMS, returns=Team)
