@@ -399,7 +399,7 @@ def test_a_hostname_that_was_given_up_rests(world, clock):
         "of few it is kept"
     )
     assert visitor.get(path).status_code == 404
-    clock.advance(store.HOSTNAME_RESTS + 1000)
+    clock.advance(store.HOSTNAME_RESERVED + 1000)
     assert patch(world, "stranger", world.away.path(ORG), hostname="name-10").status_code == 200
 
 

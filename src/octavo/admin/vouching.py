@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ..integrations import offer
 from ..kit.context import Context
-from ..orgs import get_organization, trust_organization, vouch
+from ..orgs import get_organization, trust_organization, verify_domain_for_operator
 
 
 def prove_domain(context: Context, organization_id: str, domain: str) -> None:
     """Raises NotFound for a domain that the organization does not name, and for an organization that is not there."""
     with context.db.write() as tx:
-        vouch(tx, organization_id, domain.lower())
+        verify_domain_for_operator(tx, organization_id, domain.lower())
 
 
 def trust(context: Context, organization_id: str) -> None:

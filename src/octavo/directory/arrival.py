@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..invitations import forget_standing
+from ..invitations import delete_standing_invitation
 from ..kit.db import Transaction
 from . import store
 
@@ -11,4 +11,4 @@ def meet_directory(tx: Transaction, organization_id: str, user_id: str, vouched:
     """The directory finds the user it sent, and they need no invitation by it any more."""
     email = store.adopt_member(tx, organization_id, user_id, vouched=vouched)
     if email is not None:
-        forget_standing(tx, organization_id, email)
+        delete_standing_invitation(tx, organization_id, email)

@@ -26,7 +26,7 @@ from ..access import (
 )
 from ..errors import NotFound
 from ..identity import disable_member, is_created_by, remove_member
-from ..invitations import invite_account, withdraw
+from ..invitations import invite_account, revoke_standing_invitation
 from ..kit import ids
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -198,7 +198,7 @@ def _set_active(
         if active:
             _send_invitation(tx, context, org, before.email)
         else:
-            withdraw(tx, org.actor, org.organization_id, before.email)
+            revoke_standing_invitation(tx, org.actor, org.organization_id, before.email)
     elif active:
         enable_membership(tx, org.organization_id, before.user_id)
     else:
@@ -209,7 +209,7 @@ def delete_user(tx: Transaction, org: OrgAccess, resource_id: str) -> None:
     """Ends a membership and all that came with it, or takes an invitation back."""
     found = get_user(tx, org.organization_id, resource_id)
     if found.user_id is None:
-        withdraw(tx, org.actor, org.organization_id, found.email)
+        revoke_standing_invitation(tx, org.actor, org.organization_id, found.email)
         store.forget_invited(tx, org.organization_id, found.id)
     else:
         remove_member(tx, org.organization_id, found.user_id)

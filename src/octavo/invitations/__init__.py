@@ -1,7 +1,7 @@
-"""Invitations into organizations: of an address, and by links that whoever has them joins by."""
+"""Invitations to organizations: by email address, and by links that anyone can use."""
 
 from . import tables as tables
-from .inviting import invite_account, withdraw
-from .store import forget_standing
+from .inviting import invite_account, revoke_standing_invitation
+from .store import delete_standing_invitation
 
-__all__ = ["forget_standing", "invite_account", "withdraw"]
+__all__ = ["delete_standing_invitation", "invite_account", "revoke_standing_invitation"]

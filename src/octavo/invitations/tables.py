@@ -1,4 +1,4 @@
-"""What the tables of invitations are."""
+"""Declarations of the tables of invitations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tables of organizations are."""
+"""Declarations of the tables of organizations."""
 
 from __future__ import annotations
 
