@@ -338,7 +338,7 @@ def test_what_a_killed_process_left_is_removed_after_a_day(world: World, space: 
     assert {row[0] for row in rows_of(world, bodies, space=space)} <= released
     # It was not dead after all: its last transaction finds nothing to go on with.
     with pytest.raises(duplicating.NotFound), world.context.db.write() as tx:
-        duplicating._hold(tx, made)
+        duplicating._lock_copy(tx, made)
     del begun
 
 

@@ -1,6 +1,6 @@
 """Change requests: editing content together, reviewing, merging, undoing."""
 
-from ..pages import explain_merges
+from ..pages import register_merge_presenter
 from . import tables as tables
 from .applying import Edited
 from .commands import ContentChange, DocumentInput
@@ -46,7 +46,7 @@ from .suggesting import (
 )
 from .wire import ChangeRequest, present_change
 
-explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(tx, change_id)))
+register_merge_presenter(lambda call, tx, change_id: present_change(call, tx, get_change(tx, change_id)))
 
 __all__ = [
     "Accepted", "Author", "ChangeAccess", "ChangeRequest", "ChangeRow", "ContentChange", "DocumentInput",

@@ -21,10 +21,10 @@ from ..pages import (
     ChangeLinksQuery,
     ChangeOverlay,
     ContentLocation,
+    ContentReader,
     File,
     Links,
     PageContentQuery,
-    Reader,
     ReferenceUsages,
     ReusableContent,
     RevisionPage,
@@ -193,7 +193,7 @@ def update_content(
         unread = _unread(call, tx, made.state, made.edited)
         if query.compat:
             return shown
-        answer = _answer(Reader(call, tx, made.state, change_view(row.number)), made, shown)
+        answer = _answer(ContentReader(call, tx, made.state, change_view(row.number)), made, shown)
         _name_revisions(answer, made, body.base_revision)
         answer.unread_conditions = unread or UNSET
         return answer
@@ -221,10 +221,10 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     )
     with call.db.read() as tx:
         if made.change is None:
-            answer = _answer(Reader(call, tx, made.state), made, UNSET)
+            answer = _answer(ContentReader(call, tx, made.state), made, UNSET)
         else:
             row = store.get_change(tx, made.change.id)
-            reader = Reader(call, tx, made.state, change_view(row.number))
+            reader = ContentReader(call, tx, made.state, change_view(row.number))
             answer = _answer(reader, made, present_change(call, tx, row))
         unread = _unread(call, tx, made.state, made.edited)
     _name_revisions(answer, made, body.base_revision)
@@ -258,7 +258,7 @@ def _name_revisions(answer: ChangeContentAnswer, made: EditedChange, base: str |
         answer.revision, answer.merged_revision = base, made.state.revision_id
 
 
-def _answer(reader: Reader, made: EditedChange, change: Any) -> ChangeContentAnswer:
+def _answer(reader: ContentReader, made: EditedChange, change: Any) -> ChangeContentAnswer:
     edited = made.edited
     if made.refused:
         ids = dict.fromkeys(outcome.page_id for outcome in edited.outcomes)
@@ -276,7 +276,7 @@ def _answer(reader: Reader, made: EditedChange, change: Any) -> ChangeContentAns
 _WITH_TEXT = PageContentQuery(pages=False)
 
 
-def _page(reader: Reader, outcome: PageOutcome, edited: Edited) -> Any:
+def _page(reader: ContentReader, outcome: PageOutcome, edited: Edited) -> Any:
     if outcome.kind == "deleted_page":
         return outcome.page_id
     found = reader.found_page(outcome.page_id)
@@ -287,7 +287,7 @@ def _page(reader: Reader, outcome: PageOutcome, edited: Edited) -> Any:
     return found
 
 
-def _blocks(reader: Reader, outcome: PageOutcome) -> BlocksResult | None:
+def _blocks(reader: ContentReader, outcome: PageOutcome) -> BlocksResult | None:
     made = outcome.blocks
     if made is None:
         return None
@@ -299,11 +299,13 @@ def _blocks(reader: Reader, outcome: PageOutcome) -> BlocksResult | None:
 
 
 @contextmanager
-def _edited(call: Call, change: ChangeAccess, *changes: ContentChange) -> Iterator[tuple[Reader, Edited]]:
+def _edited(
+    call: Call, change: ChangeAccess, *changes: ContentChange
+) -> Iterator[tuple[ContentReader, Edited]]:
     made = edit_change(call.context, change, changes)
     with call.db.read() as tx:
         yield (
-            Reader(call, tx, made.state, change_view(store.get_change(tx, change.change_id).number)),
+            ContentReader(call, tx, made.state, change_view(store.get_change(tx, change.change_id).number)),
             made.edited,
         )
 

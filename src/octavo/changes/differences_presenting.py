@@ -22,7 +22,7 @@ from ..images import find_pictures, is_scaled
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..kit.pagination import Next, decode_token, encode_token
-from ..pages import FileVariant, Reader, present_cover, present_layout, present_variants
+from ..pages import ContentReader, FileVariant, present_cover, present_layout, present_variants
 from ..references import cover_ref
 from .differences import Entry, States, entries_between, text_changes
 from .differences_wire import (
@@ -55,7 +55,7 @@ def _block_differences(to: Recipient, tx: Transaction, states: States, page_id: 
     for state in (states.before, states.after):
         page = find_page(tx, state, page_id)
         body = page.body if page is not None else None
-        sides.append((Reader(to, tx, state), body, keyed_document(tx, page_id, body)))
+        sides.append((ContentReader(to, tx, state), body, keyed_document(tx, page_id, body)))
     (old, old_body, before), (new, new_body, after) = sides
     found = []
     for change in diff_documents(before, after):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..spaces import Beginning, Copy, get_space
+from ..spaces import Copy, NewSpace, get_space
 
 
-def begin_main(tx: Transaction, beginning: Beginning) -> None:
+def begin_main(tx: Transaction, beginning: NewSpace) -> None:
     """Writes both. At the sequence 0 nothing of them counts until ``let_copy_count``."""
     sequence = 1 if beginning.counts else 0
     tx.run(

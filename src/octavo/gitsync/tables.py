@@ -9,7 +9,7 @@ from ..core.pages import Page
 from ..core.problems import Problem
 from ..kit.db import Transaction
 from ..kit.tables import Table, declare, file, person, row, text
-from ..spaces import Beginning, on_begin, on_purge, on_transfer
+from ..spaces import NewSpace, on_begin, on_purge, on_transfer
 from .asking import notice_project
 from .store import (
     BranchStatus,
@@ -104,7 +104,7 @@ def _purge(tx: Transaction, space_id: str) -> None:
     delete(tx, SyncRow, space_id)
 
 
-def _begin(tx: Transaction, beginning: Beginning) -> None:
+def _begin(tx: Transaction, beginning: NewSpace) -> None:
     """A new space may lie in a collection that is synced."""
     for project_id in list_projects_of(tx, beginning.space_id):
         notice_project(tx, project_id)

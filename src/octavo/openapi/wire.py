@@ -14,7 +14,7 @@ from ..kit.db import Transaction
 from ..kit.files import FileGrant
 from ..kit.operation import Recipient
 from ..kit.urls import FetchUrl
-from ..pages import present_specs_with
+from ..pages import register_spec_presenter
 from . import store
 from .bundling import name_by_path
 from .comparing import Change
@@ -201,7 +201,7 @@ def _present_referred(to: Recipient, tx: Transaction, space: SpaceAccess, slug: 
     return present_spec(to, specs, row) if specs is not None and row is not None else None
 
 
-present_specs_with(_present_referred)
+register_spec_presenter(_present_referred)
 
 
 def _file_url(to: Recipient, slug: str, row: VersionRow) -> str:

@@ -1,4 +1,4 @@
-"""Links and backlinks on the wire: what is in the index, shown as the things that it names."""
+"""Presentation of links and backlinks: the entries of the index, shown as the objects they name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..kit.pagination import Listing, Next, PageQuery, present_slice
 from ..orgs import Organization, get_organization, present_organization
 from ..references import LinkIndex, Overlay, Spot, Usage
 from ..spaces import Space, get_collection, get_space, present_collection, present_space
-from .reading import Reader
+from .reading import ContentReader
 from .wire import (
     AnchorLocation,
     BrokenStats,
@@ -41,25 +41,26 @@ from .wire import (
 T = TypeVar("T")
 
 PresentSpec = Callable[[Recipient, Transaction, SpaceAccess, str], Any]
-"""An API specification of the space's organization by its slug; None where it is not there for the caller."""
+"""Function that returns an API specification of the space's organization by its slug, or None if the caller
+can't see it."""
 
 _present_spec: list[PresentSpec] = []
 
 
-def present_specs_with(present: PresentSpec) -> None:
-    """Registers who shows the specifications that pages refer to."""
+def register_spec_presenter(present: PresentSpec) -> None:
+    """Register the function that presents the specifications that pages refer to."""
     _present_spec.append(present)
 
 
 class ChangeOverlay(Struct, frozen=True):
-    """A change request over main's links; ``context`` is shown with what is in it."""
+    """Change request over the links of main. ``context`` is shown with its content."""
 
     overlay: Overlay
     context: Any
 
 
 class Links:
-    """Lives as long as one request."""
+    """Links of a space for one request."""
 
     def __init__(
         self,
@@ -80,11 +81,11 @@ class Links:
         self._made: dict[Any, Any] = {}
 
     def of_space(self, query: LinksQuery, broken_context: str | None = None) -> ReferenceUsages:
-        """What the space refers to, thing by thing."""
+        """Return what the space refers to, grouped by target."""
         return self._usages(query, query.status, broken_context)
 
     def of_page(self, page_id: str, query: PageQuery, status: str | None = None) -> ReferenceUsages:
-        """What one page refers to. Raises NotFound."""
+        """Return what a page refers to. Raises NotFound."""
         get_page(self._tx, self._state, page_id)
         return self._usages(query, status, None, page_id)
 
@@ -111,17 +112,17 @@ class Links:
         )
 
     def to_page(self, page_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Where other pages refer to a page or to a place in it. Raises NotFound."""
+        """Return the places that refer to a page or to a section of it. Raises NotFound."""
         get_page(self._tx, self._state, page_id)
         return self._backlinks(page_id, "page", query)
 
     def to_file(self, file_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Where a file is used. Raises NotFound."""
+        """Return the places that use a file. Raises NotFound."""
         get_item(self._tx, self._state, file_id, "file")
         return self._backlinks(file_id, "file", query)
 
     def to_reusable(self, content_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Where a reusable content is shown. Raises NotFound."""
+        """Return the places that include a reusable content. Raises NotFound."""
         get_item(self._tx, self._state, content_id, "reusable-content")
         return self._backlinks(content_id, "reusable-content", query)
 
@@ -144,7 +145,7 @@ class Links:
         return self._reusable(spot.space, spot.owner)
 
     def _key(self, spot: Spot) -> str:
-        """The key a node has, which an edit may have carried over from another text."""
+        """Return the key of a node, which an edit may have kept from an earlier text."""
 
         def kept() -> dict[str, str]:
             page = find_page(self._tx, self._base_of(spot.space), spot.owner)
@@ -219,10 +220,10 @@ class Links:
             return self._state
         return self._once(("base", space_id), lambda: main_state(self._tx, space_id))
 
-    def _reader(self, space_id: str) -> Reader:
+    def _reader(self, space_id: str) -> ContentReader:
         view = self._view if space_id == self._access.space_id else ""
         return self._once(
-            ("reader", space_id), lambda: Reader(self._to, self._tx, self._base_of(space_id), view)
+            ("reader", space_id), lambda: ContentReader(self._to, self._tx, self._base_of(space_id), view)
         )
 
     def _space(self, space_id: str) -> Space:

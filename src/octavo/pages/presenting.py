@@ -1,4 +1,4 @@
-"""Files of a space over the API, with links to their bytes and, of images, to those of their variants."""
+"""Files of a space in the API, with links to their content and, for images, to their variants."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def present_files(
 
 
 def present_variants(context: Context, item: Item, picture: ScaledImage | None) -> list[FileVariant]:
-    """``picture``: what was made of a file, where it is an image."""
+    """Return the variants of a file. ``picture``: the scaled image, if the file is an image."""
     return [_present_variant(context, item, each) for each in picture.variants] if picture else []
 
 

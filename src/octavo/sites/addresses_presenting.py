@@ -16,7 +16,7 @@ from ..errors import NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..orgs import find_organization_by_hostname
-from ..pages import Reader
+from ..pages import ContentReader
 from ..spaces import get_collection, get_space, present_collection, present_space
 from . import store
 from .addresses_wire import CollectionAt, SpaceAt
@@ -56,7 +56,7 @@ def _in_application(
             change = find_change(tx, space_id, number) if space is not None else None
             if space is None or change is None:
                 return None
-            page = Reader(to, tx, change.state, change_view(change.number)).found_at("/".join(path))
+            page = ContentReader(to, tx, change.state, change_view(change.number)).found_at("/".join(path))
             shown = present_space(to, get_space(tx, space_id), space.role)
             return SpaceAt(shown, present_change(to, tx, change), page if page is not None else UNSET)
         case ["s", space_id, *path]:
@@ -68,7 +68,7 @@ def _in_application(
 
 def _space(tx: Transaction, to: Recipient, space: SpaceAccess, path: str = "") -> SpaceAt:
     shown = present_space(to, get_space(tx, space.space_id), space.role)
-    page = Reader(to, tx, main_state(tx, space.space_id)).found_at(path)
+    page = ContentReader(to, tx, main_state(tx, space.space_id)).found_at(path)
     return SpaceAt(shown, page=page if page is not None else UNSET)
 
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..orgs import get_organization
-from ..spaces import find_place, share_with
+from ..spaces import find_place, register_share_links
 from .audiences.share_links import find_link_by_key
 from .published import published_url
 from .store import list_sites_of_space
@@ -24,4 +24,4 @@ def _find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> 
     return None
 
 
-share_with(_find_shared)
+register_share_links(_find_shared)

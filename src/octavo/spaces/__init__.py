@@ -1,11 +1,11 @@
-"""Spaces and collections: the containers of content."""
+"""Spaces and collections, which contain content."""
 
 from . import tables as tables
 from .creating import create_space
 from .duplicating import duplicate_space, prepare_copy
 from .hooks import (
-    Beginning,
     Copy,
+    NewSpace,
     WriteCopy,
     before_copy,
     on_begin,
@@ -15,7 +15,7 @@ from .hooks import (
     on_purge,
     on_transfer,
     on_unnamed_texts,
-    share_with,
+    register_share_links,
 )
 from .kinds import MAX_TITLE, UNTITLED
 from .store import (
@@ -38,7 +38,7 @@ from .store import (
     set_git_state,
     update_space,
 )
-from .trashing import BEING_REMOVED, take_back_space
+from .trashing import BEING_REMOVED, discard_space
 from .unused import is_released, release, retain
 from .wire import (
     LANGUAGES,
@@ -53,12 +53,12 @@ from .wire import (
 )
 
 __all__ = [
-    "BEING_REMOVED", "Beginning", "Collection", "Copy", "CreateSpace", "GitSyncState", "LANGUAGES", "Language", "MAX_TITLE",
+    "BEING_REMOVED", "NewSpace", "Collection", "Copy", "CreateSpace", "GitSyncState", "LANGUAGES", "Language", "MAX_TITLE",
     "Space", "SpaceRow", "UNTITLED", "WriteCopy", "advance_main", "before_copy", "create_space",
     "duplicate_space", "find_place", "get_collection", "get_space", "get_titles", "insert_space",
     "is_released", "list_in_collection", "list_spaces", "list_spaces_by_id", "list_visible_space_ids",
     "name_language", "number_change", "on_begin", "on_copy", "on_language", "on_leaving", "on_purge",
     "on_transfer", "on_unnamed_texts", "prepare_copy", "present_collection", "present_space",
     "present_space_to_visitor", "recount_change", "release", "require_collection", "retain", "set_edit_mode", "set_git_state",
-    "share_with", "take_back_space", "update_space",
+    "register_share_links", "discard_space", "update_space",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Spaces and collections."""
+"""Spaces and collections: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Row, Transaction
 from ..kit.pagination import Slice, decode_token, slice_rows
-from .hooks import Beginning, begun, language_changed
+from .hooks import NewSpace, notify_created, notify_language_changed
 
 
 class SpaceRow(Struct, frozen=True):
-    """``rank``: its position among the spaces and collections at its place."""
+    """Space. ``rank``: its position among the spaces and collections in the same place."""
 
     id: str
     organization_id: str
@@ -53,15 +53,15 @@ class SpaceRow(Struct, frozen=True):
     updated_at: int
     deleted_at: int | None
     published: str | None
-    """Where the first published site that shows it does so: `VISIBILITY HOST/PATH/`, the host empty below the
-    installation's address for sites."""
+    """Location at the first published site that contains it: `VISIBILITY HOST/PATH/`, with an empty host below the
+    server's URL for sites."""
     visitor_auth: str | None
-    """The settings of that site, as JSON, where its visitors sign in."""
+    """Settings of that site, as JSON, if its visitors sign in."""
     git_state: str | None
-    """Which repository it is synced with, as the API says it, as JSON."""
+    """Repository it is synced with, as JSON in the form of the API."""
 
 
-# The path is that of ``sites.structure``: defaults have none of their own.
+# Paths as in ``sites.structure``: defaults have none of their own.
 _PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_path || '/', p.hostname || '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
     || CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
     || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END
@@ -83,7 +83,7 @@ _PLACES = "FROM site_spaces ps LEFT JOIN site_sections px ON px.id = ps.section_
 
 
 def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
-    """Where a site shows a space, below its own address; None where it does not."""
+    """Return the path of a space below the URL of a site, or None if the site doesn't contain it."""
     found: str | None = tx.value(
         f"{_PLACE} {_PLACES} WHERE ps.space_id = :space AND ps.site_id = :site ORDER BY ps.id LIMIT 1",
         space=space_id,
@@ -93,7 +93,7 @@ def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
 
 
 def set_git_state(tx: Transaction, space_id: str, state: str | None) -> None:
-    """Keep which repository a space is synced with, as JSON; None for none."""
+    """Store the repository that a space is synced with, as JSON, or None."""
     if state is None:
         tx.run("DELETE FROM space_git_states WHERE space_id = :space", space=space_id)
         return
@@ -106,7 +106,7 @@ def set_git_state(tx: Transaction, space_id: str, state: str | None) -> None:
 
 
 def name_language(tx: Transaction, space_id: str, language: str) -> None:
-    """Says in which language a space is, where nobody has said it yet."""
+    """Set the language of a space unless it is already set."""
     if get_space(tx, space_id).language is None:
         update_space(tx, space_id, language=language)
 
@@ -129,17 +129,19 @@ def list_spaces(
     ascending: bool = False,
     by_rank: bool = False,
 ) -> Slice[tuple[SpaceRow, str | None]]:
-    """Spaces of an organization (or of one collection) the caller sees, each with the caller's role there.
+    """Return the spaces of an organization (or of one collection) that the caller can see, each with the
+    caller's role.
 
-    Newest first, or oldest; or ``by_rank``: place by place (the top first), each in the order people gave it.
-    ``deleted_since``: those in the trash, deleted at that moment or later, instead.
+    Sorted by creation, newest first or ``ascending``; or ``by_rank``: place by place (the top level first),
+    each in its custom order. ``deleted_since``: instead, those in the trash that were deleted at that time or
+    later.
     """
     parameters: dict[str, Any] = {}
     where = "s.deleted_at IS NULL"
     if deleted_since is not None:
         where, parameters["since"] = "s.deleted_at >= :since", deleted_since
     if collection_id is not None:
-        # As the index has it that gives the order.
+        # The expression of the index that provides the order.
         place = "COALESCE(s.collection_id, '')" if by_rank else "s.collection_id"
         where += f" AND {place} = :collection"
         parameters["collection"] = collection_id
@@ -148,7 +150,7 @@ def list_spaces(
         rows, count = _ranked_rows(tx, seen, _SPACE, "s", "collection_id", limit, page)
         ranked = [(SpaceRow(*row), role) for row, role in rows]
         return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].collection_id))
-    rows, count = _seen_rows(tx, seen, _SPACE, "s", limit, page, ascending=ascending)
+    rows, count = _visible_rows(tx, seen, _SPACE, "s", limit, page, ascending=ascending)
     found = [(SpaceRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 
@@ -162,7 +164,7 @@ def list_in_collection(tx: Transaction, collection_id: str) -> list[SpaceRow]:
     return [SpaceRow(*row) for row in rows]
 
 
-def _seen_rows(
+def _visible_rows(
     tx: Transaction,
     seen: VisibleRows,
     columns: str,
@@ -172,11 +174,11 @@ def _seen_rows(
     *,
     ascending: bool = False,
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """One page and one row more of what somebody sees, by id, each with their role; and how many there are. ``own``:
-    the letter of their table."""
+    """Return one page (plus one row) of the visible rows by ID, each with the viewer's role, and the total.
+    ``own``: the alias of their table."""
     after = decode_token(page, str)
     beyond, order, start = (">", "ASC", "") if ascending else ("<", "DESC", "~")
-    # The total comes with every row: what is seen is found once, not twice.
+    # Every row contains the total, so that visibility is evaluated once rather than twice.
     rows = tx.all(
         f"""{seen.prefix} SELECT {columns}, {seen.height}, {seen.total} FROM {seen.source}
             WHERE {seen.where} AND {own}.id {beyond} :after ORDER BY {own}.id {order} LIMIT :limit""",
@@ -198,14 +200,14 @@ def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str
 def _ranked_rows(
     tx: Transaction, seen: VisibleRows, columns: str, own: str, place: str, limit: int, page: str | None
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """As ``_seen_rows``, by the column ``place`` and the order at each."""
+    """Do the same as ``_visible_rows``, ordered by the column ``place`` and the rank in each place."""
     after = decode_token(page, str, str, str)
     at = f"COALESCE({own}.{place}, '')"
     key = f"{at}, {own}.rank, {own}.id"
     parameters: dict[str, Any] = dict(seen.parameters)
     beyond = ""
     if after is not None:
-        # The first condition says the same, and is where SQLite begins in the index.
+        # The first condition is redundant and gives SQLite its starting point in the index.
         beyond = f"AND {at} >= :place AND ({key}) > (:place, :rank, :after)"
         parameters |= {"place": after[0], "rank": after[1], "after": after[2]}
     rows = tx.all(
@@ -222,7 +224,7 @@ def _ranked_rows(
 
 
 def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
-    """How many of these collections, and of the spaces right in them, the caller administers."""
+    """Return how many of these collections, and of the spaces directly in them, the caller administers."""
     both = (
         (select_visible_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
         (select_visible_collections(org, "c.id IN :ids"), COLLECTION),
@@ -244,7 +246,7 @@ class SpaceTitle(Struct, frozen=True):
 
 
 def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitle]:
-    """What spaces are called, by their ids."""
+    """Return the titles and languages of spaces, by ID."""
     rows = tx.all(
         "SELECT id, title, language FROM spaces WHERE id IN :ids", ids=list(dict.fromkeys(space_ids))
     )
@@ -254,7 +256,8 @@ def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitl
 def list_spaces_by_id(
     tx: Transaction, org: Viewer, space_ids: Sequence[str]
 ) -> dict[str, tuple[SpaceRow, str | None]]:
-    """Those of these spaces that the caller sees and that are not in the trash, each with the caller's role there."""
+    """Return those of these spaces that the caller can see and that are not in the trash, with the caller's
+    role."""
     seen = select_visible_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
     rows = tx.all(
         f"{seen.prefix} SELECT {_SPACE}, v.height FROM {seen.visible} v JOIN spaces s ON s.id = v.id",
@@ -266,7 +269,8 @@ def list_spaces_by_id(
 def list_visible_space_ids(
     tx: Transaction, org: OrgAccess, *, among: Sequence[str] | None = None, most: int | None = None
 ) -> list[str]:
-    """The spaces of an organization that the caller sees, by id: all, or those ``among`` some; at most so many."""
+    """Return the IDs of an organization's spaces that the caller can see: all, or those ``among`` some.
+    ``most``: the maximum number."""
     given: dict[str, Sequence[str]] = {} if among is None else {"among": among}
     seen = select_visible_spaces(
         org, "s.deleted_at IS NULL" + (" AND s.id IN :among" if given else ""), **given
@@ -277,15 +281,15 @@ def list_visible_space_ids(
 
 
 def update_space(tx: Transaction, space_id: str, **values: Any) -> None:
-    """Sets columns of a space."""
+    """Update columns of a space."""
     before = get_space(tx, space_id) if "language" in values else None
     _update(tx, "spaces", space_id, values)
     if before is not None and before.language != values["language"]:
-        language_changed(tx, space_id, before.organization_id)
+        notify_language_changed(tx, space_id, before.organization_id)
 
 
 def update_collection(tx: Transaction, collection_id: str, **values: Any) -> None:
-    """Sets columns of a collection."""
+    """Update columns of a collection."""
     _update(tx, "collections", collection_id, values)
 
 
@@ -295,7 +299,7 @@ def _update(tx: Transaction, table: str, id: str, values: dict[str, Any]) -> Non
 
 
 def last_rank(tx: Transaction, organization_id: str, parent_id: str | None) -> str:
-    """A rank behind everything (spaces and collections are mixed) at one place of an organization."""
+    """Return a rank after all spaces and collections in one place of an organization."""
     place = "collection_id = :parent" if parent_id else "collection_id IS NULL"
     place_c = "parent_id = :parent" if parent_id else "parent_id IS NULL"
     parameters = {"org": organization_id, **({"parent": parent_id} if parent_id else {})}
@@ -320,7 +324,7 @@ def insert_space(
     language: str | None = None,
     edit_mode: str = "live",
 ) -> SpaceRow:
-    """A space with its main branch and its first, empty revision."""
+    """Insert a space with its main branch and its first, empty revision."""
     space_id, branch_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
     tx.run(
         """INSERT INTO spaces (id, organization_id, collection_id, rank, title, emoji, language, edit_mode,
@@ -340,12 +344,13 @@ def insert_space(
         by=created_by,
         at=moment,
     )
-    begun(tx, Beginning(space_id, branch_id, revision_id, created_by))
+    notify_created(tx, NewSpace(space_id, branch_id, revision_id, created_by))
     return get_space(tx, space_id)
 
 
 def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
-    """The space of this main branch has another revision; nothing for a branch of a change request."""
+    """Set the latest revision of the space with this main branch. Does nothing for a branch of a change
+    request."""
     tx.run(
         "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
         revision=revision_id,
@@ -358,7 +363,7 @@ _COUNTED = {"draft": "changes_draft", "open": "changes_open"}
 
 
 def number_change(tx: Transaction, space_id: str) -> int:
-    """Counts a new draft; its number, which is how many there ever were in the space."""
+    """Count a new draft and return its number, which is the total number of change requests of the space."""
     number: int = tx.value(
         """UPDATE spaces SET changes_total = changes_total + 1, changes_draft = changes_draft + 1
            WHERE id = :space RETURNING changes_total""",
@@ -368,7 +373,7 @@ def number_change(tx: Transaction, space_id: str) -> int:
 
 
 def recount_change(tx: Transaction, space_id: str, before: str, after: str) -> None:
-    """A change request of the space went from a status to another."""
+    """Update the counts after a change request of the space changed its status."""
     counts = (_COUNTED.get(before), "- 1"), (_COUNTED.get(after), "+ 1")
     steps = [f"{column} = {column} {step}" for column, step in counts if column]
     if steps:
@@ -399,17 +404,18 @@ def get_collection(tx: Transaction, collection_id: str) -> CollectionRow:
 
 
 def require_collection(tx: Transaction, organization_id: str, collection_id: str) -> None:
-    """Raises NotFound unless the collection is the organization's."""
+    """Raises NotFound unless the collection belongs to the organization."""
     if get_collection(tx, collection_id).organization_id != organization_id:
-        raise NotFound(f"There is no collection {collection_id!r} in this organization.")
+        raise NotFound(f"This organization has no collection {collection_id!r}.")
 
 
 def list_collections(
     tx: Transaction, org: Viewer, limit: int, page: str | None, *, nested: bool, by_rank: bool = False
 ) -> Slice[tuple[CollectionRow, str | None]]:
-    """Collections of an organization the caller sees, newest first, each with the caller's role there.
+    """Return the collections of an organization that the caller can see, newest first, each with the caller's
+    role.
 
-    Without ``nested`` those at the top. ``by_rank``: as ``list_spaces``.
+    Without ``nested``, only those at the top level. ``by_rank``: as in ``list_spaces``.
     """
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
     seen = select_visible_collections(org, where)
@@ -417,7 +423,7 @@ def list_collections(
         rows, count = _ranked_rows(tx, seen, _COLLECTION, "c", "parent_id", limit, page)
         ranked = [(CollectionRow(*row), role) for row, role in rows]
         return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].parent_id))
-    rows, count = _seen_rows(tx, seen, _COLLECTION, "c", limit, page)
+    rows, count = _visible_rows(tx, seen, _COLLECTION, "c", limit, page)
     found = [(CollectionRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 

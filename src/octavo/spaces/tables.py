@@ -1,4 +1,4 @@
-"""What the tables of spaces and collections are."""
+"""Declarations of the tables of spaces and collections."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from ..core.links import app_hosts
 from ..core.problems import Problem
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..spaces import LANGUAGES, MAX_TITLE, UNTITLED, create_space, get_space, take_back_space, update_space
+from ..spaces import LANGUAGES, MAX_TITLE, UNTITLED, create_space, discard_space, get_space, update_space
 from . import store
 from .repeating import begin_source, import_source
 from .sources import Source
@@ -128,7 +128,7 @@ def space_for_each(context: Context, actor: Actor, run: RunRow, source: Source) 
     except BaseException:
         with context.db.write() as tx:
             for space_id in variants.made:
-                take_back_space(tx, space_id)
+                discard_space(tx, space_id)
         raise
 
 

@@ -25,7 +25,7 @@ from ...kit.context import Context
 from ...kit.db import Transaction
 from ...kit.operation import Recipient
 from ...orgs import get_organization
-from ...pages import Reader
+from ...pages import ContentReader
 from ..published import published_url
 from ..store import get_site
 from ..structure.store import Structure, load_structure
@@ -159,7 +159,7 @@ def _destination(
         raise missing
     if not path:
         return ToSiteSpace(shown.id)
-    page = Reader(to, tx, main_state(tx, shown.space_id)).found_at(path)
+    page = ContentReader(to, tx, main_state(tx, shown.space_id)).found_at(path)
     if page is None:
         raise missing
     return ToPage(shown.id, page.id)
