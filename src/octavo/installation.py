@@ -6,7 +6,7 @@ import importlib
 import shutil
 from pathlib import Path
 
-from .content import order_outdated
+from .content import enqueue_outdated
 from .errors import Unavailable
 from .integrations import separate_copies
 from .kit import databases
@@ -100,7 +100,7 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     try:
         if migrates:
             migrate(database, load_migrations("octavo.migrations"))
-            order_outdated(database)
+            enqueue_outdated(database)
         sealer = open_sealer(settings, database)
         with database.write() as tx:
             signer = Signer(get_or_create_secret(tx, sealer, SIGNING))

@@ -220,7 +220,7 @@ def test_copies_have_them_and_what_was_lost_is_made_anew(space: Space) -> None:
         tx.run("DELETE FROM images WHERE space_id = :id", id=space.id)
         tx.run("DELETE FROM image_variants WHERE space_id = :id", id=space.id)
     with space.context.db.read() as tx:
-        assert check_derived(tx, space.id, ()) == ["images: 1 have no variants"]
+        assert check_derived(tx, space.id, ()) == ["images: variants of 1 images are missing"]
     rebuild_derived(space.context.db, space.id, ())
     note_images(space.context, space.id)
     # The same file in another space is not scaled again.

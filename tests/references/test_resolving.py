@@ -14,7 +14,7 @@ from octavo.content import main_state
 from octavo.core.links import app_hosts
 from octavo.printing.inputs import gather
 from octavo.printing.store import PrintSubject
-from octavo.references import Nobody, Owner, state_resolver
+from octavo.references import NobodyViewer, Owner, state_resolver
 from octavo.sites import create_site, set_published
 from printing.test_compiling import png
 from reader.test_sites import Visitor
@@ -153,7 +153,7 @@ def test_hosts_are_given_and_not_remembered(world: Any, tmp_path: Path) -> None:
         state = main_state(tx, linked.id)
 
         def meant(url: str) -> str:
-            resolver = state_resolver(tx, state, app_hosts(url), Nobody())
+            resolver = state_resolver(tx, state, app_hosts(url), NobodyViewer())
             return str(resolver.content_ref(Owner("x", "page", "x.md"), ref, "link")["kind"])
 
         assert [meant(f"https://docs.{name}.test") for name in ("one", "two", "one")] == [

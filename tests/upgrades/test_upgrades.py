@@ -15,7 +15,7 @@ from light_client import LightClient
 from octavo.admin.backup import verify_installation
 from octavo.app import api_app
 from octavo.content import list_outdated
-from octavo.content.deriving import DERIVATION, order_outdated, rebuild_outdated
+from octavo.content.deriving import DERIVATION, enqueue_outdated, rebuild_outdated
 from octavo.errors import Unavailable
 from octavo.installation import close_context, open_context
 from octavo.kit.context import Context
@@ -132,7 +132,7 @@ def test_a_rebuild_that_failed_is_no_excuse(sqlite_world: World) -> None:
     with context.db.write() as tx:
         tx.run("DELETE FROM derivation")
         tx.run("UPDATE content_references SET type = 'older'")
-    order_outdated(context.db)
+    enqueue_outdated(context.db)
     assert verify_installation(context) == []
     with context.db.write() as tx:
         tx.run("UPDATE jobs SET state = 'parked' WHERE kind = 'rebuildDerived'")

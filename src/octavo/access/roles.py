@@ -28,9 +28,9 @@ def role_height(role: str | None) -> int:
     return _HEIGHT[role]
 
 
-def role_from_height(role_height: int) -> Role | None:
+def role_from_height(height: int) -> Role | None:
     """Return the role with this height."""
-    return ORDER[role_height - 1] if role_height else None
+    return ORDER[height - 1] if height else None
 
 
 def highest(roles: Iterable[str | None]) -> str | None:

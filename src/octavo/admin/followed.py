@@ -22,7 +22,7 @@ from typing import IO, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from ..content import order_outdated
+from ..content import enqueue_outdated
 from ..errors import BadRequest, NotFound, OctavoError
 from ..installation import SIGNING, known_keys, load_packages, open_sealer
 from ..kit.clock import iso, now
@@ -349,7 +349,7 @@ def _try_restore(place: BackupPlace) -> list[str]:
             database = SqliteDatabase(str(target))
             try:
                 migrate(database, load_migrations("octavo.migrations"))
-                order_outdated(database)
+                enqueue_outdated(database)
                 return find_unsound(database, place.files if base.files else None, base.url)
             finally:
                 database.close()

@@ -32,7 +32,7 @@ from ..errors import BadRequest, NotFound
 from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..references import Nobody, Owner, Resolver, state_resolver
+from ..references import NobodyViewer, Owner, Resolver, state_resolver
 from .block_editing import BlocksMade, update_blocks
 from .commands import (
     ContentChange,
@@ -101,7 +101,7 @@ class Applying:
     ) -> None:
         self.draft = Draft(tx, state)
         self.places = Placing(self.draft)
-        self.documents = Documenting(self.draft, resolver or state_resolver(tx, state, (), Nobody()))
+        self.documents = Documenting(self.draft, resolver or state_resolver(tx, state, (), NobodyViewer()))
         self.outcomes: list[PageOutcome] = []
         self.files: list[Item] = []
         self.named: set[tuple[str, str]] = set()

@@ -14,7 +14,7 @@ from ..content import (
     KeptKeys,
     Layer,
     State,
-    Touched,
+    TouchedIds,
     body_hash,
     carried_keys,
     find_item_by_path,
@@ -71,7 +71,7 @@ class Sides(Struct, frozen=True):
     main: Versions
 
 
-def _versions(tx: Transaction, base: State, touched: Touched, before: Versions) -> Versions:
+def _versions(tx: Transaction, base: State, touched: TouchedIds, before: Versions) -> Versions:
     """What a state says of these; what was changed and changed back counts as it was."""
     pages, items = find_pages(tx, base, touched.pages), find_items(tx, base, touched.items)
     return Versions(
@@ -102,7 +102,7 @@ def undoing(tx: Transaction, done: State, main: State) -> Sides:
 
 
 def _sides(
-    tx: Transaction, below: State, change: tuple[State, Touched], main: tuple[State, Touched]
+    tx: Transaction, below: State, change: tuple[State, TouchedIds], main: tuple[State, TouchedIds]
 ) -> Sides:
     all_pages, all_items = change[1].pages | main[1].pages, change[1].items | main[1].items
     base = Versions(find_pages(tx, below, all_pages), find_items(tx, below, all_items))
@@ -182,7 +182,7 @@ def without(tx: Transaction, before: State, after: State, head: State) -> Merged
     return _written(tx, found, Versions(pages, items), head, (sides.change, sides.main))
 
 
-def _between(tx: Transaction, base: State, head: State) -> Touched:
+def _between(tx: Transaction, base: State, head: State) -> TouchedIds:
     """What may differ between two states of which one became the other: of main, of one change request, or one of
     main and a change request over main."""
     pages: set[str] = set()
@@ -196,7 +196,7 @@ def _between(tx: Transaction, base: State, head: State) -> Touched:
             touched = list_changed(tx, Layer(layer.branch_id, high), low)
         pages |= touched.pages
         items |= touched.items
-    return Touched(frozenset(pages), frozenset(items))
+    return TouchedIds(frozenset(pages), frozenset(items))
 
 
 def _merge(

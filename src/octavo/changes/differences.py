@@ -9,7 +9,7 @@ from msgspec import Struct
 from ..content import (
     Layer,
     State,
-    Touched,
+    TouchedIds,
     find_items,
     find_page,
     find_pages,
@@ -39,7 +39,7 @@ class States(Struct, frozen=True):
 
     before: State
     after: State
-    find_touched: Callable[[], Touched]
+    find_touched: Callable[[], TouchedIds]
 
 
 def states_of_change(tx: Transaction, change: ChangeRow, since: str | None = None) -> States:
@@ -62,12 +62,12 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
     if before.layers[0].sequence > top.sequence:
         raise BadRequest("since: expected an earlier revision.")
 
-    def find_touched() -> Touched:
+    def find_touched() -> TouchedIds:
         found = [
             list_changed(tx, now, was.sequence) for now, was in zip(after.layers, before.layers, strict=True)
         ]
         pages, items = (one.pages for one in found), (one.items for one in found)
-        return Touched(frozenset().union(*pages), frozenset().union(*items))
+        return TouchedIds(frozenset().union(*pages), frozenset().union(*items))
 
     return States(before, after, find_touched)
 
@@ -85,11 +85,11 @@ def states_of_revision(tx: Transaction, space_id: str, revision_id: str, since: 
     revision = get_revision(tx, revision_id)
     before = state_before(tx, space_id, revision)
 
-    def find_touched() -> Touched:
+    def find_touched() -> TouchedIds:
         touched = list_changed(tx, top, revision.before)
         if below and below[0] != before.layers[1]:
             moved = list_changed(tx, below[0], before.layers[1].sequence)
-            touched = Touched(touched.pages | moved.pages, touched.items | moved.items)
+            touched = TouchedIds(touched.pages | moved.pages, touched.items | moved.items)
         return touched
 
     return States(before, after, find_touched)

@@ -15,12 +15,12 @@ from ..content import (
     KeptKeys,
     block_index,
     body_hash,
+    cache_index,
     carried_keys,
     find_kept_keys,
-    keep_index,
     keyed_document,
-    note_edit,
     parse_source,
+    remember_edit,
 )
 from ..core.document import (
     MAX_NODES,
@@ -289,9 +289,9 @@ class Documenting:
         if body is None or body == old or (given is None and old is None):
             return None
         if isinstance(given, Index):
-            now = keep_index(self.draft.tx, owner_id, body, self.draft.text(body), given)
+            now = cache_index(self.draft.tx, owner_id, body, self.draft.text(body), given)
             if old is not None:
-                note_edit(self.draft.tx, owner_id, block_index(self.draft.tx, owner_id, old), body, now)
+                remember_edit(self.draft.tx, owner_id, block_index(self.draft.tx, owner_id, old), body, now)
             keys = given.kept
         elif given is None and split_page(self.draft.text(old))[2] == split_page(self.draft.text(body))[2]:
             keys = find_kept_keys(self.draft.tx, owner_id, old or "")

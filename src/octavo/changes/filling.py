@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ..access import Actor, Can, OrgAccess, space_access
-from ..content import Asker, Changes, Layer, NotYet, Source, State, compute_revision
+from ..content import Changes, Layer, NotYet, Requester, Source, State, compute_revision
 from ..core.pages import Page, rank_between, slugify
 from ..errors import BadRequest
 from ..kit import ids
@@ -38,7 +38,7 @@ def filling_with_source(tx: Transaction, org: OrgAccess, source: Source) -> Make
     """What writes the page in whose place the pages of a source are shown. Raises BadRequest naming what is wrong
     with the source."""
     try:
-        compute_revision(tx, Asker("", org.organization_id, org.actor), source, "new")
+        compute_revision(tx, Requester("", org.organization_id, org.actor), source, "new")
     except NotYet:
         pass  # its pages come once whoever computes them was asked
     except BadRequest as error:

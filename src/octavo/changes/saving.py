@@ -18,8 +18,8 @@ from ..content import (
     BranchMoved,
     State,
     changed_pages,
+    find_continued_saves,
     first_revision,
-    goes_on,
     main_state,
     new_revision,
     open_branch,
@@ -31,7 +31,7 @@ from ..errors import Conflict, Forbidden, TooLarge
 from ..kit.context import Context
 from ..kit.db import TURN_SECONDS, RetryTransaction, Transaction, no_turn
 from ..kit.outbox import emit
-from ..references import Member, Resolver, state_resolver
+from ..references import MemberViewer, Resolver, state_resolver
 from . import store
 from .applying import Edited
 from .commands import ContentChange, DocumentInput
@@ -226,7 +226,9 @@ def resolving(context: Context, actor: Actor) -> Resolving:
     """What references in a state mean to who edits."""
 
     def of(tx: Transaction, state: State) -> Resolver:
-        return state_resolver(tx, state, app_hosts(context.settings.url), Member(tx, actor, state.space_id))
+        return state_resolver(
+            tx, state, app_hosts(context.settings.url), MemberViewer(tx, actor, state.space_id)
+        )
 
     return of
 
@@ -275,7 +277,7 @@ def _goes_on(
     """Where the saves in a row began that an edit of the head goes on, for ``commit``."""
     if base_revision != head.revision_id:
         return None
-    since = goes_on(tx, head, *by)
+    since = find_continued_saves(tx, head, *by)
     return None if since is None else (head.revision_id, since)
 
 
@@ -305,7 +307,7 @@ def write_edit(
     edited: Edited,
     conflicts: list[merging.Conflict],
     also: Also = _nothing_else,
-    goes_on: tuple[str, int] | None = None,
+    continues: tuple[str, int] | None = None,
     author: store.Author | None = None,
 ) -> State:
     """The next revision of a change request, with the conflicts that are still open. ``author``: whose words it holds,
@@ -316,7 +318,10 @@ def write_edit(
         require_still(tx, access, Can.EDIT)
         change = held(tx, seen)
         made = revision.write(
-            author=author.user_id, agent=author.agent, conflicts=encode_conflicts(conflicts), goes_on=goes_on
+            author=author.user_id,
+            agent=author.agent,
+            conflicts=encode_conflicts(conflicts),
+            continues=continues,
         )
         store.set_fields(tx, change, edits=change.edits + 1)
         store.add_contribution(tx, change.id, access.user_id, "edit")
@@ -392,7 +397,7 @@ def edit_live(
         with new_revision(context, main, edited.changes, edited.bodies, edited.keys) as revision:
             tx = revision.tx
             require_still(tx, space, Can.EDIT)
-            made = revision.write(author=space.user_id, agent=space.agent, goes_on=since)
+            made = revision.write(author=space.user_id, agent=space.agent, continues=since)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()
             also(tx, made)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from ..changes import ChangeRow, DocumentInput, Suggested, add_contribution
-from ..content import order_notes
+from ..content import enqueue_notes
 from ..errors import BadRequest, Forbidden
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -69,7 +69,7 @@ def _post(
         store.insert_suggestion(tx, made.id, suggested)
     _note_contribution(tx, discussion)
     if anchor.page_id is not None and anchor.node_id is not None:
-        order_notes(tx, discussion.space_id, [anchor.page_id])
+        enqueue_notes(tx, discussion.space_id, [anchor.page_id])
     emit_about(tx, "created", discussion, made, **_mentioned(mentions))
     return made.id
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ..changes import get_change
-from ..content import State, find_page, find_pages, keyed_document, main_state, order_notes
+from ..content import State, enqueue_notes, find_page, find_pages, keyed_document, main_state
 from ..core.document import Block, Fragment, walk
 from ..core.pages import Page
 from ..errors import NotFound
@@ -178,4 +178,4 @@ def note_commented_nodes(context: Context, space_id: str) -> None:
                WHERE space_id = :space AND page_id IS NOT NULL AND node_id IS NOT NULL""",
             space=space_id,
         )
-        order_notes(tx, space_id, (row[0] for row in rows))
+        enqueue_notes(tx, space_id, (row[0] for row in rows))

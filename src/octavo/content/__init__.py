@@ -1,4 +1,4 @@
-"""Content: branches, revisions, pages, files."""
+"""Content: branches, revisions, pages, and files."""
 
 from . import tables as tables
 from .bodies import (
@@ -12,42 +12,42 @@ from .bodies import (
     store_bodies,
 )
 from .computing import (
-    Asked,
-    Asker,
     Computed,
+    ComputeInput,
     Computer,
     NotYet,
+    Requester,
     Source,
-    ask_with,
+    build_input,
     compute_document,
     compute_revision,
-    compute_with,
-    dependency_changed,
+    notify_dependency_changed,
     on_dependency_change,
-    resolve_with,
+    register_computer,
+    register_resolver,
     seeded_id,
 )
 from .deriving import (
     Derived,
     Versioned,
-    as_new,
+    as_changes_from_nothing,
     check_derived,
-    derive_from_main,
+    enqueue_outdated,
+    enqueue_rebuild,
     list_outdated,
     note_derivation,
-    order_outdated,
-    order_rebuilding,
     rebuild_derived,
+    register_derived,
 )
 from .drafting import Draft, same_version
 from .drawing import (
     Drawing,
     Drawn,
     draw_blocks,
-    draw_with,
     drawn_states,
     holds_drawings,
     list_drawn,
+    register_renderer,
     with_content,
 )
 from .entering import ReadState, VisitedState
@@ -68,14 +68,14 @@ from .images import dimensions
 from .keys import (
     KeptKeys,
     block_index,
+    cache_index,
     carried_keys,
     find_edit,
     find_kept_keys,
-    keep_index,
     keyed_document,
-    note_edit,
+    remember_edit,
 )
-from .noting import order_notes
+from .noting import enqueue_notes
 from .revising import changed_pages, first_revision, new_revision, on_commit, write_unchanged
 from .staging import BATCH
 from .store import (
@@ -89,9 +89,10 @@ from .store import (
     RevisionRow,
     RevisionType,
     State,
-    Touched,
+    TouchedIds,
     branch_state,
     count_children,
+    find_continued_saves,
     find_item,
     find_item_by_path,
     find_items,
@@ -104,7 +105,6 @@ from .store import (
     get_item,
     get_page,
     get_revision,
-    goes_on,
     last_changed,
     list_ancestors,
     list_beginnings,
@@ -136,25 +136,25 @@ from .store import (
 from .versions import current_version, current_versions
 
 __all__ = [
-    "Asked", "Asker", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Draft",
+    "ComputeInput", "Requester", "BATCH", "BranchMoved", "Changes", "Computed", "Computer", "Derived", "Draft",
     "Drawing", "Drawn", "Expansion", "FILE_PURPOSE", "FOREVER", "IMAGE_HEAD", "ITEM_KINDS", "Item",
     "ItemKind", "KeptKeys", "Layer", "MAX_FILE", "NOTHING_COMPUTED", "NotYet", "ReadState", "RevisionRow",
-    "RevisionType", "Source", "State", "Touched", "Versioned", "VisitedState", "as_new", "ask_with",
+    "RevisionType", "Source", "State", "TouchedIds", "Versioned", "VisitedState", "as_changes_from_nothing", "build_input",
     "asker_at", "block_index", "body_hash", "branch_state", "carried_keys", "changed_pages",
-    "check_derived", "compute_document", "compute_revision", "compute_with", "computed_document",
-    "computed_state", "count_children", "current_version", "current_versions", "dependency_changed",
-    "derive_from_main", "dimensions", "download_url", "draw_blocks", "draw_with", "drawn_states", "expand",
+    "check_derived", "compute_document", "compute_revision", "register_computer", "computed_document",
+    "computed_state", "count_children", "current_version", "current_versions", "notify_dependency_changed",
+    "register_derived", "dimensions", "download_url", "draw_blocks", "register_renderer", "drawn_states", "expand",
     "failed_lines", "find_edit", "find_item", "find_item_by_path", "find_items", "find_kept_keys",
     "find_page", "find_page_by_file", "find_page_by_path", "find_pages", "find_parents", "first_revision",
-    "get_body", "get_document", "get_item", "get_page", "get_revision", "goes_on", "holds_drawings",
-    "keep_index", "keyed_document", "last_changed", "list_ancestors", "list_beginnings", "list_by_slug",
+    "get_body", "get_document", "get_item", "get_page", "get_revision", "find_continued_saves", "holds_drawings",
+    "cache_index", "keyed_document", "last_changed", "list_ancestors", "list_beginnings", "list_by_slug",
     "list_changed", "list_children", "list_computed", "list_content", "list_drawn", "list_held",
     "list_items", "list_items_page", "list_outdated", "list_oversized", "list_pages", "list_rasters",
     "list_revisions", "list_revisions_of_page", "list_spaces_with_computed", "list_subtree",
     "list_variables", "lock_branch", "main_state", "markdown_page", "new_revision", "note_commit",
-    "note_derivation", "note_edit", "on_commit", "on_dependency_change", "open_branch", "order_notes",
-    "order_outdated", "order_rebuilding", "parse_source", "put_bodies", "read_source", "rebuild_derived",
-    "resolve_with", "revision_state", "same_version", "seeded_id", "shown_state", "signed_url",
+    "note_derivation", "remember_edit", "on_commit", "on_dependency_change", "open_branch", "enqueue_notes",
+    "enqueue_outdated", "enqueue_rebuild", "parse_source", "put_bodies", "read_source", "rebuild_derived",
+    "register_resolver", "revision_state", "same_version", "seeded_id", "shown_state", "signed_url",
     "slice_children", "source_of", "state_before", "store_bodies", "store_file", "trace_pages",
     "with_content", "write_unchanged",
 ]  # fmt: skip

@@ -1,5 +1,8 @@
-"""Node keys over edits. A text that is read gets keys made of its content; where an earlier edit carried a key
-over from another text, that is kept beside the text, for its owner (a page or a reusable content) alone."""
+"""Keys of document nodes across edits.
+
+Reading a text gives its nodes keys derived from their content. If an earlier edit carried a key over from
+another text, that key is stored with the text for its owner (a page or reusable content).
+"""
 
 from __future__ import annotations
 
@@ -28,19 +31,20 @@ from ..kit.db import Transaction
 from .bodies import body_hash, get_body, parse_source
 
 
-class Indexed(NamedTuple):
-    """A source and its blocks."""
+class IndexedSource(NamedTuple):
+    """Source with the index of its blocks."""
 
     text: str
     blocks: Index
 
 
-_indexes: OwnCache[Indexed] = OwnCache("keys of blocks", 8)
-_edits: OwnCache[tuple[Indexed, Indexed]] = OwnCache("edits of blocks", 4)
+_indexes: OwnCache[IndexedSource] = OwnCache("keys of blocks", 8)
+_edits: OwnCache[tuple[IndexedSource, IndexedSource]] = OwnCache("edits of blocks", 4)
 
 
 class KeptKeys(Struct, frozen=True):
-    """``keys``: from the key that reading gives to the key that is kept, where they differ."""
+    """Keys carried over to a text. ``keys``: maps the keys that reading gives to the kept keys, where they
+    differ."""
 
     owner_id: str
     body: str
@@ -54,8 +58,8 @@ def keyed_document(
     source: str | None = None,
     keys: Mapping[str, str] | None = None,
 ) -> Document:
-    """The document of a source as written, every node with its key; ``source``: its text, and ``keys``: the keys that
-    are kept, where they are known."""
+    """Return the document of a source as written, with the keys of all nodes. ``source``: its text, and
+    ``keys``: the kept keys, if known."""
     if body is None:
         return Document(nodes=[], gaps=[""])
     document = assign_keys(parse_source(body, lambda: get_body(tx, body) if source is None else source))
@@ -65,7 +69,7 @@ def keyed_document(
 
 
 class _Stored(NamedTuple):
-    """What is stored of a text: the keys that are kept, and where nodes are (see ``noting``)."""
+    """Stored data of a text: the kept keys, and the places of nodes (see ``noting``)."""
 
     keys: dict[str, str]
     places: dict[str, str]
@@ -91,7 +95,8 @@ def _encoded(keys: Mapping[str, str]) -> str:
 
 
 def find_kept_keys(tx: Transaction, owner_id: str, body: str) -> dict[str, str]:
-    """From the keys that reading this text gives to those that its nodes have, where they differ."""
+    """Return a map from the keys that reading this text gives to the kept keys of its nodes, where they
+    differ."""
     stored = _stored(tx, owner_id, body)
     if not stored.places:
         return stored.keys
@@ -102,34 +107,38 @@ def find_kept_keys(tx: Transaction, owner_id: str, body: str) -> dict[str, str]:
 
 def block_index(
     tx: Transaction, owner_id: str, body: str, text: str | None = None, keys: Mapping[str, str] | None = None
-) -> Indexed:
-    """A source with its blocks and their keys. The page is read for it once; then each edit by blocks gives the index
-    of what it makes. ``text``: the source, and ``keys``: those that are kept, where they are known."""
+) -> IndexedSource:
+    """Return a source with its blocks and their keys.
+
+    The page is read only once; each edit of blocks then provides the index of its result. ``text``: the
+    source, and ``keys``: the kept keys, if known.
+    """
     stored = _stored(tx, owner_id, body) if keys is None else _Stored(dict(keys), {})
     found = _indexes.of(tx).get((owner_id, body, _encoded(stored.keys)))
     if found is None:
         source = get_body(tx, body) if text is None else text
         document = _rename(assign_keys(parse_source(body, lambda: source)), *stored)
-        found = keep_index(tx, owner_id, body, source, index_blocks(document))
+        found = cache_index(tx, owner_id, body, source, index_blocks(document))
     return found
 
 
-def keep_index(tx: Transaction, owner_id: str, body: str, text: str, index: Index) -> Indexed:
-    """Has the next edit of a source know its blocks."""
+def cache_index(tx: Transaction, owner_id: str, body: str, text: str, index: Index) -> IndexedSource:
+    """Cache the blocks of a source for its next edit."""
     size = len(text) + 700 * len(index.entries) + 200 * len(index.kept)
-    found = Indexed(text, index)
+    found = IndexedSource(text, index)
     _indexes.of(tx).put((owner_id, body, _encoded(index.kept)), found, size)
     return found
 
 
-def note_edit(tx: Transaction, owner_id: str, was: Indexed, body: str, now: Indexed) -> None:
-    """Has ``find_edit`` know of a source that became another one, ``body``."""
+def remember_edit(tx: Transaction, owner_id: str, was: IndexedSource, body: str, now: IndexedSource) -> None:
+    """Record for ``find_edit`` that a source was changed to ``body``."""
     size = len(was.text) + len(now.text)
     _edits.of(tx).put((owner_id, body_hash(was.text), body), (was, now), size)
 
 
 def find_edit(tx: Transaction, owner_id: str, was: str, now: str) -> ChangedBlocks | None:
-    """What an edit of some blocks, or of nothing but the head, made of a source; None where that is not known."""
+    """Return which blocks an edit changed in a source, none if it changed only the front matter, or None if
+    that is unknown."""
     known = _edits.of(tx).get((owner_id, was, now))
     if known is not None:
         before, after = known
@@ -151,8 +160,11 @@ def _rename(document: Document, keys: Mapping[str, str], places: Mapping[str, st
 
 
 def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
-    """The keys to keep for a source that was edited from these documents. A node that one of them has as it is keeps that
-    key before one that it is only like; and an earlier document goes before a later."""
+    """Return the keys to keep for a source that was edited from these documents.
+
+    A node that is identical in one of them keeps that key in preference to one that is only similar; earlier
+    documents take precedence.
+    """
     digest = body_hash(text)
 
     def parsed() -> Document:

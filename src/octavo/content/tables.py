@@ -1,4 +1,4 @@
-"""What the tables of content are, and what becomes of it when its space is copied or purged."""
+"""Declarations of the tables of content, and hooks for copying and purging spaces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..core.pages import PageKind
 from ..kit.db import Transaction
 from ..kit.tables import Table, declare, file, person, row, text
 from ..spaces import before_copy, on_begin, on_copy, on_purge, on_unnamed_texts
-from .beginning import begin_main, let_copy_count
+from .beginning import activate_copy, insert_main
 from .bodies import delete_bodies
 from .copying import copy_content, list_content_writes
 from .deriving import copy_derived
@@ -19,7 +19,8 @@ _BRANCHES = "(SELECT id FROM branches WHERE space_id IN {spaces})"
 _COUNTING = """branch_id IN (SELECT id FROM branches WHERE space_id IN (
     SELECT id FROM spaces WHERE organization_id = :org))
   AND from_seq <= (SELECT b.sequence FROM branches b WHERE b.id = branch_id)"""
-"""Rows that are beyond the head of their branch belong to a space, and go along with no organization."""
+"""Condition for rows that count. Rows beyond the head of their branch belong to a space and are not exported
+with an organization."""
 
 declare(
     Table(
@@ -74,8 +75,8 @@ declare(
 
 
 def purge_node_keys(tx: Transaction, space_id: str) -> None:
-    """Deletes the kept keys of nodes that no other space has: a copy has the same pages with the same texts, and
-    then the keys are its own as well."""
+    """Delete the kept keys of nodes that no other space has. A copy has the same pages with the same texts,
+    and so uses the same keys."""
     branches = "(SELECT id FROM branches WHERE space_id = :space)"
     for kept, table, owner, body in (
         ("node_keys", "page_versions", "page_id", "body"),
@@ -91,8 +92,8 @@ def purge_node_keys(tx: Transaction, space_id: str) -> None:
 
 
 before_copy(list_content_writes)
-on_begin(begin_main)
-on_copy(let_copy_count)
+on_begin(insert_main)
+on_copy(activate_copy)
 on_copy(copy_content)
 on_copy(copy_derived)
 on_purge(purge_node_keys)

@@ -1,4 +1,4 @@
-"""Somebody comes: what an organization's directory has prepared for them becomes theirs."""
+"""Completion of what an organization's directory prepared for a new member."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from . import store
 
 
 def meet_directory(tx: Transaction, organization_id: str, user_id: str, vouched: bool) -> None:
-    """The directory finds the user it sent, and they need no invitation by it any more."""
+    """Link the new member to the user that the directory sent, and delete the directory's invitation."""
     email = store.adopt_member(tx, organization_id, user_id, vouched=vouched)
     if email is not None:
         delete_standing_invitation(tx, organization_id, email)

@@ -1,11 +1,11 @@
-"""What the tables of SCIM are."""
+"""Declarations of the SCIM tables."""
 
 from __future__ import annotations
 
 from ..access import on_joined, on_team_removed
 from ..kit.tables import Table, declare, member, row
 from .arrival import meet_directory
-from .store import forget_group
+from .store import delete_group_resource
 
 declare(
     Table(
@@ -23,4 +23,4 @@ declare(
 )
 
 on_joined(meet_directory)
-on_team_removed(forget_group)
+on_team_removed(delete_group_resource)

@@ -177,7 +177,7 @@ def start_registration(tx: Transaction, context: Context, user: UserRow) -> tupl
 
     server = _server(context.settings)
     if len(list_passkeys(tx, user.id)) >= MAX_PASSKEYS:
-        raise Conflict(f"There are {MAX_PASSKEYS} passkeys already: remove one first.")
+        raise Conflict(f"You already have {MAX_PASSKEYS} passkeys. Remove one first.")
     options, state = server.register_begin(
         PublicKeyCredentialUserEntity(id=user.id.encode(), name=user.email, display_name=user.display_name),
         _credentials(tx, user.id),
@@ -233,7 +233,7 @@ def save(tx: Transaction, user_id: str, proved: ProvedPasskey, name: str) -> Pas
     """Save a verified passkey. Raises Conflict when it is already registered or the limit is reached."""
     # Others may have been added since the registration started.
     if len(list_passkeys(tx, user_id)) >= MAX_PASSKEYS:
-        raise Conflict(f"There are {MAX_PASSKEYS} passkeys already: remove one first.")
+        raise Conflict(f"You already have {MAX_PASSKEYS} passkeys. Remove one first.")
     row = PasskeyRow(ids.new_id(), user_id, name, now(), None)
     added = tx.run(
         """INSERT INTO passkeys (id, user_id, name, credential_id, credential, counter, created_at)
@@ -252,7 +252,7 @@ def save(tx: Transaction, user_id: str, proved: ProvedPasskey, name: str) -> Pas
     return row
 
 
-# --- authentication ----------------------------------------------------------------------------------------
+# --- authentication -----------------------------------------------------------------------------------
 
 
 def start_authentication(

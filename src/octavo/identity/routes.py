@@ -325,7 +325,7 @@ def end_other_sessions(call: Call, caller: SignedIn) -> None:
             _audit_own_account(tx, call, "session.ended", before={"sessions": ended})
 
 
-# --- password and two-factor authentication -----------------------------------------------------------------------
+# --- password and two-factor authentication -----------------------------------------------------------
 
 
 @operation(

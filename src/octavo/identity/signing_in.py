@@ -265,7 +265,7 @@ def with_link(context: Context, browser: Browser, secret: str, code: str | None)
     return _first_factor_done(context, browser, _Challenge("link", link.user_id, None), code)
 
 
-# --- cleanup ------------------------------------------------------------------------
+# --- cleanup ------------------------------------------------------------------------------------------
 
 
 @jobs.job("forgetExpiredSignIns")

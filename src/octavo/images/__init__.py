@@ -1,10 +1,10 @@
-"""Images of spaces in the widths that screens need: made once of each file, beside it, for readers and for the app."""
+"""Images of spaces in the widths that screens need, created once per file for readers and the app."""
 
 from . import tables as tables
-from .making import is_scaled, make_variants, on_made
-from .store import VARIANT_TYPE, ScaledImage, Variant, find_pictures, variant_name
+from .making import is_scaled, make_variants, on_variants_created
+from .store import VARIANT_TYPE, ImageVariant, ScaledImage, find_pictures, variant_name
 
 __all__ = [
-    "ScaledImage", "VARIANT_TYPE", "Variant", "find_pictures", "is_scaled", "make_variants", "on_made",
+    "ScaledImage", "VARIANT_TYPE", "ImageVariant", "find_pictures", "is_scaled", "make_variants", "on_variants_created",
     "variant_name",
 ]  # fmt: skip

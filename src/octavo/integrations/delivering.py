@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..access import audit
-from ..content import dependency_changed
+from ..content import notify_dependency_changed
 from ..deliveries import (
     PREVIOUS,
     Delivery,
@@ -137,7 +137,7 @@ def announce(
     previous: dict[str, Any] | None = None,
 ) -> None:
     """That an installation was set up or removed, or one at a place; and so may be what it computes."""
-    dependency_changed(tx, row.organization_id)
+    notify_dependency_changed(tx, row.organization_id)
     touch_sites(tx, row.organization_id)
     was = None if previous is None else (sealer, previous)
     queue(tx, row.integration_id, row.id, row.organization_id, type, fields, place=place, previous=was)

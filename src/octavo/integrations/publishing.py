@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from ..access import Can, audit, organization_access
-from ..content import dependency_changed, store_file
+from ..content import notify_dependency_changed, store_file
 from ..core.address_patterns import domain_of
 from ..deliveries import forget_waiting
 from ..errors import BadRequest, NotFound
@@ -122,7 +122,7 @@ def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
     row = integration_access(tx, actor, Can.ADMIN, name).row
     for installation in store.list_all_installations(tx, row.id):
         remove_installation(tx, installation)
-        dependency_changed(tx, installation.organization_id)
+        notify_dependency_changed(tx, installation.organization_id)
     store.delete_integration(tx, row.id)
     audit(tx, actor, "integration.unpublished", row.organization_id, ("integration", name))
     return True

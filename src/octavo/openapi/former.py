@@ -13,11 +13,11 @@ import msgspec
 from msgspec import Struct
 
 from ..content import (
-    Asked,
+    ComputeInput,
     Source,
     State,
-    ask_with,
     asker_at,
+    build_input,
     compute_revision,
     get_body,
     list_computed,
@@ -89,7 +89,7 @@ def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Pag
             continue
         try:
             computed, _ = compute_revision(tx, asker, source, page.id)
-            asked = ask_with(tx, asker, source, page.id)
+            asked = build_input(tx, asker, source, page.id)
         except BadRequest:
             continue
         newest = find_version_of(tx, asker, source.dependencies["spec"].ref)
@@ -103,7 +103,7 @@ def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Pag
 
 def _find(
     tx: Transaction,
-    asked: Asked,
+    asked: ComputeInput,
     tree: PageTree,
     newest: store.VersionRow,
     begun: int,
@@ -132,7 +132,7 @@ def _find(
     return None
 
 
-def _place(tree: PageTree, asked: Asked, root: str, was: _Was) -> str:
+def _place(tree: PageTree, asked: ComputeInput, root: str, was: _Was) -> str:
     """Where the page above is now, else where it was."""
     parent = tree.page(asked.id(was.parent))
     if parent is not None:
@@ -142,7 +142,7 @@ def _place(tree: PageTree, asked: Asked, root: str, was: _Was) -> str:
 
 def _told(
     tree: PageTree,
-    asked: Asked,
+    asked: ComputeInput,
     shown: Description,
     was: _Was,
     later: list[tuple[store.VersionRow, frozenset[str], str]],
@@ -182,7 +182,7 @@ def _release(tx: Transaction, source: Source, version: store.VersionRow) -> _Rel
 
 
 def _addresses(description: Description, source: Source) -> _Release:
-    made = lay_out(Asked("", "", source, {}, ""), description, ENGLISH)
+    made = lay_out(ComputeInput("", "", source, {}, ""), description, ENGLISH)
     pages: dict[str, list[_Was]] = {}
     by_id = {page.id: page for page in made.pages}
     known: dict[str, Any] = {

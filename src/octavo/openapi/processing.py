@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..content import body_hash, dependency_changed, get_body, put_bodies, store_file
+from ..content import body_hash, get_body, notify_dependency_changed, put_bodies, store_file
 from ..kit import jobs
 from ..kit.apart import Bounds, run_apart
 from ..kit.clock import now
@@ -143,7 +143,7 @@ def _keep(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> N
         store.update_spec(tx, spec.id, version_id=version_id, updated_at=now())
         _complete(tx, spec, None, [], read)
         made = list_spaces_naming_spec(tx, spec.organization_id, spec.slug)
-        dependency_changed(tx, spec.organization_id, made)
+        notify_dependency_changed(tx, spec.organization_id, made)
         emit(tx, "openapi_updated", organization_id=spec.organization_id, slug=spec.slug)
         jobs.finish(tx)
 

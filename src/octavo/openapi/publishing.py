@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from ..access import audit
-from ..content import dependency_changed, put_bodies
+from ..content import notify_dependency_changed, put_bodies
 from ..errors import BadRequest, NotFound
 from ..kit import jobs
 from ..kit.clock import now
@@ -133,7 +133,7 @@ def delete(tx: Transaction, actor: Actor, organization_id: str, slug: str) -> bo
     if found is None:
         return False
     store.delete_spec(tx, found.id)
-    dependency_changed(tx, organization_id, list_spaces_naming_spec(tx, organization_id, slug))
+    notify_dependency_changed(tx, organization_id, list_spaces_naming_spec(tx, organization_id, slug))
     emit(tx, "openapi_updated", organization_id=organization_id, slug=slug)
     audit(tx, actor, "openapi.removed", organization_id, ("openapi", found.id), before=_state(found))
     return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..content import Derived, derive_from_main, on_commit
+from ..content import Derived, on_commit, register_derived
 from ..kit.tables import Table, declare, file, row, text
 from ..spaces import on_copy
 from . import local
@@ -33,5 +33,5 @@ declare(
     Table(name="openapi_sources", derived=True, values={"state": local.FILE_STATES}),
 )
 on_commit(local.note_files)
-derive_from_main(Derived(local.prepare_anew, lambda *_: True, local.note_all_files, local.clear, local.check))
+register_derived(Derived(local.prepare_anew, lambda *_: True, local.note_all_files, local.clear, local.check))
 on_copy(local.copy_sources)

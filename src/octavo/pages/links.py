@@ -15,7 +15,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..kit.pagination import Listing, Next, PageQuery, present_slice
 from ..orgs import Organization, get_organization, present_organization
-from ..references import LinkIndex, Overlay, Spot, Usage
+from ..references import LinkIndex, Overlay, ReferenceTarget, Spot
 from ..spaces import Space, get_collection, get_space, present_collection, present_space
 from .reading import ContentReader
 from .wire import (
@@ -102,7 +102,7 @@ class Links:
             next=Next(found.next_token) if found.next_token else UNSET,
         )
 
-    def _usage(self, usage: Usage) -> ReferenceUsage:
+    def _usage(self, usage: ReferenceTarget) -> ReferenceUsage:
         places = [self._where(spot) for spot in usage.spots]
         return ReferenceUsage(
             status=usage.status,  # type: ignore[arg-type]
@@ -130,7 +130,7 @@ class Links:
         listing = present_slice(self._index.backlinks(target, kind, query), self._where)
         return Listing([place for place in listing.items if place is not None], listing.count, listing.next)
 
-    # --- presenting ---------------------------------------------------------------------------------------
+    # --- presenting -----------------------------------------------------------------------------------
 
     def _once(self, key: Any, make: Callable[[], T]) -> T:
         if key not in self._made:
@@ -154,7 +154,7 @@ class Links:
         assert spot.node is not None
         return self._once(("keys", spot.owner), kept).get(spot.node, spot.node)
 
-    def _target(self, usage: Usage) -> ContentLocation | None:
+    def _target(self, usage: ReferenceTarget) -> ContentLocation | None:
         if usage.target is not None:
             found = self._thing(usage)
             if found is not None:
@@ -162,7 +162,7 @@ class Links:
         ref = msgspec.json.decode(usage.written)
         return UrlLocation(ref["url"]) if isinstance(ref.get("url"), str) else None
 
-    def _thing(self, usage: Usage) -> ContentLocation | None:
+    def _thing(self, usage: ReferenceTarget) -> ContentLocation | None:
         space_id, target = usage.space or self._access.space_id, usage.target or ""
         match usage.kind:
             case "page":

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import UNSET
 
 from ..content import Item, download_url, signed_url
-from ..images import VARIANT_TYPE, ScaledImage, Variant, find_pictures, is_scaled, variant_name
+from ..images import VARIANT_TYPE, ImageVariant, ScaledImage, find_pictures, is_scaled, variant_name
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.files import FileGrant
@@ -31,6 +31,6 @@ def present_variants(context: Context, item: Item, picture: ScaledImage | None) 
     return [_present_variant(context, item, each) for each in picture.variants] if picture else []
 
 
-def _present_variant(context: Context, item: Item, variant: Variant) -> FileVariant:
+def _present_variant(context: Context, item: Item, variant: ImageVariant) -> FileVariant:
     grant = FileGrant(variant.file, variant_name(item.name), VARIANT_TYPE)
     return FileVariant(variant.width, variant.height, variant.size, signed_url(context, grant))

@@ -41,7 +41,7 @@ from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..kit.pagination import Listing, Next, slice_items
-from ..references import Member, Owner, Resolver, cover_ref, page_owner, state_resolver
+from ..references import MemberViewer, Owner, Resolver, cover_ref, page_owner, state_resolver
 from .documents import Evaluated, document_json, evaluate_document_for, page_markdown
 from .levels import LevelPart, Levels, PlacedPage
 from .meta_links_presenting import meta_links_of
@@ -416,6 +416,6 @@ class ContentReader:
         """Return the resolver of references in this state for the caller."""
         if self._resolver is None:
             hosts = app_hosts(self._to.settings.url)
-            viewer = Member(self._tx, self._to.actor, self._state.space_id)
+            viewer = MemberViewer(self._tx, self._to.actor, self._state.space_id)
             self._resolver = state_resolver(self._tx, self._state, hosts, viewer)
         return self._resolver

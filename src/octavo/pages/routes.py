@@ -10,7 +10,15 @@ from typing import TypeVar, assert_never
 from msgspec import UNSET, Raw
 
 from ..access import Can, SpaceAccess
-from ..content import Asker, NotYet, ReadState, VisitedState, compute_document, compute_revision, main_state
+from ..content import (
+    NotYet,
+    ReadState,
+    Requester,
+    VisitedState,
+    compute_document,
+    compute_revision,
+    main_state,
+)
 from ..content import get_document as find_document
 from ..core.document import DocumentError, DocumentNodes, from_json, read, to_json, write
 from ..errors import BadRequest
@@ -475,8 +483,8 @@ def get_document(call: Call, space: SpaceAccess, document_id: str, query: Schema
 T = TypeVar("T")
 
 
-def _asker(space: SpaceAccess) -> Asker:
-    return Asker(space.space_id, space.organization_id, space.actor)
+def _asker(space: SpaceAccess) -> Requester:
+    return Requester(space.space_id, space.organization_id, space.actor)
 
 
 def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:

@@ -67,7 +67,7 @@ class VisitorReader:
         self._resolver = Resolver(files, app_hosts(to.settings.url), visitor_of_token(tx, visitor))
         self._documents = Documents(tx, self._view, self._resolver)
 
-    # --- pages --------------------------------------------------------------------------------------------
+    # --- pages ----------------------------------------------------------------------------------------
 
     def revision(self, query: RevisionQuery) -> Revision:
         found = get_revision(self._tx, self._view.state.revision_id)
@@ -193,7 +193,7 @@ class VisitorReader:
         claims = msgspec.json.encode(self._view.visitor, order="sorted")
         return self._view.state.revision_id, self._view.computed, claims, self._visitor.spaces
 
-    # --- files --------------------------------------------------------------------------------------------
+    # --- files ----------------------------------------------------------------------------------------
 
     def _shown_files(self) -> list[Item]:
         """Return the files shown by any page that the visitor can see, oldest first."""
@@ -232,7 +232,7 @@ class VisitorReader:
                 return self._present_files([item])[0]
         raise NotFound(f"This content has no file {file_id!r}.")
 
-    # --- not available to visitors ------------------------------------------------------------------------
+    # --- not available to visitors --------------------------------------------------------------------
 
     def reusable_content(self, item_id: str, query: ContentQuery = _FORMS) -> ReusableContent:
         self._refuse(item_id)

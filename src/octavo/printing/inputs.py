@@ -15,7 +15,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.locales import date_words
-from ..references import Documents, Nobody, Resolver, ViewFiles, load_view
+from ..references import Documents, NobodyViewer, Resolver, ViewFiles, load_view
 from ..spaces import get_space
 from .order import Chapter, LinkedPage, Order, StoredFile, write_document
 from .store import PrintSubject
@@ -32,7 +32,7 @@ def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject
     space = get_space(tx, wanted.space_id)
     view = load_view(tx, state)
     chosen = chosen_pages(view.tree, wanted.page_id, wanted.single)
-    resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(context.settings.url), Nobody())
+    resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(context.settings.url), NobodyViewer())
     documents = Documents(tx, view, resolver)
     used = _Used()
     chapters = []

@@ -1,8 +1,9 @@
-"""What references mean, and what is made of that: the index of links, and documents as somebody sees them."""
+"""References and what is built on them: their resolution, the index of links, and documents as readers see
+them."""
 
 from . import tables as tables
 from .index import derive, difference
-from .listing import LinkIndex, Overlay, Spot, Usage, overlay_of
+from .listing import LinkIndex, Overlay, ReferenceTarget, Spot, overlay_of
 from .lookup import Files, Owner, OwnerKind
 from .naming import (
     NamedKind,
@@ -12,13 +13,13 @@ from .naming import (
     list_spaces_naming_person,
     list_spaces_naming_spec,
 )
-from .resolving import Member, Nobody, Resolver, cover_ref, page_owner, state_resolver
+from .resolving import MemberViewer, NobodyViewer, Resolver, cover_ref, page_owner, state_resolver
 from .showing import Documents
 from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view, visitor_of_token
 
 __all__ = [
-    "Documents", "Files", "LinkIndex", "Member", "NamedKind", "Nobody", "Overlay", "Owner", "OwnerKind",
-    "Resolver", "SiteVisitor", "SpaceView", "Spot", "Usage", "ViewFiles", "cover_ref", "derive", "difference",
+    "Documents", "Files", "LinkIndex", "MemberViewer", "NamedKind", "NobodyViewer", "Overlay", "Owner", "OwnerKind",
+    "Resolver", "SiteVisitor", "SpaceView", "Spot", "ReferenceTarget", "ViewFiles", "cover_ref", "derive", "difference",
     "documents_for", "find_pages_with", "is_named_for", "list_spaces_naming_person",
     "list_spaces_naming_spec", "load_view", "overlay_of", "page_owner", "state_resolver", "visitor_of_token",
 ]  # fmt: skip

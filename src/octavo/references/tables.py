@@ -1,8 +1,8 @@
-"""What the tables of references are."""
+"""Declarations of the tables of references."""
 
 from __future__ import annotations
 
-from ..content import Derived, Versioned, derive_from_main
+from ..content import Derived, Versioned, register_derived
 from ..kit.tables import Table, declare
 from .index import (
     apply,
@@ -31,7 +31,7 @@ declare(
         )
     )
 )
-derive_from_main(
+register_derived(
     Derived(
         prepare,
         is_still_true,

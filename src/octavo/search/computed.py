@@ -41,7 +41,7 @@ from ..kit import deadlines, jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..references import Nobody, page_owner, state_resolver
+from ..references import NobodyViewer, page_owner, state_resolver
 from ..spaces import get_space
 from . import store
 from .indexing import INDEXED, PreparedIndex, batches, cut_page, page_text, text_hash, titles_of
@@ -242,7 +242,7 @@ class _Reading:
         self._tx = tx
         self.state = main_state(tx, space_id)
         self._asker = asker_at(tx, space_id, None)
-        self._resolver = state_resolver(tx, self.state, app_hosts(context.settings.url), Nobody())
+        self._resolver = state_resolver(tx, self.state, app_hosts(context.settings.url), NobodyViewer())
 
     def hash_of(self, page: Page, draws: bool) -> str:
         """Return a hash of all that a page is made of, our own code included."""

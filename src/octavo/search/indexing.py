@@ -17,12 +17,12 @@ from ..content import (
     BATCH,
     Changes,
     State,
+    enqueue_rebuild,
     get_body,
     holds_drawings,
     list_oversized,
     list_pages,
     main_state,
-    order_rebuilding,
     read_source,
 )
 from ..core.document import Conditions, Document, Section, close_conditions, contained, sections
@@ -249,4 +249,4 @@ def recount(db: Database, space_id: str) -> None:
 def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:
     """Another organization is searched for the space's words from now on: they are indexed anew. Until then only
     searches of the space itself, or of few spaces, find it."""
-    order_rebuilding(tx, space_id)
+    enqueue_rebuild(tx, space_id)

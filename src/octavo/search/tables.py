@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..content import Derived, Versioned, derive_from_main
+from ..content import Derived, Versioned, register_derived
 from ..kit.tables import Table, declare
 from ..spaces import on_transfer
 from .computed import apply, switch
@@ -26,7 +26,7 @@ declare(
     ),
     Table(name="search_index", derived=True),
 )
-derive_from_main(
+register_derived(
     Derived(
         prepare,
         is_still_true,

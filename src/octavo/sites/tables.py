@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from ..images import on_made
+from ..images import on_variants_created
 from ..kit.tables import Table, declare, file, row
 from .kinds import SiteType, Visibility
 from .places import check_former_name, check_site
@@ -72,4 +72,4 @@ declare(
     Table(name="pictures", of_organization="organization_id = :org", columns=(file("hash"),)),
 )
 # Pages that show images are drawn again with what was made of these.
-on_made(touch_sites)
+on_variants_created(touch_sites)

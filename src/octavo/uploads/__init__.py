@@ -1,4 +1,4 @@
-"""Files that people upload for later use: for imports, as fonts, and for pages."""
+"""Uploaded files for later use in imports, fonts, and pages."""
 
 from . import tables as tables
 from .receiving import get_upload, upload_route

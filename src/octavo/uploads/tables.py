@@ -1,4 +1,4 @@
-"""What the table of uploads is."""
+"""Declarations of the tables of uploads."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def list_sso_logins(call: Call, org: OrgAccess) -> wire.ProviderLogins:
     return wire.ProviderLogins([wire.present_login(call, row) for row in rows])
 
 
-# --- endpoints for browsers and identity providers --------------------------------------------------------
+# --- endpoints for browsers and identity providers ----------------------------------------------------
 
 
 class SamlStartQuery(Struct):
@@ -291,7 +291,7 @@ def finish_saml(call: Call, saml_provider_id: str, query: SamlFinishQuery) -> Re
     )
 
 
-# --- API of the confirmation page -------------------------------------------------------------------------------
+# --- API of the confirmation page ---------------------------------------------------------------------
 
 
 def _reply_with_session(call: Call, finished: signing_in.SamlSignIn) -> Reply:

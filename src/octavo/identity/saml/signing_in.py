@@ -173,7 +173,7 @@ def _page(context: Context, secret: str) -> str:
     return f"{context.settings.url}{PAGE}?answer={quote(secret)}"
 
 
-# --- completing an answer ------------------------------------------------------------------------
+# --- completing an answer -----------------------------------------------------------------------------
 
 
 def _get_answer(

@@ -7,7 +7,7 @@ import re
 from ...content import Item
 from ...errors import NotFound
 from ...fonts import find_face
-from ...images import VARIANT_TYPE, Variant, find_pictures, variant_name
+from ...images import VARIANT_TYPE, ImageVariant, find_pictures, variant_name
 from ...kit.edge import Answer
 from ...kit.files import FileGrant
 from ...visits import (
@@ -48,7 +48,7 @@ def read_image(view: View, visit: SpaceVisit, file: str, width: str, name: str) 
     return _file_answer(view, visit, item, next((one for one in variants if one.width == int(width)), None))
 
 
-def _file_answer(view: View, visit: SpaceVisit, item: Item, variant: Variant | None = None) -> Answer:
+def _file_answer(view: View, visit: SpaceVisit, item: Item, variant: ImageVariant | None = None) -> Answer:
     public = visit.visit.indexed and not visit.visit.admission.personal
     if variant is not None:
         grant = FileGrant(variant.file, variant_name(item.name), VARIANT_TYPE)
