@@ -1,5 +1,5 @@
-"""The few pages that people are sent to: signing in, taking an invitation, and what single sign-on asks. All they do,
-the API does."""
+"""Pages that people are redirected to: sign-in, invitations, single sign-on, and consent. They use the API
+for everything."""
 
 from .drawing import FILES, draw_consent, draw_home, draw_refusal, read_file
 from .policy import CONTENT_SECURITY_POLICY
