@@ -7,7 +7,7 @@ from octavo.admin.import_export import bring
 from octavo.content import Changes, bodies, check_derived, list_pages, main_state
 from octavo.core.document import blocks, reader
 from octavo.core.links import app_hosts
-from octavo.references import derive
+from octavo.references import derive_delta
 
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guides/README.md)\n  * [Start](guides/start.md)\n"
@@ -468,7 +468,7 @@ def test_rows_are_those_that_a_fresh_import_makes(world, linked):
     with world.context.db.read() as tx:
         head = main_state(tx, linked.id)
         everything = Changes({p.id: p for p in list_pages(tx, head)})
-        delta = derive(tx, head, everything, app_hosts(world.context.settings.url))
+        delta = derive_delta(tx, head, everything, app_hosts(world.context.settings.url))
     assert (delta.old, delta.new) == ({}, [])
 
 

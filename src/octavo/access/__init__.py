@@ -70,7 +70,7 @@ from .members import (
 from .permitting import can_write, permissions, reach_for
 from .reach import (
     PROOF_LASTS,
-    act_for,
+    actor_for_job,
     is_session,
     list_reachable_organizations,
     require_account,
@@ -140,7 +140,7 @@ __all__ = [
     "OrgAccess", "PROOF_LASTS", "PermissionSource", "Person", "RESTORE_DAYS", "Role", "RoleOrGuest",
     "SCRIPTS_REACH", "SESSION_IDLE", "SESSION_PREFIX", "SITE", "SPACE", "Script", "VisibleRows", "SignedIn", "SiteAccess",
     "SpaceAccess", "Stranger", "TEAM", "Team", "TeamRole", "TeamRow", "User", "UserRow", "Viewer",
-    "VisitedSite", "VisitedSpace", "Visiting", "Visitor", "FULL_REACH", "accept_membership", "act_for",
+    "VisitedSite", "VisitedSpace", "Visiting", "Visitor", "FULL_REACH", "accept_membership", "actor_for_job",
     "actor_or_stranger", "at_least", "audit", "audit_person", "authenticate", "clear_team",
     "collection_access", "cookie", "cookie_header", "copy_grants", "create_integration_token", "create_token",
     "delete_grants", "delete_membership", "delete_team", "disable_account", "disable_membership",

@@ -135,7 +135,7 @@ _OPERATIONS: dict[ApiScope, str] = {
 the second scope."""
 
 
-def _needed() -> dict[str, frozenset[ApiScope]]:
+def _scopes_by_operation() -> dict[str, frozenset[ApiScope]]:
     needed: dict[str, set[ApiScope]] = defaultdict(set)
     for scope, ids in _OPERATIONS.items():
         for operation_id in ids.split():
@@ -143,5 +143,5 @@ def _needed() -> dict[str, frozenset[ApiScope]]:
     return {operation_id: frozenset(scopes) for operation_id, scopes in needed.items()}
 
 
-API_SCOPES_NEEDED = _needed()
+API_SCOPES_NEEDED = _scopes_by_operation()
 """Scopes that an app must have to call an operation; all of them are required."""

@@ -181,7 +181,7 @@ def _check(abilities: Abilities, role: str | None, needs: Can, missing: str) -> 
         )
 
 
-def _fresh(call: Call, key: tuple[str, ...], find: Callable[[Transaction], T]) -> T:
+def _read_cached(call: Call, key: tuple[str, ...], find: Callable[[Transaction], T]) -> T:
     """Return the result of ``find``, cached until the next commit. It must not depend on the actor's reach."""
 
     def read() -> T:
@@ -240,7 +240,7 @@ def _organization_access(
 def enter_organization(call: Call, needs: Can, organization_id: str) -> OrgAccess:
     actor = require_actor(call)
     key = ("member", actor.user_id, organization_id)
-    membership = _fresh(call, key, lambda tx: _find_enabled_member(tx, actor.user_id, organization_id))
+    membership = _read_cached(call, key, lambda tx: _find_enabled_member(tx, actor.user_id, organization_id))
     return _organization_access(actor, membership, needs, organization_id)
 
 
@@ -294,7 +294,7 @@ def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> S
 # --- collections --------------------------------------------------------------------------------------
 
 
-class _Found(Struct, frozen=True):
+class _FoundObject(Struct, frozen=True):
     """Space or collection with a person's role there, regardless of their reach. ``role`` is None if they
     can't see it."""
 
@@ -306,7 +306,7 @@ class _Found(Struct, frozen=True):
     deleted_at: int | None = None
 
 
-def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _Found | None:
+def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _FoundObject | None:
     """Return None when the collection does not exist or the user is not a member of its organization."""
     organization_id = tx.value(
         "SELECT organization_id FROM collections WHERE id = :id AND deleted_at IS NULL", id=collection_id
@@ -317,12 +317,12 @@ def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _Foun
     if membership is None:
         return None
     role = role_along(tx, user_id, membership.role, list_collection_steps(tx, collection_id))
-    return _Found(organization_id, role, membership.role, membership.forced)
+    return _FoundObject(organization_id, role, membership.role, membership.forced)
 
 
 def _require(
-    actor: Actor, found: _Found | None, abilities: Abilities, needs: Can, kind: Kind, object_id: str
-) -> _Found:
+    actor: Actor, found: _FoundObject | None, abilities: Abilities, needs: Can, kind: Kind, object_id: str
+) -> _FoundObject:
     """Raises NotFound or Forbidden unless the actor reaches the object and has the ability there."""
     missing = f"There is no {kind} {object_id!r}."
     if found is None or is_bound_elsewhere(actor, found.organization_id):
@@ -334,7 +334,7 @@ def _require(
 
 
 def _collection_access(
-    actor: Actor, found: _Found | None, needs: Can, collection_id: str
+    actor: Actor, found: _FoundObject | None, needs: Can, collection_id: str
 ) -> CollectionAccess:
     found = _require(actor, found, COLLECTION, needs, "collection", collection_id)
     assert found.role is not None
@@ -347,7 +347,7 @@ def _collection_access(
 def enter_collection(call: Call, needs: Can, collection_id: str) -> CollectionAccess:
     actor = require_actor(call)
     key = ("collection", actor.user_id, collection_id)
-    found = _fresh(call, key, lambda tx: _find_collection(tx, actor.user_id, collection_id))
+    found = _read_cached(call, key, lambda tx: _find_collection(tx, actor.user_id, collection_id))
     return _collection_access(actor, found, needs, collection_id)
 
 
@@ -364,7 +364,7 @@ _SPACE = """SELECT s.organization_id, s.collection_id, s.default_level, s.edit_m
             WHERE s.id = :id"""
 
 
-def _find_space(tx: Transaction, user_id: str, space_id: str) -> _Found | None:
+def _find_space(tx: Transaction, user_id: str, space_id: str) -> _FoundObject | None:
     """Return None when the space does not exist or the user is not a member of its organization."""
     row = tx.one(_SPACE, id=space_id, user=user_id)
     if row is None:
@@ -374,11 +374,13 @@ def _find_space(tx: Transaction, user_id: str, space_id: str) -> _Found | None:
     if member != "admin":
         steps += list_collection_steps(tx, collection_id)
     role = role_along(tx, user_id, member, steps)
-    return _Found(organization_id, role, member, forces_sso(settings), edit_mode == "locked", deleted_at)
+    return _FoundObject(
+        organization_id, role, member, forces_sso(settings), edit_mode == "locked", deleted_at
+    )
 
 
 def _space_access(
-    actor: Actor, found: _Found | None, needs: Can, space_id: str, made: type[SpaceAccess] = SpaceAccess
+    actor: Actor, found: _FoundObject | None, needs: Can, space_id: str, made: type[SpaceAccess] = SpaceAccess
 ) -> SpaceAccess:
     found = _require(actor, found, SPACE, needs, "space", space_id)
     assert found.role is not None
@@ -393,11 +395,11 @@ def _space_access(
     )
 
 
-def _alive(found: _Found | None) -> _Found | None:
+def _unless_deleted(found: _FoundObject | None) -> _FoundObject | None:
     return found if found is not None and found.deleted_at is None else None
 
 
-def _restorable(found: _Found | None) -> _Found | None:
+def _unless_expired(found: _FoundObject | None) -> _FoundObject | None:
     if found is None or found.deleted_at is None:
         return found
     return found if found.deleted_at >= now() - RESTORE_DAYS * 24 * 3_600_000 else None
@@ -407,8 +409,8 @@ def _restorable(found: _Found | None) -> _Found | None:
 def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
     actor = require_actor(call)
     key = ("space", actor.user_id, space_id)
-    found = _fresh(call, key, lambda tx: _find_space(tx, actor.user_id, space_id))
-    return _space_access(actor, _alive(found), needs, space_id)
+    found = _read_cached(call, key, lambda tx: _find_space(tx, actor.user_id, space_id))
+    return _space_access(actor, _unless_deleted(found), needs, space_id)
 
 
 @enters(VisitedSpace, "spaceId", visitors=True)
@@ -425,11 +427,11 @@ def enter_kept_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
     actor = require_actor(call)
     with call.db.read() as tx:
         found = _find_space(tx, actor.user_id, space_id)
-    return _space_access(actor, _restorable(found), needs, space_id, KeptSpaceAccess)
+    return _space_access(actor, _unless_expired(found), needs, space_id, KeptSpaceAccess)
 
 
 def space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess:
-    return _space_access(actor, _alive(_find_space(tx, actor.user_id, space_id)), needs, space_id)
+    return _space_access(actor, _unless_deleted(_find_space(tx, actor.user_id, space_id)), needs, space_id)
 
 
 def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess | None:
@@ -485,7 +487,7 @@ def role_of_person(
     """Return the role of a user at a space or collection of the organization, or None if they can't see it.
     For users other than the caller, such as possible reviewers and people to mention."""
     if kind == "space":
-        found = _alive(_find_space(tx, user_id, object_id))
+        found = _unless_deleted(_find_space(tx, user_id, object_id))
     else:
         found = _find_collection(tx, user_id, object_id)
     return found.role if found is not None and found.organization_id == organization_id else None

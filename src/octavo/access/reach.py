@@ -104,7 +104,7 @@ def require_person(actor: Actor) -> Person:
             assert_never(actor)
 
 
-def act_for(user_id: str, organization_id: str) -> Person:
+def actor_for_job(user_id: str, organization_id: str) -> Person:
     """Return the actor for a job of this user: with the permissions they have when it runs, and only in the
     organization where they started it. Their access was checked when they started it."""
     return Person(user_id, "", organization_id=organization_id)

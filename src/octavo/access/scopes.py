@@ -72,10 +72,10 @@ def allows(reach: Reach, operation: Operation) -> bool:
     # Every token can read its own user and revoke itself.
     if reach.scopes is None or operation.needs is Can.OWN_TOKEN:
         return True
-    return all(_holds(reach.scopes, needed) for needed in operation.scopes)
+    return all(_includes_scope(reach.scopes, needed) for needed in operation.scopes)
 
 
-def _holds(scopes: frozenset[str], needed: str) -> bool:
+def _includes_scope(scopes: frozenset[str], needed: str) -> bool:
     """Return whether the scopes include a scope of an area."""
     area, _, verb = needed.partition(":")
     if "admin" in scopes or f"{area}:write" in scopes or ("write" in scopes and area != "access"):
@@ -125,7 +125,7 @@ INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
 are about events. Any scope of spaces or sites allows reading the space or site itself."""
 
 
-def _reached() -> tuple[str, ...]:
+def _list_reached_scopes() -> tuple[str, ...]:
     found: dict[str, str] = {}
     for allowed in (one for each in INTEGRATION_SCOPES.values() for one in each):
         verb = "read" if allowed.methods == ("GET",) else "write"
@@ -133,7 +133,7 @@ def _reached() -> tuple[str, ...]:
     return tuple(f"{area}:{verb}" for area, verb in sorted(found.items()))
 
 
-SCRIPTS_REACH = _reached()
+SCRIPTS_REACH = _list_reached_scopes()
 """Scopes of everything that integration scripts can do, and so required of anyone who decides what they run,
 where, and with which token."""
 _SYNCED = ("changes:write", "content:write")
@@ -146,7 +146,9 @@ def _integration_allows(scopes: frozenset[str], operation: Operation) -> bool:
         # Integrations can always call operations on integrations.
         return True
     synced = _SYNCED if operation.area == "gitsync" and "space:git:sync" in scopes else ()
-    if not all(_integration_holds(scopes, needed) for needed in operation.yields if needed not in synced):
+    if not all(
+        _integration_includes_scope(scopes, needed) for needed in operation.yields if needed not in synced
+    ):
         return False
     if operation.scripts:
         return True
@@ -161,7 +163,7 @@ def _integration_allows(scopes: frozenset[str], operation: Operation) -> bool:
     return False
 
 
-def _integration_holds(scopes: frozenset[str], needed: str) -> bool:
+def _integration_includes_scope(scopes: frozenset[str], needed: str) -> bool:
     """Return whether an integration's scopes include one of the other tokens' scopes."""
     area, _, verb = needed.partition(":")
     method = "GET" if verb == "read" else "PATCH"
@@ -188,7 +190,7 @@ def require_scope(actor: Actor, operation: Operation) -> None:
                 if not needed:
                     raise Forbidden("No OAuth scope covers this operation. Use a personal token instead.")
                 raise Forbidden(f"This app needs the scope `{needed[0]}`. Connect it again with that scope.")
-            lacking = next(one for one in operation.scopes if not _holds(actor.scopes, one))
+            lacking = next(one for one in operation.scopes if not _includes_scope(actor.scopes, one))
             raise Forbidden(f"This token lacks the scope `{lacking}`. Create a token that has it.")
         case _:
             assert_never(actor)

@@ -138,7 +138,7 @@ def insert_token(
     return token_id
 
 
-def touch(tx: Transaction, table: str, used: dict[str, int]) -> None:
+def record_last_use(tx: Transaction, table: str, used: dict[str, int]) -> None:
     """Record when ``tokens`` or ``sessions`` were last used, by ID."""
     for id, at in used.items():
         tx.run(f"UPDATE {table} SET last_used_at = :at WHERE id = :id", at=at, id=id)

@@ -169,7 +169,7 @@ class LastUse:
         if any(used.values()):
             with db.write() as tx:
                 for table, found in used.items():
-                    store.touch(tx, table, found)
+                    store.record_last_use(tx, table, found)
 
 
 def _find_owner(db: Database, digest: str, session: bool) -> store.TokenOwner | None:
@@ -189,7 +189,7 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
         secret = cookie(call)
         if secret is None or not secret.startswith(SESSION_PREFIX):
             return None
-        found = _find(call, secret, last_use)
+        found = _find_caller(call, secret, last_use)
         if found is None or (call.operation.browsed and not _is_asked_by_us(call)):
             # Another site, which may share our domain, sent the browser here, so the request counts as signed out.
             return None
@@ -198,7 +198,7 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
     kind, _, token = header.decode("latin-1").partition(" ")
     if kind.lower() != "bearer" or not token.strip():
         raise NotSignedIn("Authorization: must be `Bearer <token>`")
-    found = _find(call, token.strip(), last_use)
+    found = _find_caller(call, token.strip(), last_use)
     if found is None:
         raise NotSignedIn("Authorization: this token is unknown, expired, or revoked")
     return _admit(call, found)
@@ -334,7 +334,7 @@ def _agent_actor(owner: AgentOwner) -> Person:
     )
 
 
-def _find(call: Call, secret: str, last_use: LastUse) -> Caller | None:
+def _find_caller(call: Call, secret: str, last_use: LastUse) -> Caller | None:
     if secret.startswith((AGENT_PREFIX, API_PREFIX)):
         # Each prefix works either for the tools or for the API, never for both.
         asks_tools = secret.startswith(AGENT_PREFIX)

@@ -68,45 +68,47 @@ def select_visible_spaces(org: Viewer, where: str, **parameters: Any) -> Visible
     ``where``."""
     table, within = "spaces s", f"s.organization_id = :organization AND {where}"
     if org.role == "admin":
-        return _everything(org, table, within, parameters)
+        return _select_everything(org, table, within, parameters)
     granted = f"FROM granted g JOIN spaces s ON s.id = g.id WHERE g.kind = 'space' AND {within}"
     inherited = f"""FROM decided d JOIN spaces s ON s.collection_id = d.id
         WHERE s.default_level = 'inherit' AND {within} AND {_NOT_GRANTED}"""
     if org.role is None:
         opened = f"""SELECT s.id, g.height {granted} AND g.height > 0
             UNION ALL SELECT s.id, d.height {inherited} AND d.height > 0"""
-        return _opened(org, table, opened, parameters)
+        return _select_opened(org, table, opened, parameters)
     closed = f"""SELECT s.id {granted} AND g.height = 0 UNION ALL SELECT s.id {inherited} AND d.height = 0
         UNION ALL SELECT s.id FROM spaces s WHERE s.default_level IS NULL AND {within} AND {_NOT_GRANTED}"""
     role = f"""COALESCE(g.height,
         CASE WHEN s.default_level = 'inherit' THEN COALESCE(d.height, :viewer_height)
         ELSE {_height_of("s.default_level")} END)"""
     joined = "LEFT JOIN granted g ON g.id = s.id LEFT JOIN decided d ON d.id = s.collection_id"
-    return _not_closed(org, table, within, closed, role, joined, parameters)
+    return _select_not_closed(org, table, within, closed, role, joined, parameters)
 
 
 def select_visible_collections(org: Viewer, where: str, **parameters: Any) -> VisibleRows:
     """Return the visible collections that match ``where`` (on ``collections c``)."""
     table, within = "collections c", f"c.organization_id = :organization AND {where}"
     if org.role == "admin":
-        return _everything(org, table, within, parameters)
+        return _select_everything(org, table, within, parameters)
     decided = f"FROM decided d JOIN collections c ON c.id = d.id WHERE {within}"
     if org.role is None:
-        return _opened(org, table, f"SELECT c.id, d.height {decided} AND d.height > 0", parameters)
+        return _select_opened(org, table, f"SELECT c.id, d.height {decided} AND d.height > 0", parameters)
     role, joined = "COALESCE(d.height, :viewer_height)", "LEFT JOIN decided d ON d.id = c.id"
-    return _not_closed(
+    return _select_not_closed(
         org, table, within, f"SELECT c.id {decided} AND d.height = 0", role, joined, parameters
     )
 
 
-def _opened(org: Viewer, table: str, opened: str, parameters: dict[str, Any]) -> VisibleRows:
+def _select_opened(org: Viewer, table: str, opened: str, parameters: dict[str, Any]) -> VisibleRows:
     """Return what a guest sees: the IDs and heights of what is open to them."""
     prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({opened})"
     source, total = f"visible v JOIN {table} ON {table[-1]}.id = v.id", "(SELECT count(*) FROM visible)"
-    return VisibleRows(prefix, source, "TRUE", "v.height", total, "visible", _given(org, parameters))
+    return VisibleRows(
+        prefix, source, "TRUE", "v.height", total, "visible", _merge_parameters(org, parameters)
+    )
 
 
-def _not_closed(
+def _select_not_closed(
     org: Viewer, table: str, within: str, closed: str, role: str, joined: str, parameters: dict[str, Any]
 ) -> VisibleRows:
     """Return what a member sees: everything ``within`` except what is ``closed``."""
@@ -114,10 +116,10 @@ def _not_closed(
     source, where = f"{table} {joined}", f"{within} AND {table[-1]}.id NOT IN (SELECT id FROM closed)"
     total = f"((SELECT count(*) FROM {table} WHERE {within}) - (SELECT count(*) FROM closed))"
     visible = _visible(table, source, where, role)
-    return VisibleRows(prefix, source, where, role, total, visible, _given(org, parameters))
+    return VisibleRows(prefix, source, where, role, total, visible, _merge_parameters(org, parameters))
 
 
-def _everything(org: Viewer, table: str, within: str, parameters: dict[str, Any]) -> VisibleRows:
+def _select_everything(org: Viewer, table: str, within: str, parameters: dict[str, Any]) -> VisibleRows:
     """Return what an administrator sees, without any check."""
     role, total = str(role_height("admin")), f"(SELECT count(*) FROM {table} WHERE {within})"
     given = {**parameters, "organization": org.organization_id}
@@ -128,7 +130,7 @@ def _visible(table: str, source: str, where: str, role: str) -> str:
     return f"(SELECT {table[-1]}.id AS id, {role} AS height FROM {source} WHERE {where})"
 
 
-def _given(org: Viewer, parameters: dict[str, Any]) -> dict[str, Any]:
+def _merge_parameters(org: Viewer, parameters: dict[str, Any]) -> dict[str, Any]:
     asked = {
         "organization": org.organization_id,
         "viewer": org.user_id,

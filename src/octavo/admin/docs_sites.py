@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..access import Can, act_for, find_first_administrator, site_access
+from ..access import Can, actor_for_job, find_first_administrator, site_access
 from ..content import main_state
 from ..core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
 from ..core.links import app_hosts
@@ -142,7 +142,9 @@ def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: S
         user = find_first_administrator(tx, row.organization_id)
         if user is None:
             return []
-        access = site_access(tx, act_for(user, row.organization_id), Can.ADMIN, row.organization_id, site_id)
+        access = site_access(
+            tx, actor_for_job(user, row.organization_id), Can.ADMIN, row.organization_id, site_id
+        )
         return lead_old_addresses(tx, context, access, space_id, source.addresses)
 
 

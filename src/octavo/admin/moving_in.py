@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..access import Can, SiteAccess, act_for, find_first_administrator, site_access, space_access
+from ..access import Can, SiteAccess, actor_for_job, find_first_administrator, site_access, space_access
 from ..changes import (
     ChangeAccess,
     ContentChange,
@@ -245,7 +245,7 @@ class _Moving:
             raise BadRequest(
                 "Nobody administers the organization, in whose name sites and change requests are made."
             )
-        self.actor = act_for(administrator, organization_id)
+        self.actor = actor_for_job(administrator, organization_id)
 
     def choose(self, wanted: str | None) -> str:
         there = list(self.remote.all("/orgs"))

@@ -25,10 +25,10 @@ from ..content import (
     get_body,
     get_revision,
     keyed_document,
+    list_branch_content,
     list_by_slug,
     list_changed,
     list_children,
-    list_held,
     same_version,
 )
 from ..core.document import Document
@@ -86,7 +86,7 @@ def _settled(now: T | None, before: T | None) -> T | None:
 
 def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
     """A change request beside main as both are now."""
-    held = list_held(tx, change.state.layers[0])
+    held = list_branch_content(tx, change.state.layers[0])
     changed = list_changed(tx, change.main.layers[0], change.base_sequence)
     return _sides(tx, change.below, (change.state, held), (change.main, changed))
 
@@ -190,7 +190,7 @@ def _between(tx: Transaction, base: State, head: State) -> TouchedIds:
     for layer in head.layers:
         then = next((below.sequence for below in base.layers if below.branch_id == layer.branch_id), None)
         if then is None:
-            touched = list_held(tx, layer)
+            touched = list_branch_content(tx, layer)
         else:
             low, high = sorted((then, layer.sequence))
             touched = list_changed(tx, Layer(layer.branch_id, high), low)

@@ -29,7 +29,7 @@ from ..pages import (
     ReusableContent,
     RevisionPage,
 )
-from ..references import derive, difference, overlay_of
+from ..references import derive_delta, list_changes_between, overlay_of
 from . import store
 from .applying import Edited, PageOutcome
 from .commands import (
@@ -78,8 +78,8 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
 
         def found() -> ChangeOverlay:
             hosts = app_hosts(call.settings.url)
-            delta = derive(tx, row.main, difference(tx, row.main, row.state), hosts)
-            before = derive(tx, row.main, difference(tx, row.main, row.below), hosts)
+            delta = derive_delta(tx, row.main, list_changes_between(tx, row.main, row.state), hosts)
+            before = derive_delta(tx, row.main, list_changes_between(tx, row.main, row.below), hosts)
             return ChangeOverlay(overlay_of(delta, before), present_change(call, tx, row))
 
         over = call.context.fresh.get(("references", row.id), found)

@@ -15,8 +15,8 @@ from ..content import (
     find_pages,
     get_body,
     get_revision,
+    list_branch_content,
     list_changed,
-    list_held,
     revision_state,
     state_before,
 )
@@ -46,7 +46,7 @@ def states_of_change(tx: Transaction, change: ChangeRow, since: str | None = Non
     """A change request against the state of main that it is based on, or against an earlier revision of its own. Raises
     BadRequest for any other revision."""
     if since is None:
-        return States(change.below, change.state, lambda: list_held(tx, change.state.layers[0]))
+        return States(change.below, change.state, lambda: list_branch_content(tx, change.state.layers[0]))
     return _states_since(tx, change.state, since)
 
 

@@ -18,7 +18,7 @@ from ..errors import BadRequest, Conflict
 from ..kit.clock import iso
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..references import difference
+from ..references import list_changes_between
 from . import store
 from .comparing import Merged, undoing, undone
 from .entering import require_still
@@ -64,7 +64,7 @@ def restore(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow
 def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[State, Changes]:
     """Main, and what has to change for it to hold what a revision held. Raises Conflict where it does."""
     main, then = main_state(tx, space.space_id), _of_main(tx, space, revision_id)
-    found = difference(tx, main, then)
+    found = list_changes_between(tx, main, then)
     now = find_pages(tx, main, found.pages), find_items(tx, main, found.items)
     changes = Changes(
         {id: page for id, page in found.pages.items() if not same_version(page, now[0].get(id))},

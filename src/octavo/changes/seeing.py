@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..content import Layer, last_changed, revision_state
+from ..content import Layer, list_last_changes, revision_state
 from ..errors import BadRequest, NotFound
 from ..kit.clock import now
 from ..kit.db import Transaction
@@ -44,7 +44,7 @@ def mark_of(
 
 def _changed(tx: Transaction, change: ChangeRow) -> dict[str, int]:
     """What a change request changes, by id, with the sequence of its branch in which each was changed last."""
-    found = last_changed(tx, Layer(change.branch_id, change.sequence))
+    found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
     changed = {id: sequence for id, (_, sequence) in found.items()}
     variables = [sequence for kind, sequence in found.values() if kind == "variable"]
     return {**changed, VARIABLES: max(variables)} if variables else changed

@@ -16,7 +16,7 @@ from ..kit import ids
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.pagination import Slice, list_page
-from ..spaces import number_change, recount_change
+from ..spaces import count_new_draft, update_change_counts
 
 
 class Author(NamedTuple):
@@ -203,7 +203,7 @@ def insert_change(
 ) -> ChangeRow:
     """A draft on a branch that was just opened. Its number is the count of all there ever were in the space."""
     change_id, moment = ids.new_id(), now()
-    number = number_change(tx, branch.space_id)
+    number = count_new_draft(tx, branch.space_id)
     tx.run(
         """INSERT INTO change_requests (id, space_id, number, branch_id, status, subject, created_by, agent, created_at,
                                         updated_at, revision_initial, issues_cluster)
@@ -233,7 +233,7 @@ def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
     )
     status = fields.get("status", change.status)
     if status != change.status:
-        recount_change(tx, change.space_id, change.status, status)
+        update_change_counts(tx, change.space_id, change.status, status)
 
 
 def forget_clusters(tx: Transaction, space_id: str) -> None:

@@ -25,7 +25,7 @@ from ..kit.jobs import enqueue, job
 from ..kit.turns import short_write
 from ..spaces import Copy
 from . import staging
-from .staging import list_unclaimed_branches, remove_unclaimed, written_before
+from .staging import list_unclaimed_branches, remove_unclaimed, write_before_revision
 from .store import (
     ITEM_KINDS,
     BranchMoved,
@@ -144,12 +144,14 @@ def prepare_derived(
         prepared = PreparedParts(parts, json_list([*changes.pages, *changes.items]))
         if _is_large(changes, prepared):
             prepared.parts = [derived.prepare(tx, state, changes, hosts, whole=True) for derived in _derived]
-    with _written_before(db, state, changes, prepared):
+    with _write_before_revision(db, state, changes, prepared):
         yield prepared
 
 
 @contextmanager
-def _written_before(db: Database, state: State, changes: Changes, prepared: PreparedParts) -> Iterator[None]:
+def _write_before_revision(
+    db: Database, state: State, changes: Changes, prepared: PreparedParts
+) -> Iterator[None]:
     """Write the prepared data and the rows of the changes before the block if there are many."""
     if not _is_large(changes, prepared):
         yield
@@ -162,7 +164,7 @@ def _written_before(db: Database, state: State, changes: Changes, prepared: Prep
     derived = (
         partial(write, how, batch) for how, part in versioned for batch in how.batches(part, staging.BATCH)
     )
-    with written_before(db, state, changes, derived) as prepared.staged:
+    with write_before_revision(db, state, changes, derived) as prepared.staged:
         yield
 
 
@@ -215,7 +217,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None
             owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
         prepared = PreparedParts(parts, json_list(sorted(owners)))
         try:
-            with _written_before(db, head, Changes(), prepared), db.write() as tx:
+            with _write_before_revision(db, head, Changes(), prepared), db.write() as tx:
                 lock_branch(tx, head.layers[0].branch_id)
                 if main_state(tx, space_id) != head:
                     raise BranchMoved

@@ -58,12 +58,12 @@ class Drawn(Struct, frozen=True):
     ref: bytes
 
 
-def drawn_states(tx: Transaction, asker: Requester, drawn: Iterable[Drawn]) -> tuple[str, ...]:
+def list_rendering_states(tx: Transaction, asker: Requester, drawn: Iterable[Drawn]) -> tuple[str, ...]:
     """Return the states on which a page with these rendered blocks depends."""
     return tuple(_draw[each.type][1](tx, asker, msgspec.json.decode(each.ref)) for each in drawn)
 
 
-def holds_drawings(document: Document) -> bool:
+def contains_rendered_blocks(document: Document) -> bool:
     """Return whether a document contains blocks that are rendered from something else."""
     return any(block.type in _draw for block in walk_blocks(document))
 

@@ -122,7 +122,7 @@ def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
     sources = store.list_computed(tx, state)
     if not sources:
         return NOTHING_COMPUTED
-    asker = asker_at(tx, state.space_id, actor)
+    asker = requester_at(tx, state.space_id, actor)
     fingerprint = blake2b(state.revision_id.encode(), digest_size=32)
     found: list[_Found] = []
     left = MAX_PAGES
@@ -144,7 +144,7 @@ def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
     if kept is None:
         kept = Expansion(
             key,
-            _placed(tx, state, found),
+            _place_all(tx, state, found),
             [item for each in found for item in each.computed.items],
             {each.source.parent for each in found},
         )
@@ -152,7 +152,7 @@ def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
     return kept
 
 
-def asker_at(tx: Transaction, space_id: str, actor: Actor | None) -> Requester:
+def requester_at(tx: Transaction, space_id: str, actor: Actor | None) -> Requester:
     return Requester(space_id, get_space(tx, space_id).organization_id, actor)
 
 
@@ -164,7 +164,7 @@ def source_of(page: Page) -> Source | None:
         return None
 
 
-def _placed(tx: Transaction, state: State, found: list[_Found]) -> dict[str, list[Page]]:
+def _place_all(tx: Transaction, state: State, found: list[_Found]) -> dict[str, list[Page]]:
     taken: defaultdict[str | None, set[str]] = defaultdict(set)
     for sibling in store.list_children(tx, state, {each.source.parent for each in found}):
         if sibling.kind != "computed":
@@ -200,7 +200,7 @@ def computed_document(tx: Transaction, space_id: str, actor: Actor | None, page:
     source = source_of(page)
     if source is None:
         raise BadRequest(f"Page {page.id!r} has no valid source to compute its document from.")
-    encoded = compute_document(tx, asker_at(tx, space_id, actor), source, page.id)
+    encoded = compute_document(tx, requester_at(tx, space_id, actor), source, page.id)
     return from_json(msgspec.json.decode(encoded))
 
 
@@ -209,7 +209,7 @@ def computed_state(tx: Transaction, space_id: str, page: Page) -> bytes:
     computed."""
     source = source_of(page)
     try:
-        return state_of(tx, asker_at(tx, space_id, None), source, page.id) if source is not None else b""
+        return state_of(tx, requester_at(tx, space_id, None), source, page.id) if source is not None else b""
     except BadRequest:
         return b""
 

@@ -64,8 +64,8 @@ def keyed_document(
         return Document(nodes=[], gaps=[""])
     document = assign_keys(parse_source(body, lambda: get_body(tx, body) if source is None else source))
     if keys is not None:
-        return _rename(document, keys)
-    return _rename(document, *_stored(tx, owner_id, body))
+        return _replace_keys(document, keys)
+    return _replace_keys(document, *_load_stored(tx, owner_id, body))
 
 
 class _Stored(NamedTuple):
@@ -75,7 +75,7 @@ class _Stored(NamedTuple):
     places: dict[str, str]
 
 
-def _stored(tx: Transaction, owner_id: str, body: str) -> _Stored:
+def _load_stored(tx: Transaction, owner_id: str, body: str) -> _Stored:
     row = tx.one(
         """SELECT (SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body),
              (SELECT places FROM node_whereabouts WHERE owner_id = :owner AND body = :body)""",
@@ -97,12 +97,12 @@ def _encoded(keys: Mapping[str, str]) -> str:
 def find_kept_keys(tx: Transaction, owner_id: str, body: str) -> dict[str, str]:
     """Return a map from the keys that reading this text gives to the kept keys of its nodes, where they
     differ."""
-    stored = _stored(tx, owner_id, body)
+    stored = _load_stored(tx, owner_id, body)
     if not stored.places:
         return stored.keys
     document = assign_keys(parse_source(body, lambda: get_body(tx, body)))
     given = [node.key for node in keyed_nodes(document)]
-    return _renamed(given, [node.key for node in keyed_nodes(_rename(document, *stored))])
+    return _diff_keys(given, [node.key for node in keyed_nodes(_replace_keys(document, *stored))])
 
 
 def block_index(
@@ -113,11 +113,11 @@ def block_index(
     The page is read only once; each edit of blocks then provides the index of its result. ``text``: the
     source, and ``keys``: the kept keys, if known.
     """
-    stored = _stored(tx, owner_id, body) if keys is None else _Stored(dict(keys), {})
+    stored = _load_stored(tx, owner_id, body) if keys is None else _Stored(dict(keys), {})
     found = _indexes.of(tx).get((owner_id, body, _encoded(stored.keys)))
     if found is None:
         source = get_body(tx, body) if text is None else text
-        document = _rename(assign_keys(parse_source(body, lambda: source)), *stored)
+        document = _replace_keys(assign_keys(parse_source(body, lambda: source)), *stored)
         found = cache_index(tx, owner_id, body, source, index_blocks(document))
     return found
 
@@ -150,7 +150,9 @@ def find_edit(tx: Transaction, owner_id: str, was: str, now: str) -> ChangedBloc
     return None
 
 
-def _rename(document: Document, keys: Mapping[str, str], places: Mapping[str, str] | None = None) -> Document:
+def _replace_keys(
+    document: Document, keys: Mapping[str, str], places: Mapping[str, str] | None = None
+) -> Document:
     for node in keyed_nodes(document):
         if node.key is not None and node.key in keys:
             node.key = keys[node.key]
@@ -178,7 +180,7 @@ def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
         for node in keyed:
             node.key = None
         carry_keys(first, plain)
-        return _renamed(given, [node.key for node in keyed])
+        return _diff_keys(given, [node.key for node in keyed])
     digests = Digests(plain)
     kept: list[str | None] = [None] * len(given)
     known: set[str] = set()
@@ -207,10 +209,10 @@ def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
         if kept[at] is None and key is not None:
             name = kept[at] = free_name(key, known.__contains__)
             known.add(name)
-    return _renamed(given, kept)
+    return _diff_keys(given, kept)
 
 
-def _renamed(given: Iterable[str | None], kept: Iterable[str | None]) -> dict[str, str]:
+def _diff_keys(given: Iterable[str | None], kept: Iterable[str | None]) -> dict[str, str]:
     return {
         was: now
         for was, now in zip(given, kept, strict=True)

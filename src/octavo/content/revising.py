@@ -24,7 +24,7 @@ from .deriving import PreparedParts, apply_derived, prepare_derived
 from .keys import KeptKeys, put_keys
 from .limits import require_limits
 from .rebasing import is_in_place, lock_main
-from .staging import remove_unclaimed, written_before
+from .staging import remove_unclaimed, write_before_revision
 from .store import BranchMoved, Changes, Staged, State, main_state, open_branch
 from .versions import claim_version
 
@@ -130,14 +130,14 @@ def prepare_commit(
 ) -> Iterator[PreparedCommit]:
     """Provide the input of one ``commit`` in the block. Many changes are written beforehand, with the sources
     ``texts`` that they reference. ``page_size`` is the setting. Raises like ``commit`` and
-    ``written_before``."""
+    ``write_before_revision``."""
     if len(changes) <= staging.MOST_AT_ONCE:
         yield PreparedCommit(texts, page_size)
         return
     store_bodies(db, texts)
     with db.read() as tx:
         require_limits(tx, state, changes, page_size)
-    with written_before(db, state, changes, ()) as staged:
+    with write_before_revision(db, state, changes, ()) as staged:
         yield PreparedCommit((), page_size, staged)
 
 

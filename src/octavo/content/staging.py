@@ -23,7 +23,9 @@ Write = Callable[[Transaction, Staged], None]
 
 
 @contextmanager
-def written_before(db: Database, state: State, changes: Changes, more: Iterable[Write]) -> Iterator[Staged]:
+def write_before_revision(
+    db: Database, state: State, changes: Changes, more: Iterable[Write]
+) -> Iterator[Staged]:
     """Write the rows of ``changes`` of the state's upper branch, and ``more``, each in its own transaction.
 
     They count once the block has claimed the version (``claim_version``); a failing block leaves nothing that

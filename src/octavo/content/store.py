@@ -187,23 +187,25 @@ class TouchedIds(Struct, frozen=True):
     items: frozenset[str]
 
 
-def list_held(tx: Transaction, layer: Layer) -> TouchedIds:
+def list_branch_content(tx: Transaction, layer: Layer) -> TouchedIds:
     """Return everything for which the upper branch of a change request has rows."""
-    return _touched(tx, "+from_seq <= :seq AND to_seq > :seq", branch=layer.branch_id, seq=layer.sequence)
+    return _list_touched(
+        tx, "+from_seq <= :seq AND to_seq > :seq", branch=layer.branch_id, seq=layer.sequence
+    )
 
 
 def list_changed(tx: Transaction, layer: Layer, after: int) -> TouchedIds:
     """Return everything that a branch changed or deleted after a sequence, up to that of the layer."""
-    new = _touched(
+    new = _list_touched(
         tx, "from_seq > :after AND from_seq <= :seq", branch=layer.branch_id, seq=layer.sequence, after=after
     )
-    old = _touched(
+    old = _list_touched(
         tx, "to_seq > :after AND to_seq <= :seq", branch=layer.branch_id, seq=layer.sequence, after=after
     )
     return TouchedIds(new.pages | old.pages, new.items | old.items)
 
 
-def last_changed(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int]]:
+def list_last_changes(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int]]:
     """Return the pages (as ``page``) and items (by kind) that a branch has or deleted, by ID, with the last
     sequence, up to that of the layer, in which each changed."""
     at = "max(CASE WHEN to_seq <= :seq THEN to_seq ELSE from_seq END)"
@@ -218,7 +220,7 @@ def last_changed(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int]]:
     }
 
 
-def _touched(tx: Transaction, where: str, **parameters: Any) -> TouchedIds:
+def _list_touched(tx: Transaction, where: str, **parameters: Any) -> TouchedIds:
     pages = tx.all(f"SELECT page_id FROM page_versions WHERE branch_id = :branch AND {where}", **parameters)
     items = tx.all(f"SELECT item_id FROM item_versions WHERE branch_id = :branch AND {where}", **parameters)
     return TouchedIds(frozenset(row[0] for row in pages), frozenset(row[0] for row in items))
@@ -282,7 +284,7 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
     return _revision(row)
 
 
-def note_commit(tx: Transaction, revision_id: str, git: Mapping[str, Any]) -> None:
+def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, Any]) -> None:
     """Record which Git commit was created from a revision, which is known only afterwards. A revision that
     came from a commit keeps that one."""
     tx.run(
@@ -412,7 +414,7 @@ def find_page(tx: Transaction, state: State, page_id: str) -> Page | None:
 _BATCH = 500
 
 
-def _found(
+def _find_rows(
     tx: Transaction, state: State, table: str, key: str, columns: str, wanted: Iterable[str]
 ) -> dict[str, tuple[Any, ...] | None]:
     """Return the topmost row of each of these IDs, or None where it is marked as deleted."""
@@ -433,7 +435,7 @@ def _found(
 
 def find_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, Page]:
     """Return those of these pages that the state has, by ID."""
-    rows = _found(tx, state, "page_versions", "page_id", _PAGE, page_ids)
+    rows = _find_rows(tx, state, "page_versions", "page_id", _PAGE, page_ids)
     return {id: _page(row) for id, row in rows.items() if row is not None}
 
 
@@ -486,7 +488,7 @@ def list_children(tx: Transaction, state: State, parents: Iterable[str | None]) 
     return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
 
 
-def _of_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, Any]]:
+def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, Any]]:
     """Return ``select`` for the pages of each layer for which ``where`` holds in the state as a whole, and
     the parameters."""
     selects, parameters = [], dict[str, Any]()
@@ -518,7 +520,7 @@ def slice_children(
     if after is not None:
         among += " AND (p.rank, p.page_id) > (:after_rank, :after_id)"
     after_rank, after_id = after or ("", "")
-    selects, layers = _of_layers(state, "SELECT p.rank, p.page_id FROM page_versions p", among)
+    selects, layers = _select_from_layers(state, "SELECT p.rank, p.page_id FROM page_versions p", among)
     rows = tx.all(
         f"{' UNION ALL '.join(selects)} ORDER BY 1, 2 LIMIT :limit OFFSET :at",
         parent=parent or "",
@@ -544,7 +546,7 @@ def count_children(tx: Transaction, state: State, parent: str | None, before: Pa
 def find_parents(tx: Transaction, state: State, page_ids: Iterable[str]) -> set[str]:
     """Return those of these pages that have subpages."""
     below = "p.parent_id = w.id AND p.deleted = 0"
-    selects, layers = _of_layers(state, "SELECT 1 FROM page_versions p", below)
+    selects, layers = _select_from_layers(state, "SELECT 1 FROM page_versions p", below)
     any_below = " OR ".join(f"EXISTS ({select})" for select in selects)
     wanted = tx.given("ids", "id")
     rows = tx.all(f"SELECT w.id FROM {wanted} AS w WHERE {any_below}", ids=json_list(page_ids), **layers)
@@ -713,7 +715,7 @@ def find_item(tx: Transaction, state: State, item_id: str, kind: ItemKind) -> It
 
 def find_items(tx: Transaction, state: State, item_ids: Iterable[str]) -> dict[str, Item]:
     """Return those of these items that the state has, of any kind, by ID."""
-    rows = _found(tx, state, "item_versions", "item_id", _ITEM, item_ids)
+    rows = _find_rows(tx, state, "item_versions", "item_id", _ITEM, item_ids)
     return {id: _item(row) for id, row in rows.items() if row is not None}
 
 
@@ -876,12 +878,12 @@ class Staged(Struct, frozen=True):
 def list_replaced(tx: Transaction, layer: Layer, changes: Changes) -> tuple[str, str]:
     """Return the changed pages and items of which a branch already has rows, as ``json_list`` returns them."""
     of_branch = State("", "", (layer,))
-    pages = _found(tx, of_branch, "page_versions", "page_id", "p.page_id, p.deleted", changes.pages)
-    items = _found(tx, of_branch, "item_versions", "item_id", "p.item_id, p.deleted", changes.items)
+    pages = _find_rows(tx, of_branch, "page_versions", "page_id", "p.page_id, p.deleted", changes.pages)
+    items = _find_rows(tx, of_branch, "item_versions", "item_id", "p.item_id, p.deleted", changes.items)
     return json_list(pages), json_list(items)
 
 
-def _close(tx: Transaction, table: str, column: str, branch_id: str, sequence: int, ids: str) -> None:
+def _end_validity(tx: Transaction, table: str, column: str, branch_id: str, sequence: int, ids: str) -> None:
     """End the validity of the current rows. The plus signs as for ``_VALID``."""
     tx.run(
         f"""UPDATE {table} SET to_seq = :seq
@@ -1000,8 +1002,8 @@ def commit(
         replaced = json_list(changes.pages), json_list(changes.items)
     else:
         replaced = staged.pages, staged.items
-    _close(tx, "page_versions", "page_id", branch, sequence, replaced[0])
-    _close(tx, "item_versions", "item_id", branch, sequence, replaced[1])
+    _end_validity(tx, "page_versions", "page_id", branch, sequence, replaced[0])
+    _end_validity(tx, "item_versions", "item_id", branch, sequence, replaced[1])
     if over is None:
         advance_main(tx, branch, revision_id)
     layers = (Layer(branch, sequence), over) if over else (Layer(branch, sequence),)

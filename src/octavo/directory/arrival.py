@@ -7,7 +7,7 @@ from ..kit.db import Transaction
 from . import store
 
 
-def meet_directory(tx: Transaction, organization_id: str, user_id: str, vouched: bool) -> None:
+def link_directory_user(tx: Transaction, organization_id: str, user_id: str, vouched: bool) -> None:
     """Link the new member to the user that the directory sent, and delete the directory's invitation."""
     email = store.adopt_member(tx, organization_id, user_id, vouched=vouched)
     if email is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..access import on_joined, on_team_removed
 from ..kit.tables import Table, declare, member, row
-from .arrival import meet_directory
+from .arrival import link_directory_user
 from .store import delete_group_resource
 
 declare(
@@ -22,5 +22,5 @@ declare(
     ),
 )
 
-on_joined(meet_directory)
+on_joined(link_directory_user)
 on_team_removed(delete_group_resource)

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from msgspec.structs import replace
 
-from ..access import Can, SpaceAccess, act_for, space_access
+from ..access import Can, SpaceAccess, actor_for_job, space_access
 from ..changes import create_conflicted, create_with, into_main
 from ..content import (
     BranchMoved,
@@ -32,7 +32,7 @@ from ..content import (
     list_pages,
     main_state,
     new_revision,
-    note_commit,
+    record_git_commit,
     revision_state,
     store_bodies,
 )
@@ -164,7 +164,7 @@ class Sync(Run[SyncRow]):
         with context.db.read() as tx:
             self.organization_id = get_space(tx, row.space_id).organization_id
             self.space: SpaceAccess = space_access(
-                tx, act_for(row.user_id, self.organization_id), Can.TRIGGER_GIT_SYNC, row.space_id
+                tx, actor_for_job(row.user_id, self.organization_id), Can.TRIGGER_GIT_SYNC, row.space_id
             )
         self.large = LargeFiles(context, row.space_id, row.branch, self.connection)
 
@@ -446,7 +446,7 @@ class Sync(Run[SyncRow]):
         self.outcome.exported = len(entries)
         self._arrived(commit, made.revision_id)
         with self.context.db.write() as tx:
-            note_commit(tx, made.revision_id, self._about(copy, commit, own=True))
+            record_git_commit(tx, made.revision_id, self._about(copy, commit, own=True))
 
     def _keeps(self, found: Differing | None) -> bool:
         """Whether what differs stays so until there is something to commit."""

@@ -98,7 +98,7 @@ def confirm(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> list[st
 
 def renew_recovery_codes(tx: Transaction, user_id: str) -> list[str]:
     codes = [f"{secrets.token_hex(4)}-{secrets.token_hex(4)}" for _ in range(_RECOVERY_CODES)]
-    _keep_recovery(tx, user_id, [hash_token(code) for code in codes])
+    _save_recovery_hashes(tx, user_id, [hash_token(code) for code in codes])
     return codes
 
 
@@ -114,7 +114,7 @@ def accept(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> bool:
         return True
     hashed = hash_token(code)
     if hashed in factor.recovery_hashes:
-        _keep_recovery(tx, user_id, [kept for kept in factor.recovery_hashes if kept != hashed])
+        _save_recovery_hashes(tx, user_id, [kept for kept in factor.recovery_hashes if kept != hashed])
         return True
     return False
 
@@ -123,7 +123,7 @@ def end(tx: Transaction, user_id: str) -> bool:
     return tx.run("DELETE FROM second_factors WHERE user_id = :user", user=user_id) > 0
 
 
-def _keep_recovery(tx: Transaction, user_id: str, hashes: list[str]) -> None:
+def _save_recovery_hashes(tx: Transaction, user_id: str, hashes: list[str]) -> None:
     tx.run(
         "UPDATE second_factors SET recovery_hashes = :hashes WHERE user_id = :user",
         hashes=msgspec.json.encode(hashes).decode(),

@@ -302,6 +302,6 @@ def _find_or_create_person(tx: Transaction, issuer: str, identity: Identity) -> 
             verify_address(tx, user.id)
         known = user.id
         linked_accounts.link(tx, issuer, identity.subject, known)
-    if not linked_accounts.may_sign_in(tx, known):
+    if not linked_accounts.can_sign_in(tx, known):
         raise Forbidden("This account is deactivated. Ask an administrator to reactivate it.")
     return known

@@ -12,7 +12,7 @@ from ..kit.context import Context
 from . import attempts, factors, passwords, sessions, signing_in
 
 
-def prove(context: Context, client: str, actor: Actor, password: str, code: str | None) -> int:
+def confirm_identity(context: Context, client: str, actor: Actor, password: str, code: str | None) -> int:
     """Check the password, and a code if two-factor authentication is on. Return the time of the confirmation.
 
     Raises Forbidden when either is wrong or missing, and TooManyRequests after too many attempts.

@@ -341,7 +341,10 @@ def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wi
     """Confirm the caller's identity. Passwords, two-factor authentication, sessions, and tokens can be
     changed within 15 minutes of this call or of signing in."""
     return wire.ProvedIdentity(
-        iso(proof.prove(call.context, call.client, caller.actor, body.password, body.code) + PROOF_LASTS)
+        iso(
+            proof.confirm_identity(call.context, call.client, caller.actor, body.password, body.code)
+            + PROOF_LASTS
+        )
     )
 
 

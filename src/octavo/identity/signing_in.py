@@ -96,14 +96,16 @@ def with_password(
         person = _find_person(tx, email)
     fits = passwords.verify_password(person.password_hash if person else None, password)
     if person is None or not fits:
-        _note_failure(context, browser, email, "password")
+        _enqueue_failed_sign_in(context, browser, email, "password")
         raise Unauthorized("The email address or password is incorrect.")
     with context.db.write() as tx:
         attempts.forgive(tx, counters)
-    return _first_factor_done(context, browser, _Challenge("password", person.id, known), code)
+    return _complete_first_factor(context, browser, _Challenge("password", person.id, known), code)
 
 
-def _first_factor_done(context: Context, browser: Browser, proved: _Challenge, code: str | None) -> Outcome:
+def _complete_first_factor(
+    context: Context, browser: Browser, proved: _Challenge, code: str | None
+) -> Outcome:
     with context.db.write() as tx:
         if not factors.needs_code(tx, proved.user_id):
             return _begin(tx, context, browser, proved)
@@ -189,7 +191,7 @@ def with_passkey(
     raise Unauthorized("This passkey is unknown, or the request took too long. Try again.")
 
 
-def _note_failure(context: Context, browser: Browser, email: str, method: str) -> None:
+def _enqueue_failed_sign_in(context: Context, browser: Browser, email: str, method: str) -> None:
     """Enqueue an audit entry for a failed attempt. The work is the same whether or not the person exists."""
     with context.db.write() as tx:
         jobs.enqueue(
@@ -262,7 +264,7 @@ def with_link(context: Context, browser: Browser, secret: str, code: str | None)
             known = False
     if link is None or not known:
         raise Unauthorized("link: unknown, already used, or expired. Request a new one.")
-    return _first_factor_done(context, browser, _Challenge("link", link.user_id, None), code)
+    return _complete_first_factor(context, browser, _Challenge("link", link.user_id, None), code)
 
 
 # --- cleanup ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from ..access import act_for
+from ..access import actor_for_job
 from ..content import (
     Computed,
     ComputeInput,
@@ -280,7 +280,7 @@ def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Source,
             question = _question(tx, build_input(tx, visitor, source, page.id), True)
         except BadRequest:
             continue
-        member = Requester(state.space_id, organization_id, act_for(question.user_id, organization_id))
+        member = Requester(state.space_id, organization_id, actor_for_job(question.user_id, organization_id))
         yield page, source, [visitor, member] if source.dependencies else [visitor]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..access import Can, act_for, find_space_access, find_user, has_verified_email
+from ..access import Can, actor_for_job, find_space_access, find_user, has_verified_email
 from ..core.app_addresses import AppAddresses
 from ..errors import BadRequest, TooManyRequests, Unavailable
 from ..kit import deadlines, jobs, mail
@@ -91,7 +91,7 @@ def mail_digest(context: Context, user: str) -> None:
 
 def _still_seen(tx: Transaction, row: NotificationRow) -> bool:
     organization = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=row.space_id)
-    actor = act_for(row.user_id, organization or "")
+    actor = actor_for_job(row.user_id, organization or "")
     return find_space_access(tx, actor, Can.VIEW, row.space_id) is not None
 
 

@@ -16,11 +16,11 @@ from ..content import (
     ComputeInput,
     Source,
     State,
-    asker_at,
     build_input,
     compute_revision,
     get_body,
     list_computed,
+    requester_at,
     source_of,
 )
 from ..core.page_tree import PageTree
@@ -79,7 +79,7 @@ def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Pag
     # Operations are below a page of their tag, and most of what is asked for in vain is no address of a page at all.
     if not above or not _SLUG.fullmatch(name):
         return None
-    asker = asker_at(tx, state.space_id, None)
+    asker = requester_at(tx, state.space_id, None)
     for page in list_computed(tx, state):
         source = source_of(page)
         parent = tree.page(page.parent) if page.parent is not None else None

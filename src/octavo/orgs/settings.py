@@ -79,12 +79,12 @@ def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str
 
 def _difference(before: store.OrgRow, after: store.OrgRow) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings that differ, before and after."""
-    was, is_now = _flat(before), _flat(after)
+    was, is_now = _flatten(before), _flatten(after)
     names = [name for name in was if was[name] != is_now[name]]
     return {name: was[name] for name in names}, {name: is_now[name] for name in names}
 
 
-def _flat(org: store.OrgRow) -> dict[str, Any]:
+def _flatten(org: store.OrgRow) -> dict[str, Any]:
     found = msgspec.structs.asdict(org)
     del found["proved"]  # audited by its own events
     found |= msgspec.structs.asdict(found.pop("settings"))

@@ -103,7 +103,7 @@ class Links:
         )
 
     def _usage(self, usage: ReferenceTarget) -> ReferenceUsage:
-        places = [self._where(spot) for spot in usage.spots]
+        places = [self._present_spot(spot) for spot in usage.spots]
         return ReferenceUsage(
             status=usage.status,  # type: ignore[arg-type]
             relation=usage.relation,  # type: ignore[arg-type]
@@ -127,18 +127,18 @@ class Links:
         return self._backlinks(content_id, "reusable-content", query)
 
     def _backlinks(self, target: str, kind: str, query: PageQuery) -> Listing[ContentLocation]:
-        listing = present_slice(self._index.backlinks(target, kind, query), self._where)
+        listing = present_slice(self._index.backlinks(target, kind, query), self._present_spot)
         return Listing([place for place in listing.items if place is not None], listing.count, listing.next)
 
     # --- presenting -----------------------------------------------------------------------------------
 
-    def _once(self, key: Any, make: Callable[[], T]) -> T:
+    def _cached(self, key: Any, make: Callable[[], T]) -> T:
         if key not in self._made:
             self._made[key] = make()
         made: T = self._made[key]
         return made
 
-    def _where(self, spot: Spot) -> ContentLocation | None:
+    def _present_spot(self, spot: Spot) -> ContentLocation | None:
         if spot.kind == "page":
             place = NodeLocation(self._key(spot)) if spot.node else UNSET
             return self._page(spot.space, spot.owner, place)
@@ -148,21 +148,21 @@ class Links:
         """Return the key of a node, which an edit may have kept from an earlier text."""
 
         def kept() -> dict[str, str]:
-            page = find_page(self._tx, self._base_of(spot.space), spot.owner)
+            page = find_page(self._tx, self._state_of(spot.space), spot.owner)
             return find_kept_keys(self._tx, spot.owner, page.body) if page and page.body else {}
 
         assert spot.node is not None
-        return self._once(("keys", spot.owner), kept).get(spot.node, spot.node)
+        return self._cached(("keys", spot.owner), kept).get(spot.node, spot.node)
 
     def _target(self, usage: ReferenceTarget) -> ContentLocation | None:
         if usage.target is not None:
-            found = self._thing(usage)
+            found = self._present_target(usage)
             if found is not None:
                 return found
         ref = msgspec.json.decode(usage.written)
         return UrlLocation(ref["url"]) if isinstance(ref.get("url"), str) else None
 
-    def _thing(self, usage: ReferenceTarget) -> ContentLocation | None:
+    def _present_target(self, usage: ReferenceTarget) -> ContentLocation | None:
         space_id, target = usage.space or self._access.space_id, usage.target or ""
         match usage.kind:
             case "page":
@@ -189,13 +189,13 @@ class Links:
     def _page(
         self, space_id: str, page_id: str, place: AnchorLocation | NodeLocation | UnsetType
     ) -> PageLocation | None:
-        page = self._once(("page", space_id, page_id), lambda: self._reader(space_id).found_page(page_id))
+        page = self._cached(("page", space_id, page_id), lambda: self._reader(space_id).found_page(page_id))
         if page is None:
             return None
         return PageLocation(self._organization(), self._space(space_id), page, self._context(space_id), place)
 
     def _file(self, space_id: str, file_id: str) -> FileLocation | None:
-        item = find_item(self._tx, self._base_of(space_id), file_id, "file")
+        item = find_item(self._tx, self._state_of(space_id), file_id, "file")
         if item is None:
             return None
         [file] = self._reader(space_id).present_files([item])
@@ -215,15 +215,15 @@ class Links:
             return UNSET
         return ChangeRequestContext(self._over.context)
 
-    def _base_of(self, space_id: str) -> State:
+    def _state_of(self, space_id: str) -> State:
         if space_id == self._access.space_id:
             return self._state
-        return self._once(("base", space_id), lambda: main_state(self._tx, space_id))
+        return self._cached(("base", space_id), lambda: main_state(self._tx, space_id))
 
     def _reader(self, space_id: str) -> ContentReader:
         view = self._view if space_id == self._access.space_id else ""
-        return self._once(
-            ("reader", space_id), lambda: ContentReader(self._to, self._tx, self._base_of(space_id), view)
+        return self._cached(
+            ("reader", space_id), lambda: ContentReader(self._to, self._tx, self._state_of(space_id), view)
         )
 
     def _space(self, space_id: str) -> Space:
@@ -231,11 +231,11 @@ class Links:
             role = space_access(self._tx, self._access.actor, Can.VIEW, space_id).role
             return present_space(self._to, get_space(self._tx, space_id), role)
 
-        return self._once(("space", space_id), made)
+        return self._cached(("space", space_id), made)
 
     def _organization(self) -> Organization:
         def made() -> Organization:
             organization = get_organization(self._tx, self._access.organization_id)
             return present_organization(self._to, organization, self._access.member_role)
 
-        return self._once("organization", made)
+        return self._cached("organization", made)

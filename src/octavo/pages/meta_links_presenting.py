@@ -20,7 +20,7 @@ def meta_links_of(
     def target(ref: Any) -> PageTarget | UrlTarget | None:
         if not isinstance(ref, dict):
             return None
-        meaning = resolver.meaning(page_owner(page), ref, "link")
+        meaning = resolver.resolve(page_owner(page), ref, "link")
         if meaning.status != "ok":
             return None
         if meaning.kind == "page" and meaning.target is not None:

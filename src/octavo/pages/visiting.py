@@ -24,7 +24,7 @@ from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from ..kit.pagination import Listing, Next, slice_items
-from ..references import Documents, Resolver, ViewFiles, load_view, page_owner, visitor_of_token
+from ..references import Resolver, ViewDocuments, ViewFiles, load_view, page_owner, visitor_of_token
 from .meta_links_presenting import meta_links_of
 from .presenting import present_files
 from .wire import (
@@ -65,7 +65,7 @@ class VisitorReader:
         self._app = to.app.space(read.space_id)
         files = ViewFiles(tx, self._view, withheld=True)
         self._resolver = Resolver(files, app_hosts(to.settings.url), visitor_of_token(tx, visitor))
-        self._documents = Documents(tx, self._view, self._resolver)
+        self._documents = ViewDocuments(tx, self._view, self._resolver)
 
     # --- pages ----------------------------------------------------------------------------------------
 
@@ -141,7 +141,7 @@ class VisitorReader:
             raise NotFound(f"This content has no page {page.id!r}.")
         if isinstance(shown, DocumentPage):
             if query.format == "markdown":
-                shown.markdown = markdown_page(page, self._documents.to_write(page, self._address(page)))
+                shown.markdown = markdown_page(page, self._documents.for_markdown(page, self._address(page)))
             else:
                 shown.document = Raw(self._document(page))
         return shown
@@ -181,7 +181,7 @@ class VisitorReader:
             kept = _documents.of(self._tx).get((*own, self._resolver.revisions(asked)))
             if kept is not None:
                 return kept
-        document = self._documents.to_give(page)
+        document = self._documents.for_external_renderer(page)
         encoded = msgspec.json.encode(contained("json", lambda: document, to_json))
         if not page.computed and not self._documents.drawn:
             asked = self._resolver.asked

@@ -40,8 +40,7 @@ def draw_home(installation: str, sites_url: str) -> bytes:
 
 
 def draw_refusal(installation: str, title: str, message: str) -> bytes:
-    """Return the page for people who were redirected to a URL that can't be shown. ``message``: the reason.
-    """
+    """Return the page for people who were redirected to a URL that can't be shown. ``message``: the reason."""
     return _fill("refused.html", INSTALLATION=installation, TITLE=title, MESSAGE=message)
 
 

@@ -15,7 +15,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.locales import date_words
-from ..references import Documents, NobodyViewer, Resolver, ViewFiles, load_view
+from ..references import NobodyViewer, Resolver, ViewDocuments, ViewFiles, load_view
 from ..spaces import get_space
 from .order import Chapter, LinkedPage, Order, StoredFile, write_document
 from .store import PrintSubject
@@ -33,11 +33,11 @@ def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject
     view = load_view(tx, state)
     chosen = chosen_pages(view.tree, wanted.page_id, wanted.single)
     resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(context.settings.url), NobodyViewer())
-    documents = Documents(tx, view, resolver)
+    documents = ViewDocuments(tx, view, resolver)
     used = _Used()
     chapters = []
     for number, (page, level) in enumerate(chosen):
-        document = documents.to_draw(page, folded=False)
+        document = documents.for_rendering(page, folded=False)
         used.note(document)
         write_document(folder, number, document)
         chapters.append(_chapter(page, level))

@@ -2,9 +2,9 @@
 them."""
 
 from . import tables as tables
-from .index import derive, difference
+from .index import derive_delta, list_changes_between
 from .listing import LinkIndex, Overlay, ReferenceTarget, Spot, overlay_of
-from .lookup import Files, Owner, OwnerKind
+from .lookup import Owner, OwnerKind, SpaceFiles
 from .naming import (
     NamedKind,
     documents_for,
@@ -14,12 +14,12 @@ from .naming import (
     list_spaces_naming_spec,
 )
 from .resolving import MemberViewer, NobodyViewer, Resolver, cover_ref, page_owner, state_resolver
-from .showing import Documents
+from .showing import ViewDocuments
 from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view, visitor_of_token
 
 __all__ = [
-    "Documents", "Files", "LinkIndex", "MemberViewer", "NamedKind", "NobodyViewer", "Overlay", "Owner", "OwnerKind",
-    "Resolver", "SiteVisitor", "SpaceView", "Spot", "ReferenceTarget", "ViewFiles", "cover_ref", "derive", "difference",
+    "ViewDocuments", "SpaceFiles", "LinkIndex", "MemberViewer", "NamedKind", "NobodyViewer", "Overlay", "Owner", "OwnerKind",
+    "Resolver", "SiteVisitor", "SpaceView", "Spot", "ReferenceTarget", "ViewFiles", "cover_ref", "derive_delta", "list_changes_between",
     "documents_for", "find_pages_with", "is_named_for", "list_spaces_naming_person",
     "list_spaces_naming_spec", "load_view", "overlay_of", "page_owner", "state_resolver", "visitor_of_token",
 ]  # fmt: skip

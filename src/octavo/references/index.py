@@ -1,7 +1,7 @@
 """Index of all references of a space and their targets, updated with each revision of main at a cost
 proportional to its changes.
 
-``derive`` compares main with a state that differs from it by some changes, and returns which rows of
+``derive_delta`` compares main with a state that differs from it by some changes, and returns which rows of
 references are obsolete and which are new. A revision of main writes the result; for a change request, it is
 overlaid on the rows of main.
 """
@@ -27,8 +27,8 @@ from ..content import (
     find_edit,
     find_items,
     find_pages,
+    list_branch_content,
     list_changed,
-    list_held,
     read_source,
 )
 from ..core.document import ChangedBlocks, Document, assign_keys, contained, references
@@ -67,7 +67,7 @@ def _row(
     known = [files for files in resolver.known if isinstance(files, StateFiles)]
     for files in known:
         files.asked = set()
-    meaning = resolver.meaning(owner, ref, type, space_id)
+    meaning = resolver.resolve(owner, ref, type, space_id)
     known = [files for files in resolver.known if isinstance(files, StateFiles)]
     asked = sorted(asked for files in known for asked in files.asked)
     relation = "dependsOn" if meaning.kind in _DEPENDS or type == "reusable-content" else "reference"
@@ -203,7 +203,7 @@ def _rows_of_edit(
     return old, {row.at: row for row in new}
 
 
-def _stale(
+def _find_stale_questions(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool
 ) -> _Stale:
     """Return the questions whose answers may have changed. ``same_places``: whether the anchors in the texts
@@ -244,7 +244,7 @@ def _stale(
     return stale
 
 
-def derive(
+def derive_delta(
     tx: Transaction,
     state: State,
     changes: Changes,
@@ -297,14 +297,14 @@ def derive(
     return delta
 
 
-def difference(tx: Transaction, head: State, there: State) -> Changes:
+def list_changes_between(tx: Transaction, head: State, there: State) -> Changes:
     """Return the changes from the head of main to the state of a change request or to an earlier state of
     main."""
     *over, below = there.layers
     moved = list_changed(tx, head.layers[0], after=below.sequence)
     pages, items = set(moved.pages), set(moved.items)
     for layer in over:
-        held = list_held(tx, layer)
+        held = list_branch_content(tx, layer)
         pages |= held.pages
         items |= held.items
     found_pages, found_items = find_pages(tx, there, pages), find_items(tx, there, items)
@@ -324,7 +324,7 @@ def prepare(
     whole: bool = False,
 ) -> Delta:
     """Compute what a revision of main changes in the rows, before its transaction begins."""
-    return derive(tx, state, changes, hosts, anew=anew, whole=anew or whole)
+    return derive_delta(tx, state, changes, hosts, anew=anew, whole=anew or whole)
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
@@ -486,7 +486,9 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
             f"SELECT {picked} FROM content_references r WHERE r.space_id = :s AND {IS_CURRENT}", s=space_id
         )
     }
-    wanted = {row for row in derive(tx, state, changes, hosts, anew=True).new if row.space_id == space_id}
+    wanted = {
+        row for row in derive_delta(tx, state, changes, hosts, anew=True).new if row.space_id == space_id
+    }
     asked = sum(len(msgspec.json.decode(row.asked)) for row in wanted)
     questions = tx.value(
         f"""SELECT count(*) FROM reference_questions q
@@ -529,7 +531,7 @@ def _rows_asking(
                    ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.version = q.version
                      AND r.place = q.place
                  WHERE q.asked_in = :space AND {IS_CURRENT} AND """
-    stale = _stale(tx, state, changes, files, same_places=same_places)
+    stale = _find_stale_questions(tx, state, changes, files, same_places=same_places)
     found: dict[Place, Row] = {}
     exact = sorted(stale.exact)
     for start in range(0, len(exact), _BATCH):

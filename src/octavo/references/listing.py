@@ -139,7 +139,7 @@ class LinkIndex:
         self._parameters: dict[str, Any] = {
             "organization": access.organization_id,
             "space": access.space_id,
-            "seen": json_list(self._seen()),
+            "seen": json_list(self._list_visible_ids()),
         }
         self._sees = f"{tx.given('seen', 'id')} AS v"
         hidden = _IS_HIDDEN.format(seen=self._sees)
@@ -150,9 +150,9 @@ class LinkIndex:
             f"SELECT {', '.join(COLUMNS)}, '' AS since FROM content_references r WHERE {IS_CURRENT}"
         ]
         if over is not None:
-            self._lay(over)
+            self._apply_overlay(over)
 
-    def _seen(self) -> list[str]:
+    def _list_visible_ids(self) -> list[str]:
         """Return which of the relevant spaces and collections the caller can see."""
         access, found = self._access, list[str]()
         new = {row.target_space for row in self._over.delta.new} if self._over else set()
@@ -170,7 +170,7 @@ class LinkIndex:
             found += [row[0] for row in rows]
         return found
 
-    def _lay(self, over: Overlay) -> None:
+    def _apply_overlay(self, over: Overlay) -> None:
         gone = [" ".join(map(str, at)) for at in over.delta.old]
         new = [
             [*map(_text, msgspec.structs.astuple(row)), "1" if row.at in over.broken else ""]
@@ -228,7 +228,7 @@ class LinkIndex:
         targets.update(changed)
         return (before if kept is None else kept).without(before).plus(total_of(targets))
 
-    def _see(self, groups: Iterable[ReferenceGroup]) -> dict[ReferenceGroup, _Seen]:
+    def _find_visibility(self, groups: Iterable[ReferenceGroup]) -> dict[ReferenceGroup, _Seen]:
         """Return how the caller sees the references of these groups."""
         asked = list(groups)
         given = [[str(n), *group] for n, group in enumerate(asked)]
@@ -252,7 +252,7 @@ class LinkIndex:
         references, caused by the ``change-request`` or already broken in the ``space``."""
         after = decode_token(query.page, str, str, int) or ("", "", -1)
         everything, listed = self._totals(context, owner)
-        seen = self._see({*everything.refs, *listed.refs})
+        seen = self._find_visibility({*everything.refs, *listed.refs})
         wanted = status if context is None else "broken"
         some = {group for group, refs in listed.refs.items() if refs and wanted in (None, seen[group].status)}
         if status not in (None, wanted):

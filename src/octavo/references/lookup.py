@@ -44,7 +44,7 @@ class Owner(Struct, frozen=True):
     file_path: str | None
 
 
-class Files(links.Lookup, Protocol):
+class SpaceFiles(links.Lookup, Protocol):
     """Pages and files of one space, as far as a reader can see them."""
 
     space_id: str
@@ -94,7 +94,7 @@ def with_included(
                 yield replace(inner, conditions=(*place.conditions, *inner.conditions), included=True)
 
 
-def find_include(files: Files, owner: Owner, written: str) -> str | None:
+def find_include(files: SpaceFiles, owner: Owner, written: str) -> str | None:
     """Return the ID of the reusable content that an include refers to."""
     named = links.by_kind(written)
     if named is not None and named["kind"] == "reusable-content":
@@ -104,7 +104,7 @@ def find_include(files: Files, owner: Owner, written: str) -> str | None:
 
 
 class StateFiles:
-    """State of a space with ``changes`` on top (``Files``)."""
+    """State of a space with ``changes`` on top (``SpaceFiles``)."""
 
     def __init__(self, tx: Transaction, state: State, changes: Changes | None = None) -> None:
         self._tx = tx

@@ -15,7 +15,7 @@ from ..kit.db import Transaction
 from ..kit.operation import Visitor
 from .resolving import Resolver
 from .row import IS_CURRENT
-from .showing import Documents
+from .showing import ViewDocuments
 from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view, visitor_of_token
 
 NamedKind = Literal["user", "openapi"]
@@ -95,14 +95,15 @@ def _find_in_pages(
     documents = documents_for(tx, view, visitor_of_token(tx, visitor), url)
     pages = map(view.tree.page, sorted(find_pages_with(tx, view.state.space_id, kind, [target])))
     return any(
-        page is not None and page.kind == "document" and documents.names(page, wanted) for page in pages
+        page is not None and page.kind == "document" and documents.has_reference(page, wanted)
+        for page in pages
     )
 
 
-def documents_for(tx: Transaction, view: SpaceView, visitor: SiteVisitor, url: str) -> Documents:
+def documents_for(tx: Transaction, view: SpaceView, visitor: SiteVisitor, url: str) -> ViewDocuments:
     """Return the documents of a space as a visitor of a site sees them."""
     resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(url), visitor)
-    return Documents(tx, view, resolver)
+    return ViewDocuments(tx, view, resolver)
 
 
 def _is_made_of(page: Page, wanted: Mapping[str, Any]) -> bool:

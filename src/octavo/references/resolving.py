@@ -21,7 +21,7 @@ from ..core.pages import Page
 from ..errors import NotFound
 from ..kit.db import Transaction
 from ..spaces import get_space
-from .lookup import Files, Owner, StateFiles, find_include
+from .lookup import Owner, SpaceFiles, StateFiles, find_include
 
 Kind = Literal["url", "page", "file", "space", "user", "collection", "reusable-content", "openapi"]
 Status = Literal["ok", "broken", "in-app"]
@@ -51,7 +51,7 @@ class Viewer(Protocol):
 
     def sees(self, space_id: str) -> bool: ...
 
-    def files(self, space_id: str) -> Files | None:
+    def files(self, space_id: str) -> SpaceFiles | None:
         """Return the files of another space, or None if the reader can't see it."""
 
 
@@ -66,7 +66,7 @@ class EverythingViewer:
     def sees(self, space_id: str) -> bool:
         return True
 
-    def files(self, space_id: str) -> Files | None:
+    def files(self, space_id: str) -> SpaceFiles | None:
         return _main_files(self._tx, space_id)
 
 
@@ -85,7 +85,7 @@ class MemberViewer:
         own = get_space(self._tx, self._space_id).organization_id
         return access is not None and access.organization_id == own
 
-    def files(self, space_id: str) -> Files | None:
+    def files(self, space_id: str) -> SpaceFiles | None:
         return _main_files(self._tx, space_id) if self.sees(space_id) else None
 
 
@@ -97,11 +97,11 @@ class NobodyViewer:
     def sees(self, space_id: str) -> bool:
         return False
 
-    def files(self, space_id: str) -> Files | None:
+    def files(self, space_id: str) -> SpaceFiles | None:
         return None
 
 
-def _main_files(tx: Transaction, space_id: str) -> Files | None:
+def _main_files(tx: Transaction, space_id: str) -> SpaceFiles | None:
     try:
         return StateFiles(tx, main_state(tx, space_id))
     except NotFound:
@@ -112,15 +112,15 @@ class Resolver:
     """Resolver of references in the files of one space, and of other spaces that its viewer can see, for one
     request."""
 
-    def __init__(self, own: Files, hosts: tuple[str, ...], viewer: Viewer) -> None:
+    def __init__(self, own: SpaceFiles, hosts: tuple[str, ...], viewer: Viewer) -> None:
         self._own = own
         self._hosts = hosts
         self._viewer = viewer
-        self._files: dict[str, Files | None] = {own.space_id: own}
+        self._files: dict[str, SpaceFiles | None] = {own.space_id: own}
         self._seen: set[str] = set()
 
     @property
-    def known(self) -> list[Files]:
+    def known(self) -> list[SpaceFiles]:
         """Return the files consulted so far, those of the own space first."""
         return [files for files in self._files.values() if files is not None]
 
@@ -135,7 +135,7 @@ class Resolver:
         found = (self.files(space_id) for space_id in space_ids)
         return tuple(files.revision_id if files is not None else None for files in found)
 
-    def files(self, space_id: str) -> Files | None:
+    def files(self, space_id: str) -> SpaceFiles | None:
         """Return the files of a space, or None if the viewer can't see it."""
         if space_id not in self._files:
             self._files[space_id] = self._viewer.files(space_id)
@@ -143,7 +143,7 @@ class Resolver:
 
     # --- single references ----------------------------------------------------------------------------
 
-    def meaning(
+    def resolve(
         self, owner: Owner, ref: dict[str, Any], type: str, space_id: str | None = None
     ) -> ResolvedReference:
         """Resolve a reference in ``owner`` (of the own space, or of ``space_id``) that a node of ``type``
@@ -163,7 +163,7 @@ class Resolver:
             return _BROKEN
         return self._of_target(own, owner, target)
 
-    def _of_target(self, own: Files, owner: Owner, target: Target) -> ResolvedReference:
+    def _of_target(self, own: SpaceFiles, owner: Owner, target: Target) -> ResolvedReference:
         match target.kind:
             case "page" | "anchor" if target.space is None:
                 page = target.page or (owner.id if owner.kind == "page" else None)
@@ -181,7 +181,7 @@ class Resolver:
                 return ResolvedReference("url", "ok")
         return _BROKEN
 
-    def _by_id(self, own: Files, owner: Owner, ref: dict[str, Any]) -> ResolvedReference:
+    def _by_id(self, own: SpaceFiles, owner: Owner, ref: dict[str, Any]) -> ResolvedReference:
         kind = ref.get("kind")
         match kind:
             case "page" | "anchor":
@@ -214,7 +214,9 @@ class Resolver:
                 return ResolvedReference("url", "ok" if ref.get("url") else "broken")
         return _BROKEN
 
-    def _page(self, files: Files, owner: Owner, page: str | None, anchor: str | None) -> ResolvedReference:
+    def _page(
+        self, files: SpaceFiles, owner: Owner, page: str | None, anchor: str | None
+    ) -> ResolvedReference:
         if page is None:
             # In a reusable content: a place in it, or in the page that includes it.
             found = files.find_anchor(owner, anchor) if anchor is not None else None
@@ -258,7 +260,7 @@ class Resolver:
 
     def content_ref(self, owner: Owner, ref: dict[str, Any], type: str) -> dict[str, Any]:
         """Return a reference as a ContentRef. An unresolved one remains as written."""
-        meaning = self.meaning(owner, ref, type)
+        meaning = self.resolve(owner, ref, type)
         if meaning.kind == "url" or meaning.target is None:
             return ref
         if ref.get("kind") != "url":

@@ -13,9 +13,9 @@ from ..content import (
     Item,
     ItemKind,
     State,
-    asker_at,
     draw_blocks,
     read_source,
+    requester_at,
     with_content,
 )
 from ..core.document import (
@@ -69,7 +69,7 @@ class ConditionResult(NamedTuple):
     text: str
 
 
-class Documents:
+class ViewDocuments:
     """Documents of a view as its visitor sees them: evaluated, with included content in place, and without
     comments and links to withheld pages. ``resolver`` uses the files of the view, including withheld ones."""
 
@@ -80,10 +80,12 @@ class Documents:
         self.drawn: set[Drawn] = set()
         """Sources of rendered blocks so far, which can change without a revision."""
 
-    def to_draw(self, page: Page, *, folded: bool, elsewhere: bool = False, whole: bool = True) -> Document:
+    def for_rendering(
+        self, page: Page, *, folded: bool, elsewhere: bool = False, whole: bool = True
+    ) -> Document:
         """Return the document for HTML and print, with resolved references and the IDs of anchors in their
         nodes. ``folded``: whether details of rendered blocks can be collapsed. ``elsewhere``: see
-        ``to_give``. ``whole``: see ``Drawing``."""
+        ``for_external_renderer``. ``whole``: see ``Drawing``."""
         owner = page_owner(page)
 
         def drawn(document: Document) -> Document:
@@ -95,17 +97,17 @@ class Documents:
 
         return contained("show", self._source(page), drawn)
 
-    def to_give(self, page: Page) -> Document:
-        """Return the document as nodes for an external renderer: like ``to_draw``, with included content in
+    def for_external_renderer(self, page: Page) -> Document:
+        """Return the document as nodes for an external renderer: like ``for_rendering``, with included content in
         place.
 
         Blocks of the organization's API specifications remain blocks: the renderer fetches the specification
         and shows more of it than a document contains.
         """
-        document = self.to_draw(page, folded=False, elsewhere=True)
+        document = self.for_rendering(page, folded=False, elsewhere=True)
         return replace_nodes(document, lambda node: node.nodes if node.type == "reusable-content" else None)
 
-    def to_find(self, page: Page, types: Container[str]) -> list[Block]:
+    def find_blocks(self, page: Page, types: Container[str]) -> list[Block]:
         """Return the blocks of these types that the visitor sees on a page, before they are rendered."""
         return [
             with_content(node, self._find_file(page_owner(page)))
@@ -113,7 +115,7 @@ class Documents:
             if isinstance(node, Block) and node.type in types
         ]
 
-    def names(self, page: Page, ref: dict[str, Any]) -> bool:
+    def has_reference(self, page: Page, ref: dict[str, Any]) -> bool:
         """Return whether the visitor sees a page with this reference, before its blocks are rendered."""
         return any(found.ref == ref for found in references(self._to_be_drawn(page)))
 
@@ -150,7 +152,7 @@ class Documents:
     def _source(self, page: Page) -> Callable[[], Document]:
         return lambda: source_document(self._tx, self._view.state.space_id, page)
 
-    def to_write(
+    def for_markdown(
         self, page: Page, url_of: Callable[[dict[str, Any]], str | None], *, section: str | None = None
     ) -> Document:
         """Return the document as Markdown for use outside its source. ``url_of`` returns the URL of a
@@ -186,7 +188,7 @@ class Documents:
         self, page: Page, document: Document, *, folded: bool, elsewhere: bool = False, whole: bool = True
     ) -> None:
         """Replace blocks by their renderings."""
-        asker = asker_at(self._tx, self._view.state.space_id, None)
+        asker = requester_at(self._tx, self._view.state.space_id, None)
         drawing = Drawing(
             asker,
             folded,

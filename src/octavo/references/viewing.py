@@ -45,7 +45,7 @@ from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
 from .inclusions import Inclusions
-from .lookup import Files, Owner, OwnerKind, find_include, places_of, with_included
+from .lookup import Owner, OwnerKind, SpaceFiles, find_include, places_of, with_included
 from .resolving import page_owner
 
 K = TypeVar("K", bound=Hashable)
@@ -259,7 +259,7 @@ def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView
 
 
 class ViewFiles:
-    """Files of a view for references (``Files``). ``withheld``: include pages that the visitor can't see, so
+    """Files of a view for references (``SpaceFiles``). ``withheld``: include pages that the visitor can't see, so
     that a link to one is recognized."""
 
     def __init__(self, tx: Transaction, view: SpaceView, *, withheld: bool) -> None:
@@ -347,7 +347,7 @@ class SiteVisitor:
     def sees(self, space_id: str) -> bool:
         return self._sees(space_id)
 
-    def files(self, space_id: str) -> Files | None:
+    def files(self, space_id: str) -> SpaceFiles | None:
         return ViewFiles(self._tx, self._view(space_id), withheld=False) if self._sees(space_id) else None
 
 

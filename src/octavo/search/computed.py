@@ -16,22 +16,22 @@ from ..content import (
     BATCH,
     Drawing,
     Item,
-    asker_at,
     computed_document,
     computed_state,
+    contains_rendered_blocks,
     current_versions,
     draw_blocks,
-    drawn_states,
     expand,
     find_item,
     find_pages,
-    holds_drawings,
     list_drawn,
+    list_rendering_states,
     list_spaces_with_computed,
     lock_branch,
     main_state,
     on_dependency_change,
     read_source,
+    requester_at,
 )
 from ..core.document import Document, contained
 from ..core.links import app_hosts
@@ -117,7 +117,7 @@ def _index_long(context: Context, space_id: str, branch_id: str, page_id: str) -
         if page is None:
             return
         document = read_source(tx, page.body)
-        draws = holds_drawings(document)
+        draws = contains_rendered_blocks(document)
         text = page_text(tx, space_id, page, document, draws=draws)
     with context.db.write() as tx:
         if not lock_branch(tx, branch_id):
@@ -241,14 +241,14 @@ class _Reading:
     def __init__(self, context: Context, tx: Transaction, space_id: str) -> None:
         self._tx = tx
         self.state = main_state(tx, space_id)
-        self._asker = asker_at(tx, space_id, None)
+        self._asker = requester_at(tx, space_id, None)
         self._resolver = state_resolver(tx, self.state, app_hosts(context.settings.url), NobodyViewer())
 
     def hash_of(self, page: Page, draws: bool) -> str:
         """Return a hash of all that a page is made of, our own code included."""
         if draws:
             drawn = list_drawn(self._drawing(page), read_source(self._tx, page.body))
-            made_of: object = (drawn, drawn_states(self._tx, self._asker, drawn))
+            made_of: object = (drawn, list_rendering_states(self._tx, self._asker, drawn))
         else:
             made_of = computed_state(self._tx, self.state.space_id, page)
         fields = (page.title, page.link_title, page.description, page.body, page.computed)

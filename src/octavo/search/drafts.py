@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ..content import State, find_pages, get_body, list_changed, list_held, main_state, read_source
+from ..content import State, find_pages, get_body, list_branch_content, list_changed, main_state, read_source
 from ..core.pages import Page
 from ..core.wording import stem
 from ..kit.db import Transaction
@@ -49,7 +49,7 @@ def draft_of(tx: Transaction, state: State) -> Draft | None:
         if layer.branch_id == main.layers[0].branch_id:
             pages |= list_changed(tx, main.layers[0], layer.sequence).pages
         else:
-            pages |= list_held(tx, layer).pages
+            pages |= list_branch_content(tx, layer).pages
     return Draft(state, pages)
 
 

@@ -17,9 +17,9 @@ from ..content import (
     BATCH,
     Changes,
     State,
+    contains_rendered_blocks,
     enqueue_rebuild,
     get_body,
-    holds_drawings,
     list_oversized,
     list_pages,
     main_state,
@@ -100,7 +100,7 @@ def prepare(
         prepared.later = prepared.later or (page is not None and page.kind == "computed")
         if page is not None and page.kind in INDEXED:
             document = read_source(tx, page.body)
-            draws = holds_drawings(document)
+            draws = contains_rendered_blocks(document)
             prepared.later = prepared.later or draws
             prepared.add(page_text(tx, state.space_id, page, document, draws=draws))
     if not anew:

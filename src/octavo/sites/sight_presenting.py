@@ -18,7 +18,7 @@ from ..errors import NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.pagination import Next, Slice, decode_token, slice_items, slice_rows
-from ..references import Documents, SiteVisitor, SpaceView, documents_for, load_view
+from ..references import SiteVisitor, SpaceView, ViewDocuments, documents_for, load_view
 from ..spaces import list_spaces_by_id
 from .audiences.wire import (
     Obstacle,
@@ -185,7 +185,7 @@ class _Pages:
     def __init__(
         self,
         view: SpaceView,
-        documents: Documents,
+        documents: ViewDocuments,
         seen: frozenset[str],
         base: str,
         obstacle: Obstacle | None,

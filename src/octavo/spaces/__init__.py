@@ -21,6 +21,7 @@ from .kinds import MAX_TITLE, UNTITLED
 from .store import (
     SpaceRow,
     advance_main,
+    count_new_draft,
     find_place,
     get_collection,
     get_space,
@@ -30,12 +31,11 @@ from .store import (
     list_spaces,
     list_spaces_by_id,
     list_visible_space_ids,
-    name_language,
-    number_change,
-    recount_change,
     require_collection,
     set_edit_mode,
     set_git_state,
+    set_language_if_unset,
+    update_change_counts,
     update_space,
 )
 from .trashing import BEING_REMOVED, discard_space
@@ -57,8 +57,8 @@ __all__ = [
     "Space", "SpaceRow", "UNTITLED", "WriteCopy", "advance_main", "before_copy", "create_space",
     "duplicate_space", "find_place", "get_collection", "get_space", "get_titles", "insert_space",
     "is_released", "list_in_collection", "list_spaces", "list_spaces_by_id", "list_visible_space_ids",
-    "name_language", "number_change", "on_begin", "on_copy", "on_language", "on_leaving", "on_purge",
+    "set_language_if_unset", "count_new_draft", "on_begin", "on_copy", "on_language", "on_leaving", "on_purge",
     "on_transfer", "on_unnamed_texts", "prepare_copy", "present_collection", "present_space",
-    "present_space_to_visitor", "recount_change", "release", "require_collection", "retain", "set_edit_mode", "set_git_state",
+    "present_space_to_visitor", "update_change_counts", "release", "require_collection", "retain", "set_edit_mode", "set_git_state",
     "register_share_links", "discard_space", "update_space",
 ]  # fmt: skip

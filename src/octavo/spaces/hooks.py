@@ -142,6 +142,6 @@ def notify_left(tx: Transaction, kind: str, ids: list[str]) -> None:
         hook(tx, kind, ids)
 
 
-def forget_texts(tx: Transaction, hashes: list[str]) -> None:
+def notify_unnamed_texts(tx: Transaction, hashes: list[str]) -> None:
     for hook in _on_unnamed_texts:
         hook(tx, hashes)

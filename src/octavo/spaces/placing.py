@@ -63,7 +63,7 @@ def require_parent(tx: Transaction, org: OrgAccess, parent_id: str | None) -> No
         )
 
 
-def depth(tx: Transaction, collection_id: str | None) -> int:
+def collection_depth(tx: Transaction, collection_id: str | None) -> int:
     """Return the depth of a collection, counting itself; 0 for the top level."""
     count = 0
     while collection_id is not None:
@@ -74,7 +74,7 @@ def depth(tx: Transaction, collection_id: str | None) -> int:
 
 def require_depth(tx: Transaction, parent_id: str | None, height: int) -> None:
     """Raises BadRequest when collections of ``height`` levels would be nested too deeply in ``parent_id``."""
-    if depth(tx, parent_id) + height > MAX_DEPTH:
+    if collection_depth(tx, parent_id) + height > MAX_DEPTH:
         raise BadRequest(f"parent: collections can be nested at most {MAX_DEPTH} levels deep")
 
 

@@ -105,7 +105,7 @@ def set_git_state(tx: Transaction, space_id: str, state: str | None) -> None:
     )
 
 
-def name_language(tx: Transaction, space_id: str, language: str) -> None:
+def set_language_if_unset(tx: Transaction, space_id: str, language: str) -> None:
     """Set the language of a space unless it is already set."""
     if get_space(tx, space_id).language is None:
         update_space(tx, space_id, language=language)
@@ -362,7 +362,7 @@ def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
 _COUNTED = {"draft": "changes_draft", "open": "changes_open"}
 
 
-def number_change(tx: Transaction, space_id: str) -> int:
+def count_new_draft(tx: Transaction, space_id: str) -> int:
     """Count a new draft and return its number, which is the total number of change requests of the space."""
     number: int = tx.value(
         """UPDATE spaces SET changes_total = changes_total + 1, changes_draft = changes_draft + 1
@@ -372,7 +372,7 @@ def number_change(tx: Transaction, space_id: str) -> int:
     return number
 
 
-def recount_change(tx: Transaction, space_id: str, before: str, after: str) -> None:
+def update_change_counts(tx: Transaction, space_id: str, before: str, after: str) -> None:
     """Update the counts after a change request of the space changed its status."""
     counts = (_COUNTED.get(before), "- 1"), (_COUNTED.get(after), "+ 1")
     steps = [f"{column} = {column} {step}" for column, step in counts if column]

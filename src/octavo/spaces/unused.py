@@ -15,7 +15,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.tables import Content, content_columns
-from .hooks import forget_texts
+from .hooks import notify_unnamed_texts
 
 WAIT = 24 * 3_600_000
 _BATCH = 500
@@ -80,7 +80,7 @@ def _remove(context: Context, content: Content, before: int) -> bool:
         )
         gone = [hash for hash, is_unnamed in rows if is_unnamed]
         if content == "text":
-            forget_texts(tx, gone)
+            notify_unnamed_texts(tx, gone)
         else:
             # Delete the file before its release record, so that a process waiting to retain it stores it again.
             for hash in gone:

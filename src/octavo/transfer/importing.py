@@ -53,7 +53,7 @@ from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.files import detect_type
 from ..kit.icons import icon, is_free
-from ..spaces import get_space, name_language
+from ..spaces import get_space, set_language_if_unset
 from .matching import longest_in_order, match_pages, ranks_of
 from .sampling import Sample
 from .sources import Source
@@ -163,7 +163,7 @@ def import_files(
     )
     if changed and staged.language is not None:
         with context.db.write() as tx:
-            name_language(tx, space_id, staged.language)
+            set_language_if_unset(tx, space_id, staged.language)
     files = sum(item.kind == "file" for item in staged.items)
     return ImportOutcome(
         space_id,

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct
 
-from ..access import Can, SpaceAccess, act_for, find_first_administrator, space_access
+from ..access import Can, SpaceAccess, actor_for_job, find_first_administrator, space_access
 from ..changes import Edited, again
 from ..content import (
     ITEM_KINDS,
@@ -31,7 +31,7 @@ from ..core.problems import Problem
 from ..errors import BadRequest
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..spaces import get_space, name_language
+from ..spaces import get_space, set_language_if_unset
 from . import store
 from .importing import ImportOutcome, StagedFiles, replace_all, stage_for
 from .recording import record
@@ -73,7 +73,7 @@ def import_source(
         state, changed = again(bringing.merge)
     if changed and is_empty and staged.language is not None:
         with context.db.write() as tx:
-            name_language(tx, space_id, staged.language)
+            set_language_if_unset(tx, space_id, staged.language)
     brought = bringing.brought
     return ImportOutcome(
         space_id,
@@ -245,7 +245,7 @@ class _Bringing:
                 "People and the source changed the same places, and nobody administers the organization, who could "
                 "settle it; nothing was changed. --replace takes what the source says."
             )
-        return space_access(tx, act_for(administrator, organization), Can.EDIT, self._space_id)
+        return space_access(tx, actor_for_job(administrator, organization), Can.EDIT, self._space_id)
 
     def _record(self, tx: Transaction, state: State, space: SpaceAccess | None) -> None:
         earlier = self.brought.base.run if self.brought.base is not None else None

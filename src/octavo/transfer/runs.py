@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from ..access import Actor, Can, act_for, space_access
+from ..access import Actor, Can, actor_for_job, space_access
 from ..changes import (
     Edited,
     change_access,
@@ -38,7 +38,7 @@ from ..kit.fetch import Fetcher
 from ..kit.jobs import LeaseLost, finish, job
 from ..kit.outbox import emit
 from ..kit.temporary import TemporaryFolder
-from ..spaces import name_language
+from ..spaces import set_language_if_unset
 from ..uploads import get_uploads
 from . import store
 from .converting import Folder, gather_uploads
@@ -155,7 +155,7 @@ def _import(context: Context, run: RunRow) -> None:
         if run.preview:
             _preview(context, run, source, progress)
             return
-        actor = act_for(run.user_id, run.organization_id)
+        actor = actor_for_job(run.user_id, run.organization_id)
         variants = stack.enter_context(space_for_each(context, actor, run, source))
         if variants is None:
             staged = stage_files(context, source, progress=progress.tell)
@@ -247,7 +247,7 @@ def _place(
         )
         return brought.edited
 
-    actor = act_for(run.user_id, run.organization_id)
+    actor = actor_for_job(run.user_id, run.organization_id)
 
     def end(tx: Transaction, state: State, wrote: bool = True) -> None:
         nonlocal is_over
@@ -260,7 +260,7 @@ def _place(
         record(tx, run.id, brought, staged, space, revision, said, urls or {})
         is_over = True
         if was_empty and run.change_id is None and staged.language is not None:
-            name_language(tx, run.space_id, staged.language)
+            set_language_if_unset(tx, run.space_id, staged.language)
         finish(tx)
 
     with context.db.read() as tx:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..access import Can, act_for, space_access
+from ..access import Can, actor_for_job, space_access
 from ..changes import Edited, edit_live
 from ..content import Item, State, body_hash, get_body, list_items, list_pages, main_state, put_bodies
 from ..core.document import Document, read, split_page, with_head, word_count, write
@@ -83,7 +83,7 @@ def run_translation(context: Context, translation: str, run: str) -> None:
 
 def _run(context: Context, row: TranslationRow, run: str) -> None:
     begun = time.monotonic()
-    actor = act_for(row.run_by, row.organization_id)
+    actor = actor_for_job(row.run_by, row.organization_id)
     with context.db.read() as tx:
         space_access(tx, actor, Can.VIEW, row.source_id)
         space = space_access(tx, actor, Can.EDIT, row.space_id)

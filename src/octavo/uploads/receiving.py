@@ -269,7 +269,7 @@ def _store(context: Context, spool: Any, limit: int) -> str:
 
 def _save_part(context: Context, upload: UploadRow, start: int, spool: Any) -> None:
     """Store the next bytes of a file. Raises Conflict if others arrived in the meantime."""
-    size = spool.report()
+    size = spool.tell()
     if not size or start != _received(upload):
         return
     with context.db.read() as tx:

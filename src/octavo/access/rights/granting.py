@@ -29,16 +29,16 @@ def guard_roles(tx: Transaction, target: ObjectAccess) -> Iterator[None]:
     if target.role == "admin":
         yield
         return
-    before = _roles(tx, target)
+    before = _list_roles(tx, target)
     yield
-    after = _roles(tx, target)
+    after = _list_roles(tx, target)
     for user_id, role in after.items():
         was = before.get(user_id)
         if role != was and not (at_least(target.role, role) and at_least(target.role, was)):
             raise Forbidden(f"This would change a role above your own, which is `{target.role}` here.")
 
 
-def _roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
+def _list_roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
     steps = list_steps(tx, target.kind, target.id)
     standings = list_evaluated_roles(tx, target.organization_id, steps)
     return {user_id: standing.decision.role for user_id, standing in standings.items()}
@@ -72,7 +72,7 @@ def invite(
             _put(tx, target, subject, role)
 
 
-def change(tx: Transaction, target: ObjectAccess, subject: Grantee, role: str | None) -> None:
+def change_role(tx: Transaction, target: ObjectAccess, subject: Grantee, role: str | None) -> None:
     """Change a role that was granted at this object itself. Raises NotFound if there is no such grant."""
     with guard_roles(tx, target):
         if store.find_grant(tx, target.kind, target.id, subject) is None:

@@ -210,7 +210,7 @@ def _update(call: Call, target: ObjectAccess, subject: Grantee, body: UpdatePerm
         if body.role is UNSET:
             granting.require_granted(tx, target, subject)
         else:
-            granting.change(tx, target, subject, body.role)
+            granting.change_role(tx, target, subject, body.role)
 
 
 @operation("removeUserFromSpace", "DELETE", _SPACE + "/users/{userId}", needs=Can.ADMIN, returns=Deletion)

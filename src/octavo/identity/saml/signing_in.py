@@ -270,7 +270,7 @@ def _find_person(tx: Transaction, provider: store.ProviderRow, answer: _Answer) 
         user = find_user_by_email(tx, answer.email)
     if user is None:
         return None
-    if not linked_accounts.may_sign_in(tx, user.id):
+    if not linked_accounts.can_sign_in(tx, user.id):
         raise Forbidden("This account is deactivated. Ask an administrator to reactivate it.")
     membership = find_membership(tx, provider.organization_id, user.id)
     if membership is not None and membership.disabled:

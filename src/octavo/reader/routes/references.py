@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 
-from ...content import asker_at
+from ...content import requester_at
 from ...errors import NotFound
 from ...kit.edge import Answer, etag_of
 from ...openapi import export, find_reference, may_export
@@ -51,7 +51,7 @@ def read_specification(view: View, visit: SpaceVisit) -> Later:
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, form = (query.get(name, [""])[0] for name in ("page", "as"))
     page = visit.view.tree.page(page_id)
-    asker = asker_at(view.tx, visit.view.state.space_id, None)
+    asker = requester_at(view.tx, visit.view.state.space_id, None)
     found = find_reference(view.tx, asker, page) if page is not None and may_export(page) else None
     if found is None:
         raise NotFound("This page offers no specification.")
