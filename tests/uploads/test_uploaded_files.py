@@ -78,7 +78,7 @@ def test_only_ones_own_uploads_for_pages_that_have_come_are_taken(world: World) 
         ),
         ({"upload": upload(world, data, kind="import_file")}, 404, "upload: the uploaded file"),
         ({"upload": "nothing"}, 404, "upload: the uploaded file"),
-        ({"upload": waiting}, 400, "has not been uploaded yet"),
+        ({"upload": waiting}, 400, "been uploaded yet"),
         ({"upload": waiting, "url": "https://example.com/x.png"}, 400, "expected either"),
         ({}, 400, "expected either"),
     ):

@@ -176,4 +176,4 @@ def require_members(tx: Transaction, organization_id: str, user_ids: list[str], 
         users=sorted(wanted),
     )
     if missing := wanted - {row[0] for row in found}:
-        raise NotFound(f"{place}: {sorted(missing)[0]!r} is not a member of this organization.")
+        raise NotFound(f"{place}: {sorted(missing)[0]!r} isn't a member of this organization.")

@@ -28,7 +28,7 @@ def require_known(scopes: Iterable[str]) -> None:
     """Raises BadRequest for an unknown scope."""
     for scope in scopes:
         if scope not in SCOPES:
-            raise BadRequest(f"scopes: {scope!r} is not a scope. Use any of {', '.join(sorted(SCOPES))}")
+            raise BadRequest(f"scopes: {scope!r} isn't a scope. Use any of {', '.join(sorted(SCOPES))}")
 
 
 AGENT_SCOPES: tuple[AgentScope, ...] = get_args(AgentScope)
@@ -37,7 +37,7 @@ never write to main directly: people merge their drafts, or an agent that was gr
 
 
 class Reach(NamedTuple):
-    """What a caller's token can call, whoever they are. ``scopes``: those of the caller. ``agent``: whether
+    """Reach of a caller's token, independent of the person. ``scopes``: those of the caller. ``agent``: whether
     an agent or app acts for a person; the scopes are then from ``AGENT_SCOPES`` or ``API_SCOPES``."""
 
     kind: type[Caller]

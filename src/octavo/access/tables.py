@@ -8,7 +8,7 @@ from .roles import ORDER
 declare(
     Table(
         name="users",
-        stays="go along without passwords, in a file of their own",
+        stays="exported to a separate file, without passwords",
         secrets=("password_hash",),
         values={"kind": ("person", "service", "integration", "deleted")},
     ),

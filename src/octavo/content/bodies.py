@@ -10,7 +10,7 @@ from functools import lru_cache
 import msgspec
 
 from ..core.document import Document, read, split_page
-from ..kit import metrics as metrics  # noqa: PLC0414 - it tells of blocks that fail, whoever reads them
+from ..kit import metrics as metrics  # noqa: PLC0414 - imported for its effect: it reports failing blocks
 from ..kit.cache import ByteCache, share
 from ..kit.db import Database, Transaction
 from ..spaces import retain

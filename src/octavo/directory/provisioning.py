@@ -222,7 +222,7 @@ def delete_user(tx: Transaction, org: OrgAccess, resource_id: str) -> None:
 def _find_people(tx: Transaction, organization_id: str, members: Sequence[str]) -> store.People:
     people = store.find_people(tx, organization_id, list(members))
     if people is None:
-        raise NotFound("members: at least one user is not in this organization")
+        raise NotFound("members: at least one user isn't in this organization")
     return people
 
 

@@ -84,10 +84,10 @@ def confirm(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> list[st
     BadRequest and Conflict."""
     factor = find_factor(tx, sealer, user_id)
     if factor is None or factor.confirmed:
-        raise Conflict("Two-factor authentication is not being set up. Start the setup first.")
+        raise Conflict("Two-factor authentication isn't being set up. Start the setup first.")
     step = _matching_step(factor, code)
     if step is None:
-        raise BadRequest("code: does not match the current code of the authenticator app")
+        raise BadRequest("code: doesn't match the current code of the authenticator app")
     tx.run(
         "UPDATE second_factors SET confirmed = 1, last_step = :step WHERE user_id = :user",
         step=step,

@@ -291,7 +291,7 @@ def _find_or_create_person(tx: Transaction, issuer: str, identity: Identity) -> 
     if known is None:
         if identity.email is None:
             raise Forbidden(
-                "The sign-in provider has not verified your email address. Verify it there, then sign in again."
+                "The sign-in provider hasn't verified your email address. Verify it there, then sign in again."
             )
         user = find_user_by_email(tx, identity.email)
         if user is None:

@@ -215,7 +215,7 @@ def request_link(context: Context, browser: Browser, email: str) -> None:
     """Enqueue an email with a link to the person with this address, if any. Raises TooManyRequests and
     Unavailable."""
     if not context.settings.smtp_url:
-        raise Unavailable("This server does not send email. Set OCTAVO_SMTP_URL to turn on sign-in links.")
+        raise Unavailable("This server doesn't send email. Set OCTAVO_SMTP_URL to turn on sign-in links.")
     email = email.strip().lower()
     with context.db.write() as tx:
         attempts.record_or_refuse(tx, attempts.client_counter("link", browser.client))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ..access import ORDER
 from ..kit.tables import Table, declare
 
-_OPENS = "lets people into the installation it is in"
+_OPENS = "gives access to this server"
 
 declare(
     Table(name="sessions", stays="secret", secrets=("hash",)),
-    Table(name="attempts", stays="of the moment"),
+    Table(name="attempts", stays="temporary"),
     Table(name="first_sign_ins", stays=_OPENS),
     Table(name="one_time_secrets", stays="secret", secrets=("hash",)),
     Table(name="second_factors", stays="secret", secrets=("recovery_hashes",)),

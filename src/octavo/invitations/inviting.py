@@ -270,7 +270,7 @@ def get_invitation(tx: Transaction, secret: str) -> store.InvitationRow:
 
 def _not_found() -> NotFound:
     return NotFound(
-        "secret: this invitation does not exist, was already used, or has expired. Ask for a new one."
+        "secret: this invitation doesn't exist, was already used, or has expired. Ask for a new one."
     )
 
 

@@ -10,7 +10,7 @@ declare(
     Table(name="invitations", stays="secret", columns=(person("invited_by"),), secrets=("hash",)),
     Table(
         name="invite_links",
-        stays="lets people into the installation it is in",
+        stays="gives access to this server",
         columns=(
             row("target_id", "organizations", target_type=("organization",)),
             row("target_id", "spaces", target_type=("space",)),

@@ -76,7 +76,7 @@ def _require_named(org: OrgRow, domain: str) -> None:
         raise BadRequest(f"{domain!r} belongs to a public email provider. Use a domain of your organization.")
     if domain not in org.email_domains:
         raise NotFound(
-            f"emailDomains: organization {org.id!r} does not list {domain!r}. Add the domain to its settings first."
+            f"emailDomains: organization {org.id!r} doesn't list {domain!r}. Add the domain to its settings first."
         )
 
 

@@ -34,9 +34,7 @@ def join_by_domain(tx: Transaction, actor: Actor, user_id: str, organization_id:
     """Add the caller as a member with the default role. An existing member keeps their role."""
     domain = _own_domain(tx, user_id)
     if domain is None:
-        raise BadRequest(
-            "Your email address is not verified. Sign in once with an emailed link to verify it."
-        )
+        raise BadRequest("Your email address isn't verified. Sign in once with an emailed link to verify it.")
     missing = NotFound(
         f"Organization {organization_id!r} does not exist or is not open to people with a {domain} address."
     )

@@ -50,7 +50,7 @@ _LEFT_OUT = "Not shown: the content included by this page exceeds the maximum le
 
 
 class DocumentView(Protocol):
-    """What documents need from a view (``SpaceView``)."""
+    """View as required by documents (``SpaceView``)."""
 
     state: State
 

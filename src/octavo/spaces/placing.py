@@ -189,7 +189,7 @@ def _index(
         _require_visible(tx, org, neighbor)
         place = [i for i, s in enumerate(siblings) if s[1:] == (neighbor.kind, neighbor.id)]
         if not place:
-            raise BadRequest(f"{neighbor.place}: {neighbor.id!r} is not in this parent")
+            raise BadRequest(f"{neighbor.place}: {neighbor.id!r} isn't in this parent")
         found.append(place[0] + step)
     if len(set(found)) > 1:
         raise BadRequest("position: `before` and `after` must be adjacent")

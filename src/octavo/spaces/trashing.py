@@ -64,7 +64,7 @@ def restore_space(tx: Transaction, access: SpaceAccess) -> None:
         removed=BEING_REMOVED,
         id=space_id,
     ):
-        raise Conflict("This space is not in the trash, so it can't be restored.")
+        raise Conflict("This space isn't in the trash, so it can't be restored.")
     above = space.collection_id
     while above is not None:
         tx.run("UPDATE collections SET deleted_at = NULL WHERE id = :id", id=above)

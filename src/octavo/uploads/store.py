@@ -65,12 +65,10 @@ def get_uploads(
             or upload.kind != kind
         ):
             raise NotFound(
-                f"{place}: the uploaded file {key!r} does not exist or has expired. Upload it again."
+                f"{place}: the uploaded file {key!r} doesn't exist or has expired. Upload it again."
             )
         if upload.hash is None:
-            raise BadRequest(
-                f"{place}: the file {key!r} has not been uploaded yet. Send it to its URL first."
-            )
+            raise BadRequest(f"{place}: the file {key!r} hasn't been uploaded yet. Send it to its URL first.")
         found.append(upload)
     return found
 

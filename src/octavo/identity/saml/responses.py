@@ -182,9 +182,9 @@ def _decode(encoded: str) -> bytes:
     try:
         xml = base64.b64decode("".join(encoded.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise RefusedResponse("SAML response: is not valid base64") from None
+        raise RefusedResponse("SAML response: must be valid base64") from None
     if len(xml) > MAX_BYTES:
-        raise RefusedResponse("SAML response: is too large")
+        raise RefusedResponse("SAML response: too large")
     declaration = _DECLARATION.match(xml)
     body = xml[declaration.end() :] if declaration else xml
     encoding = _ENCODING.search(declaration[0]) if declaration else None
@@ -218,7 +218,7 @@ def _get_assertion(root: Any) -> Any:
 def _require_sound_signatures(root: Any, assertion: Any) -> None:
     signatures = list(root.iter(f"{_DS}Signature"))
     if not signatures:
-        raise RefusedResponse("SAML response: is not signed")
+        raise RefusedResponse("SAML response: must be signed")
     if len(signatures) > 2 or len({id(s.getparent()) for s in signatures}) != len(signatures):
         raise RefusedResponse("SAML response: has too many signatures")
     for signature in signatures:
@@ -319,7 +319,7 @@ def _require_time(element: Any, moment: int, *, needs_end: bool = False) -> int:
     if needs_end and ends is None:
         raise RefusedResponse("SAML response: has no expiration time")
     if (begins is not None and moment < begins - _SKEW) or (ends is not None and moment >= ends + _SKEW):
-        raise RefusedResponse("SAML response: has expired or is not valid yet")
+        raise RefusedResponse("SAML response: expired or not valid yet")
     if ends is not None and ends - moment > _MAX_LIFETIME:
         raise RefusedResponse("SAML response: is valid for longer than a day")
     return ends if ends is not None else moment + _MAX_LIFETIME

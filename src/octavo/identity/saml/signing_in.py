@@ -148,7 +148,7 @@ def receive(context: Context, provider_id: str, encoded: str, relay_state: str |
             asked = _Asked(local_path(relay_state), hash_token(binding))
         else:
             raise RefusedResponse(
-                "SAML response: was not requested by Octavo. Start at Octavo's sign-in page, or allow sign-ins that the"
+                "SAML response: wasn't requested by Octavo. Start at Octavo's sign-in page, or allow sign-ins that the"
                 " provider initiates (`idpInitiated`)."
             )
         secret = one_time.issue(tx, context.sealer, _ANSWER, _answer(provider_id, assertion, asked), LIFETIME)
@@ -264,7 +264,7 @@ def _find_person(tx: Transaction, provider: store.ProviderRow, answer: _Answer) 
         user = find_user(tx, linked_id)
     elif answer.email is None:
         raise Forbidden(
-            "The identity provider did not send your email address. Ask your administrator to include it."
+            "The identity provider didn't send your email address. Ask your administrator to include it."
         )
     else:
         user = find_user_by_email(tx, answer.email)

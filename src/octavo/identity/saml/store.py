@@ -59,7 +59,7 @@ def get_provider(tx: Transaction, organization_id: str, provider_id: str) -> Pro
 def get_active_provider(tx: Transaction, provider_id: str) -> ProviderRow:
     found = find_provider(tx, provider_id)
     if found is None or not found.active:
-        raise NotFound("This sign-in provider does not exist or is not set up yet. Check its settings.")
+        raise NotFound("This sign-in provider doesn't exist or isn't set up yet. Check its settings.")
     return found
 
 

@@ -120,7 +120,7 @@ def _find_members(tx: Transaction, org: OrgAccess, named: Sequence[str], place: 
     found = store.find_member_ids(tx, org.organization_id, list(named))
     for name in named:
         if name not in found:
-            raise NotFound(f"{place}: {name!r} is not a member of this organization.")
+            raise NotFound(f"{place}: {name!r} isn't a member of this organization.")
     return list(dict.fromkeys(found[name] for name in named))
 
 
