@@ -1,4 +1,4 @@
-"""The evaluator of roles, its SQL form for lists and the table of everybody agree with a slow reference."""
+"""The evaluator of roles, its SQL form for lists, and the table for all members agree with a slow reference."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def test_a_million_worlds() -> None:
 
 
 def write(tx: Transaction, world: RightsWorld) -> None:
-    """Puts a world into the database, beside another organization that says the opposite of everything."""
+    """Write a world to the database, next to another organization with the opposite of everything."""
     for table in ("grants", "spaces", "team_members", "teams", "members", "organizations", "users"):
         tx.run(f"DELETE FROM {table}")
-    # Inside before outside: they hold each other.
+    # Inner ones before outer ones, because they reference each other.
     for collection in sorted((i for i in world.parents if i[0] == "c"), key=lambda i: -int(i[1:])):
         tx.run("DELETE FROM collections WHERE id = :id", id=collection)
     tx.run("DELETE FROM collections")
@@ -114,7 +114,7 @@ def write(tx: Transaction, world: RightsWorld) -> None:
 
 
 def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | None]:
-    """What lists show to this member, each with the role there."""
+    """Return what lists show to this member, each with the role there."""
     org = OrgAccess("o", Person(user, "token"), world.members[user])
     found = {}
     for seen in (select_visible_spaces(org, "1 = 1"), select_visible_collections(org, "1 = 1")):
@@ -141,7 +141,7 @@ def test_lists_and_the_table_of_everybody_agree(database: Database, seed: int) -
             assert {u: s.decision.role for u, s in standings.items()} == {
                 user: reference(world, user, thing) for user in world.members
             }
-            # One by one, as people ask about somebody, it is the same.
+            # Evaluating a single person gives the same result.
             ways = {thing: steps, **list_steps_of_spaces(tx, [thing])}
             assert ways[thing] == steps
             for user, found in standings.items():
