@@ -171,13 +171,14 @@ def require_visitor(call: Call) -> Visitor:
 
 
 def _check(abilities: Abilities, role: str | None, needs: Can, missing: str) -> None:
-    """Raises NotFound when the role can't see the object and Forbidden when it lacks ``needs``."""
+    """Raise NotFound when the role can't see the object and Forbidden when it lacks ``needs``."""
     if not at_least(role, abilities[Can.VIEW]):
         raise NotFound(missing)
     least = abilities[needs]
     if not at_least(role, least):
         raise Forbidden(
-            f"This requires the `{least}` role or higher; your role here is `{role or 'guest'}`. Ask an administrator for access."
+            f"This requires the `{least}` role or higher; your role here is `{role or 'guest'}`."
+            " Ask an administrator for access."
         )
 
 
@@ -323,7 +324,7 @@ def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _Foun
 def _require(
     actor: Actor, found: _FoundObject | None, abilities: Abilities, needs: Can, kind: Kind, object_id: str
 ) -> _FoundObject:
-    """Raises NotFound or Forbidden unless the actor reaches the object and has the ability there."""
+    """Raise NotFound or Forbidden unless the actor reaches the object and has the ability there."""
     missing = f"There is no {kind} {object_id!r}."
     if found is None or is_bound_elsewhere(actor, found.organization_id):
         raise NotFound(missing)

@@ -168,7 +168,7 @@ def is_member_of_any(tx: Transaction, user_id: str, organization_ids: list[str])
 
 
 def require_members(tx: Transaction, organization_id: str, user_ids: list[str], place: str) -> None:
-    """Raises NotFound for ``place`` unless all users are members of the organization."""
+    """Raise NotFound for ``place`` unless all users are members of the organization."""
     wanted = set(user_ids)
     found = tx.all(
         "SELECT user_id FROM members WHERE organization_id = :org AND user_id IN :users",

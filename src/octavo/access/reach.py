@@ -56,7 +56,7 @@ def is_session(actor: Actor) -> bool:
 
 
 def require_single_sign_on(actor: Actor, role: str | None, forced: bool) -> None:
-    """Raises Forbidden if ``is_shut_out``."""
+    """Raise Forbidden if ``is_shut_out``."""
     if is_shut_out(actor, role, forced):
         raise Forbidden(
             "This organization requires single sign-on. Sign in with one of the providers listed at its /sso endpoint."
@@ -78,7 +78,7 @@ def list_reachable_organizations(tx: Transaction, actor: Actor) -> list[str]:
 
 
 def require_account(actor: Actor, needs: Can) -> None:
-    """Raises Forbidden when the token or session can't do this to the actor's own account; see ``ACCOUNT``."""
+    """Raise Forbidden when the token or session can't do this to the actor's own account; see ``ACCOUNT``."""
     need = ACCOUNT[needs]
     if need.whole and actor.organization_id is not None:
         raise Forbidden(

@@ -25,7 +25,7 @@ SCOPES = frozenset(
 
 
 def require_known(scopes: Iterable[str]) -> None:
-    """Raises BadRequest for an unknown scope."""
+    """Raise BadRequest for an unknown scope."""
     for scope in scopes:
         if scope not in SCOPES:
             raise BadRequest(f"scopes: {scope!r} isn't a scope. Use any of {', '.join(sorted(SCOPES))}")
@@ -175,7 +175,7 @@ def _integration_includes_scope(scopes: frozenset[str], needed: str) -> bool:
 
 
 def require_scope(actor: Actor, operation: Operation) -> None:
-    """Raises Forbidden when the scopes of the actor's token don't include the operation."""
+    """Raise Forbidden when the scopes of the actor's token don't include the operation."""
     if allows(reach_of(actor), operation):
         return
     match actor:

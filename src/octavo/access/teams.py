@@ -56,7 +56,7 @@ def list_teams_by_id(tx: Transaction, team_ids: list[str]) -> dict[str, TeamRow]
 
 
 def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], place: str) -> None:
-    """Raises NotFound for ``place`` unless all teams belong to the organization."""
+    """Raise NotFound for ``place`` unless all teams belong to the organization."""
     wanted = set(team_ids)
     found = tx.all(
         "SELECT id FROM teams WHERE organization_id = :org AND id IN :teams",

@@ -381,7 +381,7 @@ def cookie_header(context: Context, value: str, seconds: int, name: str | None =
 
 
 def require_same_origin(call: Call) -> None:
-    """Raises Forbidden unless our own pages made the request. Browsers send cookies automatically, so any
+    """Raise Forbidden unless our own pages made the request. Browsers send cookies automatically, so any
     change must prove this."""
     if not _is_asked_by_us(call):
         raise Forbidden(

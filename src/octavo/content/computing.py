@@ -204,7 +204,8 @@ def _computer(source: Source) -> Computer:
         named = _computers.get(max(beginnings, key=len, default=""))
     if named is None:
         raise BadRequest(
-            f"source.type: {source.type!r} isn't supported. Install the integration that provides it, or check the spelling."
+            f"source.type: {source.type!r} isn't supported. Install the integration"
+            " that provides it, or check the spelling."
         )
     return named
 

@@ -295,7 +295,8 @@ def rebuild_outdated(context: Context, space_id: str, version: int) -> None:
     if version > DERIVATION:
         # During an upgrade, two versions run at the same time, and this job is for a worker of the newer one.
         raise Unavailable(
-            f"This rebuild needs a newer version of Octavo (derivation {version} instead of {DERIVATION}). Upgrade this worker."
+            f"This rebuild needs a newer version of Octavo (derivation {version} instead of {DERIVATION})."
+            " Upgrade this worker."
         )
     index_space(context, space_id)
 

@@ -68,7 +68,7 @@ def visit_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> V
 
 
 def _require_shown(tx: Transaction, state: State, visitor: Visitor) -> None:
-    """Raises NotFound unless the state is visible to the visitor.
+    """Raise NotFound unless the state is visible to the visitor.
 
     Visitors can read the head of main, or of the change request in their preview, and for a while the
     previous head, so that a client that reads pages one by one doesn't lose them in between.

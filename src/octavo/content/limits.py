@@ -22,7 +22,7 @@ _NAMES = {"file": "files", "reusable-content": "reusable contents", "variable": 
 
 
 def require_limits(tx: Transaction, state: State, changes: Changes, page_size: int) -> None:
-    """Raises BadRequest or TooLarge if the state would exceed a limit after these changes. ``page_size``: the
+    """Raise BadRequest or TooLarge if the state would exceed a limit after these changes. ``page_size``: the
     maximum size of the Markdown of a page or reusable content, in bytes."""
     before = store.find_pages(tx, state, changes.pages)
     known = store.find_items(tx, state, changes.items)
@@ -46,7 +46,8 @@ def require_limits(tx: Transaction, state: State, changes: Changes, page_size: i
             _require_path(item.path)
     for digest, size in list_oversized(tx, bodies, page_size):
         raise TooLarge(
-            f"{bodies[digest]}: has {size} bytes of Markdown, more than the limit of {page_size}. Split it into several pages"
+            f"{bodies[digest]}: has {size} bytes of Markdown, more than the limit of {page_size}."
+            " Split it into several pages"
         )
     moved = [
         page
@@ -70,7 +71,8 @@ def _require_number(
     more = sum(page is not None for page in changes.pages.values()) - pages_before
     if more > 0 and (count := store.count_pages(tx, state) + more) > MAX_PAGES:
         raise BadRequest(
-            f"pages: the space would have {count} pages, more than the limit of {MAX_PAGES}. Split it into several spaces"
+            f"pages: the space would have {count} pages, more than the limit of {MAX_PAGES}."
+            " Split it into several spaces"
         )
     for kind, most in MAX_ITEMS.items():
         added = sum(item is not None and item.kind == kind for item in changes.items.values())

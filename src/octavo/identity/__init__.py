@@ -15,8 +15,9 @@ from .verification import verify_address
 from .wire import SignedInResult, present_new_session
 
 __all__ = [
-    "SignedInResult", "begin_session", "browser_of", "disable_member", "end_session", "mark_never_signed_in",
-    "hash_password", "is_created_by", "issue_first_link", "issue_link", "list_active_providers", "list_sessions", "list_tokens",
-    "present_new_session", "remove_member", "require_another_admin", "require_acceptable_password", "require_still_signed_in",
-    "set_password", "verify_address",
+    "SignedInResult", "begin_session", "browser_of", "disable_member", "end_session", "hash_password",
+    "is_created_by", "issue_first_link", "issue_link", "list_active_providers", "list_sessions",
+    "list_tokens", "mark_never_signed_in", "present_new_session", "remove_member",
+    "require_acceptable_password", "require_another_admin", "require_still_signed_in", "set_password",
+    "verify_address",
 ]  # fmt: skip

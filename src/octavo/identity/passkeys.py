@@ -122,7 +122,8 @@ def _server(settings: Settings) -> Fido2Server:
     else:
         if not found.is_loopback:
             raise Unavailable(
-                "Passkeys need a domain name, but OCTAVO_URL contains an IP address. Set OCTAVO_URL to a URL with a domain."
+                "Passkeys need a domain name, but OCTAVO_URL contains an IP address."
+                " Set OCTAVO_URL to a URL with a domain."
             )
         host, port = "localhost", settings.address.port
         origin = f"{settings.address.scheme}://{host}" + (f":{port}" if port else "")

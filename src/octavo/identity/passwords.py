@@ -39,7 +39,7 @@ def _dummy_hash() -> str:
 
 
 def require_acceptable_password(password: str, email: str) -> None:
-    """Raises BadRequest when the password is too short, too long, too simple, or equal to the email address."""
+    """Raise BadRequest when the password is too short, too long, too simple, or equal to the email address."""
     if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
         raise BadRequest(f"password: must be {MIN_LENGTH} to {MAX_LENGTH} characters")
     if password.strip().lower() in (email, email.partition("@")[0]) or len(set(password)) < 4:

@@ -9,7 +9,7 @@ from ..kit.tables import end_membership
 
 
 def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -> None:
-    """Raises Conflict when the user is the last active administrator of the organization."""
+    """Raise Conflict when the user is the last active administrator of the organization."""
     admins = tx.all(
         f"""SELECT m.user_id FROM members m JOIN users u ON u.id = m.user_id
             WHERE m.organization_id = :org AND m.role = 'admin' AND m.disabled = 0

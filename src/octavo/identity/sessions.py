@@ -100,7 +100,7 @@ def has_never_signed_in(tx: Transaction, user_id: str) -> bool:
 
 
 def require_still_signed_in(tx: Transaction, actor: Actor) -> None:
-    """Raises Unauthorized when the session or token of a request has ended since the request was authorized.
+    """Raise Unauthorized when the session or token of a request has ended since the request was authorized.
 
     Check this in the transaction that changes how a user signs in. Otherwise, someone who loses access in
     that moment could leave themselves a way back.

@@ -234,7 +234,8 @@ def mail_link(context: Context, email: str) -> None:
         context.settings,
         to=email,
         subject="Your sign-in link",
-        text=f"Use this link to sign in. It expires in 15 minutes and can be used once:\n\n{context.settings.url}/sign-in?link={secret}\n\n"
+        text="Use this link to sign in. It expires in 15 minutes and can be used once:\n\n"
+        f"{context.settings.url}/sign-in?link={secret}\n\n"
         "If you didn't request this email, you can ignore it.\n",
     )
 

@@ -5,6 +5,6 @@ from .making import is_scaled, make_variants, on_variants_created
 from .store import VARIANT_TYPE, ImageVariant, ScaledImage, find_pictures, variant_name
 
 __all__ = [
-    "ScaledImage", "VARIANT_TYPE", "ImageVariant", "find_pictures", "is_scaled", "make_variants", "on_variants_created",
-    "variant_name",
+    "ImageVariant", "ScaledImage", "VARIANT_TYPE", "find_pictures", "is_scaled", "make_variants",
+    "on_variants_created", "variant_name",
 ]  # fmt: skip

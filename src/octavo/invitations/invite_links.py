@@ -52,7 +52,7 @@ def enter_target(tx: Transaction, org: OrgAccess, target: tuple[Target, str]) ->
 
 
 def _require_own(place: Place, role: str | None) -> None:
-    """Raises Forbidden for a role above the caller's own there, and BadRequest for a role that grants no
+    """Raise Forbidden for a role above the caller's own there, and BadRequest for a role that grants no
     access."""
     if place is None:
         return

@@ -154,7 +154,8 @@ def mail_invitation(context: Context, invitation_id: str) -> None:
         context.settings,
         to=invitation.email,
         subject=f"{who} invited you to {org.title}".replace("\n", " ").replace("\r", " "),
-        text=f"{who} invited you to join {org.title}. {how}\n\nIf you weren't expecting this invitation, you can ignore this email.\n",
+        text=f"{who} invited you to join {org.title}. {how}\n\n"
+        "If you weren't expecting this invitation, you can ignore this email.\n",
     )
 
 

@@ -179,7 +179,5 @@ def role_of(link: LinkRow, body: UpdateInvite) -> str | None:
     """Return the new role of a link. Raises BadRequest if the body has the wrong field for its target."""
     given, expected = (body.role, "role") if link.target_type == "organization" else (body.level, "level")
     if given is UNSET:
-        raise BadRequest(
-            f"{expected}: required for a link to {'an' if link.target_type == 'organization' else 'a'} {link.target_type}."
-        )
+        raise BadRequest(f"{expected}: required for links of the type `{link.target_type}`.")
     return given

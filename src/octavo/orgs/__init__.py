@@ -24,7 +24,8 @@ from .wire import CreateOrganization, Organization, present_organization
 __all__ = [
     "CreateOrganization", "Member", "MergeRule", "OrgRow", "OrgSettings", "Organization", "RuleName",
     "RuledChange", "RuledReview", "create_organization", "create_organization_for",
-    "find_organization_by_former_hostname", "find_organization_by_hostname", "forget_default_site", "get_organization", "is_trusted",
-    "list_member_ids", "list_members_by_id", "present_member", "present_organization", "require_merge_rules",
-    "set_default_site", "trust_organization", "verify_domain_for_operator",
+    "find_organization_by_former_hostname", "find_organization_by_hostname", "forget_default_site",
+    "get_organization", "is_trusted", "list_member_ids", "list_members_by_id", "present_member",
+    "present_organization", "require_merge_rules", "set_default_site", "trust_organization",
+    "verify_domain_for_operator",
 ]  # fmt: skip

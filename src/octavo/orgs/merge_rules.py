@@ -70,7 +70,7 @@ _SAMPLES = [
 
 
 def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[MergeRule]) -> None:
-    """Raises NotFound for people of other organizations, and BadRequest for an expression that is invalid or
+    """Raise NotFound for people of other organizations, and BadRequest for an expression that is invalid or
     gives neither true nor false for any sample change request."""
     for index, rule in enumerate(rules):
         if rule.users is not UNSET:

@@ -21,7 +21,7 @@ from .merge_rules import require_merge_rules
 
 
 def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raises BadRequest for an organization in an archive whose hostname is invalid or taken on this server."""
+    """Raise BadRequest for an organization in an archive whose hostname is invalid or taken on this server."""
     hostname = row.get("hostname")
     try:
         msgspec.convert(hostname, Hostname | None)

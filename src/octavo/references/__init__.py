@@ -18,8 +18,9 @@ from .showing import ViewDocuments
 from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view, visitor_of_token
 
 __all__ = [
-    "ViewDocuments", "SpaceFiles", "LinkIndex", "MemberViewer", "NamedKind", "NobodyViewer", "Overlay", "Owner", "OwnerKind",
-    "Resolver", "SiteVisitor", "SpaceView", "Spot", "ReferenceTarget", "ViewFiles", "cover_ref", "derive_delta", "list_changes_between",
-    "documents_for", "find_pages_with", "is_named_for", "list_spaces_naming_person",
-    "list_spaces_naming_spec", "load_view", "overlay_of", "page_owner", "state_resolver", "visitor_of_token",
+    "LinkIndex", "MemberViewer", "NamedKind", "NobodyViewer", "Overlay", "Owner", "OwnerKind",
+    "ReferenceTarget", "Resolver", "SiteVisitor", "SpaceFiles", "SpaceView", "Spot", "ViewDocuments",
+    "ViewFiles", "cover_ref", "derive_delta", "documents_for", "find_pages_with", "is_named_for",
+    "list_changes_between", "list_spaces_naming_person", "list_spaces_naming_spec", "load_view",
+    "overlay_of", "page_owner", "state_resolver", "visitor_of_token",
 ]  # fmt: skip

@@ -57,7 +57,7 @@ def _different(name: str, column: str, where: str) -> str:
 
 
 _NAMED = _different("named", "target_space", "space_id = :space")
-_NEIGHBOURS = f"""WITH RECURSIVE {_NAMED},
+_NEIGHBORS = f"""WITH RECURSIVE {_NAMED},
     {_different("collected", "target", "space_id = :space AND kind = 'collection'")},
     {_different("naming", "space_id", "target_space = :space")}
   SELECT id FROM named UNION SELECT id FROM collected UNION SELECT id FROM naming
@@ -160,7 +160,7 @@ class LinkIndex:
             {row.target for row in self._over.delta.new if row.kind == "collection"} if self._over else set()
         )
         given = {"space": access.space_id, "new": json_list(id for id in new if id)}
-        among = _NEIGHBOURS.format(new=self._tx.given("new", "id"))
+        among = _NEIGHBORS.format(new=self._tx.given("new", "id"))
         org = access.organization
         for seen in (
             select_visible_spaces(org, f"s.deleted_at IS NULL AND s.id IN ({among})", **given),

@@ -53,12 +53,12 @@ from .wire import (
 )
 
 __all__ = [
-    "BEING_REMOVED", "NewSpace", "Collection", "Copy", "CreateSpace", "GitSyncState", "LANGUAGES", "Language", "MAX_TITLE",
-    "Space", "SpaceRow", "UNTITLED", "WriteCopy", "advance_main", "before_copy", "create_space",
-    "duplicate_space", "find_place", "get_collection", "get_space", "get_titles", "insert_space",
-    "is_released", "list_in_collection", "list_spaces", "list_spaces_by_id", "list_visible_space_ids",
-    "set_language_if_unset", "count_new_draft", "on_begin", "on_copy", "on_language", "on_leaving", "on_purge",
-    "on_transfer", "on_unnamed_texts", "prepare_copy", "present_collection", "present_space",
-    "present_space_to_visitor", "update_change_counts", "release", "require_collection", "retain", "set_edit_mode", "set_git_state",
-    "register_share_links", "discard_space", "update_space",
+    "BEING_REMOVED", "Collection", "Copy", "CreateSpace", "GitSyncState", "LANGUAGES", "Language",
+    "MAX_TITLE", "NewSpace", "Space", "SpaceRow", "UNTITLED", "WriteCopy", "advance_main", "before_copy",
+    "count_new_draft", "create_space", "discard_space", "duplicate_space", "find_place", "get_collection",
+    "get_space", "get_titles", "insert_space", "is_released", "list_in_collection", "list_spaces",
+    "list_spaces_by_id", "list_visible_space_ids", "on_begin", "on_copy", "on_language", "on_leaving",
+    "on_purge", "on_transfer", "on_unnamed_texts", "prepare_copy", "present_collection", "present_space",
+    "present_space_to_visitor", "register_share_links", "release", "require_collection", "retain",
+    "set_edit_mode", "set_git_state", "set_language_if_unset", "update_change_counts", "update_space",
 ]  # fmt: skip

@@ -47,7 +47,7 @@ class Neighbor(Struct, frozen=True):
 
 
 def require_parent(tx: Transaction, org: OrgAccess, parent_id: str | None) -> None:
-    """Raises NotFound or Forbidden unless the parent is a collection of the organization in which the caller
+    """Raise NotFound or Forbidden unless the parent is a collection of the organization in which the caller
     can create content.
 
     None is the top level of the organization, for people who can create content there.
@@ -73,7 +73,7 @@ def collection_depth(tx: Transaction, collection_id: str | None) -> int:
 
 
 def require_depth(tx: Transaction, parent_id: str | None, height: int) -> None:
-    """Raises BadRequest when collections of ``height`` levels would be nested too deeply in ``parent_id``."""
+    """Raise BadRequest when collections of ``height`` levels would be nested too deeply in ``parent_id``."""
     if collection_depth(tx, parent_id) + height > MAX_DEPTH:
         raise BadRequest(f"parent: collections can be nested at most {MAX_DEPTH} levels deep")
 

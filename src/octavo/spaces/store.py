@@ -404,7 +404,7 @@ def get_collection(tx: Transaction, collection_id: str) -> CollectionRow:
 
 
 def require_collection(tx: Transaction, organization_id: str, collection_id: str) -> None:
-    """Raises NotFound unless the collection belongs to the organization."""
+    """Raise NotFound unless the collection belongs to the organization."""
     if get_collection(tx, collection_id).organization_id != organization_id:
         raise NotFound(f"This organization has no collection {collection_id!r}.")
 

@@ -104,7 +104,8 @@ def delete_collection(tx: Transaction, collection: CollectionAccess) -> None:
     spaces = [row[0] for row in rows]
     if store.count_administered(tx, org, ids) < len(ids) + len(spaces):
         raise Forbidden(
-            "This collection contains spaces or collections that you can't delete. Move them first, or ask an administrator."
+            "This collection contains spaces or collections that you can't delete."
+            " Move them first, or ask an administrator."
         )
     for space_id in spaces:
         _delete(tx, space_id)

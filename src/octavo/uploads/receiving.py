@@ -103,7 +103,7 @@ def open_upload(
 
 
 def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit) -> None:
-    """Raises TooManyRequests when a limit is exceeded. Uploads are kept for a day, so the existing rows are
+    """Raise TooManyRequests when a limit is exceeded. Uploads are kept for a day, so the existing rows are
     those of one day."""
     held = store.measure_uploads(tx, upload.user_id)
     if held.waiting >= MAX_WAITING:

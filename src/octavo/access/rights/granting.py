@@ -81,7 +81,7 @@ def change_role(tx: Transaction, target: ObjectAccess, subject: Grantee, role: s
 
 
 def require_granted(tx: Transaction, target: ObjectAccess, subject: Grantee) -> None:
-    """Raises NotFound unless the subject has a grant at this object itself."""
+    """Raise NotFound unless the subject has a grant at this object itself."""
     if store.find_grant(tx, target.kind, target.id, subject) is None:
         raise _not_granted(target, subject)
 

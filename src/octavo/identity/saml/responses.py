@@ -313,7 +313,7 @@ def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, mo
 
 
 def _require_time(element: Any, moment: int, *, needs_end: bool = False) -> int:
-    """Raises RefusedResponse outside NotBefore and NotOnOrAfter of ``element``. Return NotOnOrAfter, or a day
+    """Raise RefusedResponse outside NotBefore and NotOnOrAfter of ``element``. Return NotOnOrAfter, or a day
     from ``moment``."""
     begins, ends = _time(element.get("NotBefore")), _time(element.get("NotOnOrAfter"))
     if needs_end and ends is None:
