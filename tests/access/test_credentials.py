@@ -1,4 +1,4 @@
-"""Listing and ending tokens and sessions on the command line."""
+"""Listing and revoking tokens and sessions on the command line."""
 
 import json
 

@@ -362,7 +362,7 @@ def test_the_host_name_of_an_organization_that_is_here_is_refused(installation, 
     with installation.db.read() as tx:
         taken = tx.value("SELECT hostname FROM organizations")
     archive.change("organizations", set_to(hostname=taken))
-    with pytest.raises(BadRequest, match=r"organizations\.hostname: taken"):
+    with pytest.raises(BadRequest, match=r"organizations\.hostname: already taken"):
         import_organization(installation, archive.folder)
 
 

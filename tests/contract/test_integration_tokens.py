@@ -105,4 +105,4 @@ def test_an_integration_for_git_syncs_content_and_writes_none_itself(sqlite_worl
     headers = _headers(world, installation=True)
     for operation_id, refused in (("importGitRepository", False), ("updateSpaceContent", True)):
         answer = send(world, NOBODY, TABLE[operation_id], world.home, headers=headers)
-        assert ("No scope of this integration" in answer.text) == refused, answer.text
+        assert ("This integration has no scope" in answer.text) == refused, answer.text

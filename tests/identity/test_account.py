@@ -1,4 +1,4 @@
-"""Changing how one signs in: what a session must have proved, and what tokens may not."""
+"""Changing how a person signs in: the confirmation that a session needs, and what tokens can't do."""
 
 import pyotp
 import pytest
@@ -65,7 +65,7 @@ def test_an_old_session_proves_itself_first(world, operation):
 def test_no_token_changes_how_its_owner_signs_in(world, operation):
     prepared(world, operation)
     with world.context.db.write() as tx:
-        # Somebody who has no password yet: a first one is set by no token either.
+        # A token can't set the first password of an account either.
         tx.run("UPDATE users SET password_hash = NULL WHERE id = :id", id=world.users["admin"])
         scoped = create_token(tx, world.users["admin"], name="scoped", scopes=["access:write"])
     before = world.digest()

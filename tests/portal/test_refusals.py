@@ -1,4 +1,4 @@
-"""What people see whom a sign-in elsewhere sends back without success."""
+"""The pages that people see after a failed sign-in elsewhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIGNED_IN = {"getSiteInsightsPage"}
 def test_all_that_browsers_are_sent_to_is_here():
     load_packages()
     assert {operation.id for operation in TABLE.values() if operation.browsed} == set(BROWSED)
-    # What sends browsers on is what they are sent to.
+    # Operations that redirect browsers also receive browsers.
     assert {operation.id for operation in TABLE.values() if operation.status == 303} <= set(BROWSED)
 
 

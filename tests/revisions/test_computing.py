@@ -1,4 +1,5 @@
-"""Computed content: the same source, seed and state give the same answer, and nothing is told of what is not seen."""
+"""Computed content: equal sources, seeds, and states give equal results, and nothing is revealed about
+invisible inputs."""
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_ids_follow_the_seed(compute):
     assert one == again and one[0]["id"] != two[0]["id"] and len(one[0]["id"]) == 20
     page = one[0]["pages"][0]
     assert page["path"] == "after/seen" and page["computed"]["type"] == computers.TYPE
-    # With what the page says its document is had.
+    # The page contains what is needed to get its document.
     document = compute("document", page["computed"], page["computedSeed"]).json()
     assert document["nodes"][0]["nodes"][0]["leaves"][0]["text"] == "Seen."
 
@@ -44,7 +45,7 @@ def test_a_space_that_is_not_seen_is_not_there(world, compute):
     world.call("admin", "PATCH", f"/spaces/{hidden}", json={"defaultLevel": None})
     source = computers.source(hidden, text="Look.")
     assert "unknown" not in compute("document", source, who="admin").text
-    # What was computed for somebody who sees it is not told to somebody who does not.
+    # A result computed for someone with access isn't returned to someone without.
     assert "unknown" in compute("document", source).text
     foreign = computers.source(world.away["spaceId"], text="Look.")
     assert "unknown" in compute("document", foreign, who="admin").text

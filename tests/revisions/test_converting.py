@@ -1,4 +1,4 @@
-"""Text between its two forms, without being stored."""
+"""Conversion of text between its two forms without storing it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_what_is_neither_is_refused_by_name(world: World, body: dict[str, Any], 
 
 
 def test_an_empty_text_is_a_page_like_any_other(world: World) -> None:
-    """Twice in a batch, and beside a page whose links are settled."""
+    """Twice in a batch, and next to a page whose links are resolved."""
     pages = [
         {"operation": "insert_page", "title": title, "document": {"markdown": markdown}}
         for title, markdown in (("Empty", ""), ("Also empty", ""), ("Linked", "[a](/empty)\n"))

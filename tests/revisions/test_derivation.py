@@ -1,4 +1,4 @@
-"""What is derived from a text changes only together with ``DERIVATION``: so an upgrade rebuilds it."""
+"""Derived data changes only together with ``DERIVATION``, so that an upgrade rebuilds it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = """# Naïve names
 
 
 def derived_rows(world: World, space: Space) -> list[str]:
-    """The rows that are derived from a space, without what differs from one installation to the next."""
+    """Return the derived rows of a space, without values that differ between servers."""
     found: list[str] = []
     keys: set[str] = set()
     with world.context.db.read() as tx:
@@ -50,5 +50,5 @@ def test_derived_rows_change_only_with_their_version(sqlite_world: World) -> Non
     found = [f"DERIVATION = {DERIVATION}", *derived_rows(sqlite_world, space)]
     if os.environ.get("OCTAVO_TEST_RECORD"):
         DERIVED.write_text("\n".join(found) + "\n")
-    # Other rows than before: raise DERIVATION in content/revisions/deriving.py, and record them with OCTAVO_TEST_RECORD=1.
+    # If the rows changed, increase DERIVATION in content/revisions/deriving.py and record them with OCTAVO_TEST_RECORD=1.
     assert found == DERIVED.read_text().splitlines()

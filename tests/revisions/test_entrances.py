@@ -1,4 +1,4 @@
-"""What a commit causes does not depend on the entrance it came through, nor on what a process happened to import."""
+"""The effects of a commit depend neither on its entry point nor on what a process has imported."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_nobody_opens_a_database_without_the_packages() -> None:
     opening = [
         path.relative_to(SRC).as_posix() for path in SRC.rglob("*.py") if "open_database(" in path.read_text()
     ]
-    # Restoring loads all packages itself: there is no installation yet.
+    # Restoring loads all packages itself, because there is no server yet.
     assert sorted(opening) == ["operations/admin/backup.py", "installation.py", "kit/db/databases.py"]
     assert "load_packages()" in (SRC / "admin" / "backup.py").read_text()
 
@@ -77,7 +77,7 @@ def _zip() -> bytes:
 
 
 def _derived(context: Any, space_id: str) -> tuple[Any, ...]:
-    """All that is derived of a space, without ids."""
+    """Return all derived data of a space, without IDs."""
     with context.db.read() as tx:
         hosts = app_hosts(context.settings.url)
         assert check_derived(tx, space_id, hosts) == []
@@ -95,11 +95,11 @@ def test_every_entrance_causes_the_same(world: Any, tmp_path: Path) -> None:
     context = world.context
     spaces: dict[str, str] = {}
 
-    # An import run of an uploaded archive.
+    # Import of an uploaded archive.
     imports = Imports(world)
     assert imports.files(("all.zip", _zip()))["status"] == "completed"
     spaces["run"] = imports.space
-    # The folder by the command, in a process of its own.
+    # Import of the folder by the command, in a separate process.
     folder = tmp_path / "folder"
     folder.mkdir()
     for name, text in FILES.items():
@@ -120,7 +120,7 @@ def test_every_entrance_causes_the_same(world: Any, tmp_path: Path) -> None:
             assert verify_installation(own) == []
         finally:
             close_context(own)
-    # A change request that is merged.
+    # Merge of a change request.
     whole = world.post("admin", f"/orgs/{organization}/spaces", {"title": "Merged"})["id"]
     change = world.post("admin", f"/spaces/{whole}/change-requests", {"subject": "x"})["id"]
     assert imports.space
@@ -141,7 +141,7 @@ def test_every_entrance_causes_the_same(world: Any, tmp_path: Path) -> None:
     derived = {name: _derived(context, space_id) for name, space_id in spaces.items()}
     if context.db.engine == "sqlite":
         derived["command"] = by_command
-    # The whole installation, brought back elsewhere.
+    # Restore of the entire server elsewhere.
     back_up(context, tmp_path / "backup.zip")
     (tmp_path / "restored").mkdir()
     shutil.copy(world._folder / "secret-key", tmp_path / "restored")

@@ -1,4 +1,4 @@
-"""Computed pages are where their sources are, over every base, for whoever may see what they are made of."""
+"""Computed pages appear in place of their sources, on every base, for everyone who can see their inputs."""
 
 import re
 
@@ -27,7 +27,7 @@ def summary(source):
 
 
 class Book:
-    """A space with one computed page, below an ordinary one and among others."""
+    """Space with one computed page, below an ordinary one and among others."""
 
     def __init__(self, world, folder, source, **options):
         folder.mkdir()
@@ -61,7 +61,7 @@ def book(world, tmp_path):
 
 
 def visit(book):
-    """Where a published book is, and how visitors get what is below."""
+    """Return the URL of a published book and a function that returns what visitors get below it."""
     base = re.sub(r"^https?://[^/]+", "", book.brought.site_url)
     client = LightClient(reader_edge(book.world.context), "http://sites.test")
     return base, lambda path: client.ask("GET", base + path)
@@ -76,7 +76,7 @@ def test_pages_stand_where_their_source_does(world, book):
     found = book.below_reference()
     assert [(page["type"], page["slug"]) for page in found] == [
         ("document", "before"),
-        # An ordinary page has its slug first.
+        # Ordinary pages take precedence for slugs.
         ("group", "after-1"),
         ("document", "after"),
     ]
@@ -220,7 +220,7 @@ def test_visitors_read_them(world, tmp_path):
     base, get = visit(book)
     for _ in range(2):
         page = get("reference/after-1/seen")
-        # That a page names another space does not publish that one.
+        # A reference to another space doesn't publish that space.
         assert page.status_code == 200 and "Seen." in page.text and "Revision unknown" in page.text
         assert f'href="{base}reference/after-1/seen"' in get("reference").text
     seen = get("reference/after-1/seen.md").text

@@ -1,4 +1,4 @@
-"""Dimensions of images: of every raster format, and of whatever claims to be one."""
+"""Dimensions of images in every raster format, and of data that pretends to be an image."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_broken_images_have_some_dimensions_or_none(made, at: int, junk: bytes, 
 
 
 def _calls(data: bytes) -> int:
-    """How many functions are called to find the dimensions."""
+    """Count the function calls for finding the dimensions."""
     count = 0
 
     def note(frame, event, arg):
@@ -106,12 +106,12 @@ def _calls(data: bytes) -> int:
     [
         lambda size: b"\xff\xd8" + b"\xff\xe1\0\x02" * (size // 4),
         lambda size: _box(b"ftyp", b"avif\0\0\0\0avifmif1") + _box(b"free") * (size // 8),
-        # Items that take no bytes each, and say that there are 65,535 of them, over and over.
+        # Items without bytes that claim to be 65,535, repeatedly.
         lambda size: _avif(3, 4, _box(b"iloc", b"\0\0\0\0\0\0\xff\xff" + b"\0\1\0\0\xff\xff" * (size // 6))),
     ],
     ids=["segments", "boxes", "items"],
 )
 def test_work_is_bounded_whatever_the_size(hostile) -> None:
-    dimensions(_png(3, 4))  # which loads what it needs
+    dimensions(_png(3, 4))  # loads the modules it needs
     once, twice = _calls(hostile(500_000)), _calls(hostile(1_000_000))
     assert twice <= once * 1.01

@@ -1,4 +1,4 @@
-"""Imports into spaces: what one revision holds, what a second import writes, what comes out again."""
+"""Imports into spaces: contents of the revision, effects of a second import, and the exported result."""
 
 import shutil
 from pathlib import Path
@@ -269,7 +269,7 @@ def test_a_missing_page_that_somebody_writes_is_where_the_entry_says(world, odd,
     change_content(
         world, space, operation="update_page", page=page, document={"markdown": "# Gone\n\nBack.\n"}
     )
-    # A file that cannot be a page is kept as a file, with a link in its place.
+    # A file that can't be a page is kept as a file, with a link in its place.
     change = {"operation": "update_page", "page": pages["Not text"].id, "document": {"markdown": "# Text\n"}}
     refused = world.call("admin", "POST", f"/spaces/{space}/content", json={"changes": [change]})
     assert refused.status_code == 400 and "a link has none" in refused.text

@@ -1,4 +1,4 @@
-"""What a large revision derives is written before it, in batches that nobody sees, and counts with the revision."""
+"""Data derived from a large revision is written beforehand in invisible batches and counts with the revision."""
 
 import gc
 from collections import Counter
@@ -24,7 +24,7 @@ A_PAGE = 100
 
 @pytest.fixture
 def in_batches(monkeypatch):
-    """Every revision is a large one."""
+    """Treat every revision as large."""
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
     monkeypatch.setattr(staging, "BATCH", 10)
 
@@ -63,7 +63,7 @@ def count_rows(world):
 
 @contextmanager
 def looking_between(world, monkeypatch, look):
-    """Calls ``look`` behind each transaction that writes."""
+    """Call ``look`` after each writing transaction."""
     begin = world.context.db.write
 
     class Looking:
@@ -93,7 +93,7 @@ def test_no_transaction_of_a_large_import_writes_more_than_a_batch(world, tmp_pa
     written = []
 
     def look_between():
-        # Between two transactions of the import everybody sees what was there before.
+        # Between the transactions of the import, everyone sees the previous content.
         with world.context.db.read() as tx:
             switched = main_state(tx, space) != before
         assert found(world, space, "zebra") == (0 if switched else PAGES)
@@ -165,7 +165,7 @@ def test_what_is_derived_of_a_large_copy_is_made_by_a_job(world, tmp_path, monke
 
 
 def damage(world, space):
-    """Rows that say something wrong, are missing, or are of pages that are not there."""
+    """Write rows that are wrong, missing, or belong to pages that don't exist."""
     with world.context.db.write() as tx:
         tx.run("UPDATE content_references SET status = 'broken' WHERE space_id = :space", space=space)
         tx.run("DELETE FROM search_words WHERE space_id = :space AND word LIKE '%a'", space=space)
@@ -221,7 +221,7 @@ def test_a_large_space_is_made_anew_in_small_transactions(world, tmp_path, monke
 
 
 def test_a_large_revision_does_not_stop_to_look_for_garbage(sqlite_world, tmp_path, monkeypatch):
-    """While its transaction keeps all others waiting: a look through all that an import holds takes long."""
+    """Its transaction blocks all others, and a scan of an entire import takes long."""
     world = sqlite_world
     space = bring_in(world, write(tmp_path / "source", "zebra", 3, 1))
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
@@ -250,7 +250,7 @@ def test_a_large_revision_does_not_stop_to_look_for_garbage(sqlite_world, tmp_pa
 
 
 def edit(world, space, title, text):
-    """The head of main, and another text of a page as changes of it."""
+    """Return the head of main, and changes that give a page another text."""
     with world.context.db.write() as tx:
         put_bodies(tx, [text])
     with world.context.db.read() as tx:
@@ -270,7 +270,7 @@ def test_a_revision_that_comes_too_late_leaves_nothing(world, tmp_path, in_batch
             prepare_derived(world.context.db, state, changes, ()) as prepared,
             world.context.db.write() as tx,
         ):
-            # Rows of a version that was ended may be gone.
+            # Rows of an ended version may be deleted.
             tx.run("DELETE FROM staged_versions")
             revise_main(tx, state, changes, prepared)
 
@@ -287,10 +287,10 @@ def test_what_a_killed_process_wrote_is_removed_after_a_day(world, tmp_path, in_
     before = count_rows(world)
     state, changes = edit(world, space, "Page 3", "# Page 3\n\ngiraffe\n")
     begun = prepare_derived(world.context.db, state, changes, ())
-    begun.__enter__()  # and never ended: the process is gone
+    begun.__enter__()  # and never ended, because the process died
     written = count_rows(world)
     assert written["search_pages"] == before["search_pages"] + 1
-    remove_replaced(world.context, space)  # it may still go on
+    remove_replaced(world.context, space)  # it may still continue
     assert count_rows(world) == written
     clock.advance(versions.DAY)
     remove_replaced(world.context, space)

@@ -1,4 +1,4 @@
-"""Sources as they are stored."""
+"""Storage format of sources."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def test_an_edit_of_a_long_source_compresses_what_is_near_it_alone(monkeypatch):
     text = "\n\n".join(blocks)
     packed = packing.pack(text)
     assert len(pressed) <= 2
-    # One stream, which any zlib reads.
+    # A single stream that any zlib can read.
     assert zlib.decompress(packed[1:]).decode() == text

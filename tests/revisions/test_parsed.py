@@ -1,4 +1,4 @@
-"""What was parsed is kept: each text is parsed once, and whoever asks has a document of their own."""
+"""Parsed texts are cached: each text is parsed once, and every caller gets its own document."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +19,7 @@ def require_same_again(text):
     wanted = read(split_page(text)[2])
     first = parse_source(body_hash(text), lambda: text)
     assert first == wanted
-    assign_keys(first).nodes.clear()  # as a caller may
+    assign_keys(first).nodes.clear()  # as callers are allowed to
     assert parse_source(body_hash(text), pytest.fail) == wanted
 
 
@@ -59,4 +59,4 @@ def test_an_edit_and_its_merge_parse_each_text_once(world, monkeypatch):
     change = space.create()
     space.write(change, "A", "# A\n\nOne [link](https://example.com), [another](b.md).\n")
     space.merge(change)
-    assert len(parsed) == len({*parsed}) == 2  # what was there, and what was written
+    assert len(parsed) == len({*parsed}) == 2  # the existing text and the written one

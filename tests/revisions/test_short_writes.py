@@ -1,5 +1,5 @@
-"""Nothing long happens under the lock of writers, whatever page somebody brings: what is computed is computed before,
-and what is many rows is written in short transactions."""
+"""No long work happens under the write lock, whatever the page: computation is done beforehand, and many rows
+are written in short transactions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ALL = [
 
 
 class Spent:
-    """Rows changed, and lines of Python run, by the transaction that did most of it."""
+    """Rows changed and lines of Python executed by the busiest transaction."""
 
     rows = 0
     lines = 0
@@ -77,7 +77,8 @@ def counting_writes(context, monkeypatch):
 
 
 def largest(pattern):
-    """The longest text of the pattern, within some, that is read as a whole with another line in its middle."""
+    """Return the longest text with the pattern, within limits, that is processed as a whole with another line
+    in its middle."""
     size = 40_000
     while not (read(pattern(size)).whole and read(edited(pattern(size))).whole):
         size = size * 3 // 4
@@ -86,7 +87,7 @@ def largest(pattern):
 
 
 def edited(text):
-    """The text with a line more in its middle."""
+    """Return the text with an additional line in its middle."""
     lines = text.splitlines(keepends=True)
     lines.insert(len(lines) // 2, "new\n")
     return "".join(lines)

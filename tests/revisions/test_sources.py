@@ -111,7 +111,7 @@ def test_an_archive(tmp_path):
 
 
 class Plain(zipfile.ZipInfo):
-    """An entry whose name is written as programs do that know nothing of UTF-8, or do not say that it is."""
+    """Archive entry whose name is written without UTF-8, or without the UTF-8 flag."""
 
     def __init__(self, name, extra=b"", system=3):
         super().__init__(repr(name))
@@ -264,7 +264,7 @@ def test_a_hostile_tree(tmp_path):
 
 @pytest.fixture
 def web(repository):
-    """A Git server, a page that is none, and redirects, on the loopback address."""
+    """Serve a Git server, a page that is not a repository, and redirects, on the loopback address."""
     folder, _ = repository
     application = make_wsgi_chain(DictBackend({"/docs.git": Repo(str(folder))}))
 

@@ -1,4 +1,4 @@
-"""The pages and items of a large revision are written before it, and are there for nobody until it is made."""
+"""The pages and items of a large revision are written beforehand and invisible until the revision is created."""
 
 import random
 from contextlib import ExitStack, contextmanager
@@ -66,7 +66,7 @@ def in_batches(monkeypatch):
 
 
 def rows_beyond(world):
-    """How many rows lie beyond the heads of their branches."""
+    """Return the number of rows beyond the heads of their branches."""
     with world.context.db.read() as tx:
         return sum(
             tx.value(
@@ -77,7 +77,7 @@ def rows_beyond(world):
 
 
 def changes_of(world, state, word):
-    """Another text for each page of a state, a page more, and a file."""
+    """Return changes with another text for each page of a state, a new page, and a file."""
     with world.context.db.write() as tx:
         (body,) = put_bodies(tx, [text_of(word)])
     with world.context.db.read() as tx:
@@ -89,7 +89,7 @@ def changes_of(world, state, word):
 
 
 class Writer:
-    """A large revision that is written up to its last transaction. ``die`` leaves it as a killed process does."""
+    """Large revision that is written up to its last transaction. ``die`` leaves it like a killed process."""
 
     def __init__(self, world, monkeypatch, state, changes):
         self.world, self.state, self.changes = world, state, changes
@@ -123,7 +123,7 @@ def begin(world, monkeypatch, space, word, change=None):
 
 
 def leave(world, space, word):
-    """What a process leaves of a revision of main that is killed while it writes."""
+    """Leave what a process leaves that is killed while writing a revision of main."""
     with world.context.db.read() as tx:
         state = main_state(tx, space.id)
     changes, branch = changes_of(world, state, word), state.layers[0].branch_id
@@ -138,7 +138,7 @@ def branch_of(world, change):
 
 
 def seen(world, space, change):
-    """What everybody sees of a space and of a change request of it."""
+    """Return what everyone sees of a space and of one of its change requests."""
     get = world.get
     answers = [
         get("admin", f"{path}/{what}")
@@ -208,7 +208,7 @@ def test_an_empty_space_stays_empty_until_the_revision_is_made(world, monkeypatc
 
 
 def test_others_go_on_writing_meanwhile(world, space, monkeypatch):
-    """Their revisions end rows that count, and none of those that are being written."""
+    """Their revisions end rows that count, and none of those being written."""
     with world.context.db.read() as tx:
         state = main_state(tx, space.id)
         page = find_pages(tx, state, [space.pages["A"]])[space.pages["A"]]
@@ -247,7 +247,7 @@ def test_a_revision_after_a_large_one_counts_on(world, space, monkeypatch):
         assert {
             page.id: page for page in list_pages(tx, revision_state(tx, space.id, first.revision_id))
         } == old
-    # A text that the large revision replaced is found in the one before it.
+    # A text that the large revision replaced is found in the previous revision.
     document = world.get("admin", f"{space.path}/documents/{old[space.pages['A']].body}")
     assert "First paragraph" in str(document)
     reverted = world.post("admin", f"{space.path}/revisions/{made.revision_id}/revert", {})
@@ -258,12 +258,12 @@ def test_a_revision_after_a_large_one_counts_on(world, space, monkeypatch):
 
 @pytest.mark.sqlite_first
 def test_what_died_never_counts(world, space, monkeypatch, clock):
-    """Not with a later large revision, whose sequence lies beyond it."""
+    """Not even with a later large revision, whose sequence is beyond it."""
     leave(world, space, "killed")
     leave(world, space, "dead")
     left = rows_beyond(world)
     assert left == 2 * 5
-    remove_replaced(world.context, space.id)  # they may still go on
+    remove_replaced(world.context, space.id)  # they may still continue
     assert rows_beyond(world) == left
     begin(world, monkeypatch, space, "zebra").finish()
     assert rows_beyond(world) == 0
@@ -280,7 +280,7 @@ def test_what_died_never_counts(world, space, monkeypatch, clock):
 
 
 def test_rows_of_nobody_keep_a_revision_from_being_made(world, space, monkeypatch):
-    """Even where nothing knows of them but they themselves."""
+    """Even if nothing but the rows themselves is known about them."""
     writer = begin(world, monkeypatch, space, "zebra")
     with world.context.db.write() as tx:
         tx.run(
@@ -350,7 +350,7 @@ def test_texts_of_what_is_being_written_are_kept(world, space, monkeypatch, cloc
 
 @pytest.mark.sqlite_first
 def test_change_requests_are_written_in_batches_too(world, space, monkeypatch):
-    """Editing, bringing up to date, merging, rolling back and reverting say the same as in one transaction."""
+    """Editing, updating, merging, rolling back, and reverting give the same results as in one transaction."""
     with in_batches(monkeypatch):
         change = space.create()
         space.edit(
@@ -394,7 +394,8 @@ def test_a_large_draft_that_comes_to_nothing_leaves_no_branch(world, space, monk
 
 
 class Model:
-    """Random large and small revisions of one branch, some of which die, beside what every revision should hold."""
+    """Random large and small revisions of one branch, some of them abandoned, with the expected content of
+    each."""
 
     def __init__(self, world, monkeypatch, space, change, seed):
         self.world, self.monkeypatch, self.space = world, monkeypatch, space
@@ -419,7 +420,7 @@ class Model:
         return {page.id: page.title for page in list_pages(tx, state)}
 
     def changes(self, state):
-        """Titles for some pages, one page that is new, one that goes."""
+        """Return new titles for some pages, a new page, and a deleted one."""
         self.made += 1
         with self.world.context.db.read() as tx:
             pages = list_pages(tx, state)

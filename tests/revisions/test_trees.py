@@ -1,4 +1,4 @@
-"""The tree of a space as JSON: what it says, and that it is held once."""
+"""The tree of a space as JSON: its content, and that it is held in memory only once."""
 
 import tracemalloc
 

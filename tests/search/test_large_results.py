@@ -10,7 +10,7 @@ from octavo.content.search.querying import read_query, search_pages, snippet
 from octavo.content.search.tokens import Marked, WantedWords
 from octavo.kit.work.worker import Worker
 from octavo.operations.admin.import_export import bring
-from octavo.organization.spaces.hooks import transferred
+from octavo.organization.spaces.hooks import notify_transferred
 
 
 def make(world, folder, pages: dict[str, str], place=None) -> str:
@@ -114,7 +114,7 @@ def test_a_space_that_was_handed_over_is_found_by_its_new_organization(
             org=world.away["organizationId"],
             id=space,
         )
-        transferred(tx, space, world.away["organizationId"])
+        notify_transferred(tx, space, world.away["organizationId"])
     Worker(world.context.db, world.context).run_pending()
     path = world.away.path("/orgs/{organizationId}/search")
     assert [item["id"] for item in world.get("stranger", path, params={"query": "zeppelin"})["items"]] == [

@@ -43,7 +43,7 @@ def test_a_token_is_shown_once_and_taken_back(app):
     def refuse_once(route):
         if route.request.method == "POST" and not asked:
             asked.append(route.request.url)
-            message = "This needs a fresh proof of who you are: send your password to POST /user/proof."
+            message = "Confirm your identity first: send your password to POST /user/proof, or sign in again."
             route.fulfill(status=403, json={"error": {"code": 403, "message": message}})
         else:
             route.continue_()

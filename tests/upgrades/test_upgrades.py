@@ -13,7 +13,7 @@ import pytest
 from later_reader import forget_reader, upgrade_reader
 from light_client import LightClient
 from octavo.app import api_app
-from octavo.content.revisions.deriving import DERIVATION, list_outdated, order_outdated, rebuild_outdated
+from octavo.content.revisions.deriving import DERIVATION, enqueue_outdated, list_outdated, rebuild_outdated
 from octavo.errors import Unavailable
 from octavo.kit.context import Context
 from octavo.kit.db.migrations import load_migrations
@@ -131,7 +131,7 @@ def test_a_rebuild_that_failed_is_no_excuse(sqlite_world: World) -> None:
     with context.db.write() as tx:
         tx.run("DELETE FROM derivation")
         tx.run("UPDATE content_references SET type = 'older'")
-    order_outdated(context.db)
+    enqueue_outdated(context.db)
     assert verify_installation(context) == []
     with context.db.write() as tx:
         tx.run("UPDATE jobs SET state = 'parked' WHERE kind = 'rebuildDerived'")

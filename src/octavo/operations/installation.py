@@ -6,7 +6,7 @@ import importlib
 import shutil
 from pathlib import Path
 
-from octavo.content.revisions.deriving import order_outdated
+from octavo.content.revisions.deriving import enqueue_outdated
 from octavo.errors import Unavailable
 from octavo.extensions.integrations.builtin import separate_copies
 from octavo.kit.context import Context
@@ -109,7 +109,7 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     try:
         if migrates:
             migrate(database, load_migrations("octavo.operations.migrations"))
-            order_outdated(database)
+            enqueue_outdated(database)
         sealer = open_sealer(settings, database)
         with database.write() as tx:
             signer = Signer(get_or_create_secret(tx, sealer, SIGNING))

@@ -11,7 +11,7 @@ from octavo.kit.http.operation import Area, Call, Deletion, Reply
 from octavo.organization.access.authorization import OrgAccess, SignedIn, organization_access
 from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import present_people
-from octavo.organization.identity.sessions import require_still_in
+from octavo.organization.identity.sessions import require_still_signed_in
 
 from . import connecting, store, undoing, wire
 from .commands import ConnectAgent
@@ -33,7 +33,7 @@ def connect_agent(call: Call, caller: SignedIn, body: ConnectAgent) -> Reply:
     """Lets a program act for the caller in one organization, as far as they agree to. Only in a session, shortly after
     signing in: a program does not connect another one. The code in the answer is good once, for five minutes."""
     with call.db.write() as tx:
-        require_still_in(tx, call.actor)
+        require_still_signed_in(tx, call.actor)
         org = organization_access(tx, caller.actor, Can.VIEW, body.organization)
         redirect = connecting.connect(tx, call.settings.url, org, body)
     return Reply(wire.AgentConnection(redirect), headers={"cache-control": "no-store"})

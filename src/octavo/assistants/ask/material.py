@@ -127,7 +127,7 @@ class OfVisitor:
         if page is None or shown is None:
             return None
         documents = documents_for(tx, view, visitor_of_token(tx, self._visitor), self._url)
-        document = documents.to_give(page) if page.kind == "document" else Document([], [])
+        document = documents.for_external_renderer(page) if page.kind == "document" else Document([], [])
         return PageText(
             view.state.revision_id,
             tuple(each.title for each in [*view.tree.ancestors(page), page]),

@@ -16,7 +16,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.db.tables import TABLES
 from octavo.organization.access.authorization import OrgAccess
-from octavo.organization.access.visibility import seen_spaces
+from octavo.organization.access.visibility import select_visible_spaces
 
 WEEK = 7 * 24 * 3_600_000
 
@@ -636,7 +636,7 @@ def list_tasks(
     page: str | None,
 ) -> Slice[TaskRow]:
     """Those in spaces that the caller sees, newest first."""
-    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
     for column, value in (("cluster_id", cluster), ("space_id", space)):

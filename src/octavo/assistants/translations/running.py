@@ -36,7 +36,7 @@ from octavo.kit.scheduling.deadlines import OutOfTime
 from octavo.kit.work.jobs import LeaseLost, finish, job
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import space_access
-from octavo.organization.access.reach import act_for
+from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 
 from . import store
@@ -92,7 +92,7 @@ def run_translation(context: Context, translation: str, run: str) -> None:
 
 def _run(context: Context, row: TranslationRow, run: str) -> None:
     begun = time.monotonic()
-    actor = act_for(row.run_by, row.organization_id)
+    actor = actor_for_job(row.run_by, row.organization_id)
     with context.db.read() as tx:
         space_access(tx, actor, Can.VIEW, row.source_id)
         space = space_access(tx, actor, Can.EDIT, row.space_id)

@@ -17,7 +17,7 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.authorization import OrgAccess
-from octavo.organization.access.visibility import seen_spaces
+from octavo.organization.access.visibility import select_visible_spaces
 from octavo.organization.spaces.garbage import release
 
 from .similarity import signs as signs_of
@@ -187,7 +187,7 @@ def list_languages(tx: Transaction, source_id: str) -> list[str]:
 
 def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[TranslationRow]:
     """Those whose space the caller sees, newest first."""
-    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
     return list_page(
@@ -405,7 +405,7 @@ def list_alike(
     limit: int,
 ) -> list[MemoryRow]:
     """Texts of spaces that the caller sees which share signs, those with most of them first."""
-    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     rows = tx.all(
         f"""{seen.prefix} SELECT {_MEMORY} FROM (
               SELECT fingerprint, count(*) AS shared FROM translation_memory_signs

@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from octavo.content.references.lookup import Owner
-from octavo.content.references.resolving import Nobody, Resolver, state_resolver
+from octavo.content.references.resolving import NobodyViewer, Resolver, state_resolver
 from octavo.content.revisions.drafting import Draft
 from octavo.content.revisions.keys import KeptKeys
 from octavo.content.revisions.store import Changes, Item, State, find_page, revision_state
@@ -93,7 +93,7 @@ class Applying:
     ) -> None:
         self.draft = Draft(tx, state)
         self.places = Placing(self.draft)
-        self.documents = Documenting(self.draft, resolver or state_resolver(tx, state, (), Nobody()))
+        self.documents = Documenting(self.draft, resolver or state_resolver(tx, state, (), NobodyViewer()))
         self.outcomes: list[PageOutcome] = []
         self.files: list[Item] = []
         self.named: set[tuple[str, str]] = set()

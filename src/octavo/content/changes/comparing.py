@@ -16,17 +16,17 @@ from octavo.content.revisions.store import (
     Item,
     Layer,
     State,
-    Touched,
+    TouchedIds,
     find_item_by_path,
     find_items,
     find_page,
     find_page_by_file,
     find_pages,
     get_revision,
+    list_branch_content,
     list_by_slug,
     list_changed,
     list_children,
-    list_held,
 )
 from octavo.core.document.nodes import Document
 from octavo.core.merge import Conflict, MergeResult, Tree, Versions, merge
@@ -69,7 +69,7 @@ class Sides(Struct, frozen=True):
     main: Versions
 
 
-def _versions(tx: Transaction, base: State, touched: Touched, before: Versions) -> Versions:
+def _versions(tx: Transaction, base: State, touched: TouchedIds, before: Versions) -> Versions:
     """What a state says of these; what was changed and changed back counts as it was."""
     pages, items = find_pages(tx, base, touched.pages), find_items(tx, base, touched.items)
     return Versions(
@@ -84,7 +84,7 @@ def _settled(now: T | None, before: T | None) -> T | None:
 
 def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
     """A change request beside main as both are now."""
-    held = list_held(tx, change.state.layers[0])
+    held = list_branch_content(tx, change.state.layers[0])
     changed = list_changed(tx, change.main.layers[0], change.base_sequence)
     return _sides(tx, change.below, (change.state, held), (change.main, changed))
 
@@ -100,7 +100,7 @@ def undoing(tx: Transaction, done: State, main: State) -> Sides:
 
 
 def _sides(
-    tx: Transaction, below: State, change: tuple[State, Touched], main: tuple[State, Touched]
+    tx: Transaction, below: State, change: tuple[State, TouchedIds], main: tuple[State, TouchedIds]
 ) -> Sides:
     all_pages, all_items = change[1].pages | main[1].pages, change[1].items | main[1].items
     base = Versions(find_pages(tx, below, all_pages), find_items(tx, below, all_items))
@@ -180,7 +180,7 @@ def without(tx: Transaction, before: State, after: State, head: State) -> Merged
     return _written(tx, found, Versions(pages, items), head, (sides.change, sides.main))
 
 
-def _between(tx: Transaction, base: State, head: State) -> Touched:
+def _between(tx: Transaction, base: State, head: State) -> TouchedIds:
     """What may differ between two states of which one became the other: of main, of one change request, or one of
     main and a change request over main."""
     pages: set[str] = set()
@@ -188,13 +188,13 @@ def _between(tx: Transaction, base: State, head: State) -> Touched:
     for layer in head.layers:
         then = next((below.sequence for below in base.layers if below.branch_id == layer.branch_id), None)
         if then is None:
-            touched = list_held(tx, layer)
+            touched = list_branch_content(tx, layer)
         else:
             low, high = sorted((then, layer.sequence))
             touched = list_changed(tx, Layer(layer.branch_id, high), low)
         pages |= touched.pages
         items |= touched.items
-    return Touched(frozenset(pages), frozenset(items))
+    return TouchedIds(frozenset(pages), frozenset(items))
 
 
 def _merge(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec import UNSET, Raw
 
 from octavo.content.pages.links import ChangeOverlay, Links
-from octavo.content.pages.reading import Reader
+from octavo.content.pages.reading import ContentReader
 from octavo.content.pages.wire import (
     ChangeLinksQuery,
     ContentLocation,
@@ -19,7 +19,7 @@ from octavo.content.pages.wire import (
     ReusableContent,
     RevisionPage,
 )
-from octavo.content.references.index import derive, difference
+from octavo.content.references.index import derive_delta, list_changes_between
 from octavo.content.references.listing import overlay_of
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.store import State, find_page
@@ -81,8 +81,8 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
 
         def found() -> ChangeOverlay:
             hosts = app_hosts(call.settings.url)
-            delta = derive(tx, row.main, difference(tx, row.main, row.state), hosts)
-            before = derive(tx, row.main, difference(tx, row.main, row.below), hosts)
+            delta = derive_delta(tx, row.main, list_changes_between(tx, row.main, row.state), hosts)
+            before = derive_delta(tx, row.main, list_changes_between(tx, row.main, row.below), hosts)
             return ChangeOverlay(overlay_of(delta, before), present_change(call, tx, row))
 
         over = call.context.fresh.get(("references", row.id), found)
@@ -196,7 +196,7 @@ def update_content(
         unread = _unread(call, tx, made.state, made.edited)
         if query.compat:
             return shown
-        answer = _answer(Reader(call, tx, made.state, change_view(row.number)), made, shown)
+        answer = _answer(ContentReader(call, tx, made.state, change_view(row.number)), made, shown)
         _name_revisions(answer, made, body.base_revision)
         answer.unread_conditions = unread or UNSET
         return answer
@@ -224,10 +224,10 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     )
     with call.db.read() as tx:
         if made.change is None:
-            answer = _answer(Reader(call, tx, made.state), made, UNSET)
+            answer = _answer(ContentReader(call, tx, made.state), made, UNSET)
         else:
             row = store.get_change(tx, made.change.id)
-            reader = Reader(call, tx, made.state, change_view(row.number))
+            reader = ContentReader(call, tx, made.state, change_view(row.number))
             answer = _answer(reader, made, present_change(call, tx, row))
         unread = _unread(call, tx, made.state, made.edited)
     _name_revisions(answer, made, body.base_revision)
@@ -261,7 +261,7 @@ def _name_revisions(answer: ChangeContentAnswer, made: EditedChange, base: str |
         answer.revision, answer.merged_revision = base, made.state.revision_id
 
 
-def _answer(reader: Reader, made: EditedChange, change: Any) -> ChangeContentAnswer:
+def _answer(reader: ContentReader, made: EditedChange, change: Any) -> ChangeContentAnswer:
     edited = made.edited
     if made.refused:
         ids = dict.fromkeys(outcome.page_id for outcome in edited.outcomes)
@@ -279,7 +279,7 @@ def _answer(reader: Reader, made: EditedChange, change: Any) -> ChangeContentAns
 _WITH_TEXT = PageContentQuery(pages=False)
 
 
-def _page(reader: Reader, outcome: PageOutcome, edited: Edited) -> Any:
+def _page(reader: ContentReader, outcome: PageOutcome, edited: Edited) -> Any:
     if outcome.kind == "deleted_page":
         return outcome.page_id
     found = reader.found_page(outcome.page_id)
@@ -290,7 +290,7 @@ def _page(reader: Reader, outcome: PageOutcome, edited: Edited) -> Any:
     return found
 
 
-def _blocks(reader: Reader, outcome: PageOutcome) -> BlocksResult | None:
+def _blocks(reader: ContentReader, outcome: PageOutcome) -> BlocksResult | None:
     made = outcome.blocks
     if made is None:
         return None
@@ -302,11 +302,13 @@ def _blocks(reader: Reader, outcome: PageOutcome) -> BlocksResult | None:
 
 
 @contextmanager
-def _edited(call: Call, change: ChangeAccess, *changes: ContentChange) -> Iterator[tuple[Reader, Edited]]:
+def _edited(
+    call: Call, change: ChangeAccess, *changes: ContentChange
+) -> Iterator[tuple[ContentReader, Edited]]:
     made = edit_change(call.context, change, changes)
     with call.db.read() as tx:
         yield (
-            Reader(call, tx, made.state, change_view(store.get_change(tx, change.change_id).number)),
+            ContentReader(call, tx, made.state, change_view(store.get_change(tx, change.change_id).number)),
             made.edited,
         )
 

@@ -10,13 +10,13 @@ from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.store import (
     Layer,
     State,
-    Touched,
+    TouchedIds,
     find_items,
     find_page,
     find_pages,
     get_revision,
+    list_branch_content,
     list_changed,
-    list_held,
     revision_state,
     state_before,
 )
@@ -40,14 +40,14 @@ class States(Struct, frozen=True):
 
     before: State
     after: State
-    find_touched: Callable[[], Touched]
+    find_touched: Callable[[], TouchedIds]
 
 
 def states_of_change(tx: Transaction, change: ChangeRow, since: str | None = None) -> States:
     """A change request against the state of main that it is based on, or against an earlier revision of its own. Raises
     BadRequest for any other revision."""
     if since is None:
-        return States(change.below, change.state, lambda: list_held(tx, change.state.layers[0]))
+        return States(change.below, change.state, lambda: list_branch_content(tx, change.state.layers[0]))
     return _states_since(tx, change.state, since)
 
 
@@ -63,12 +63,12 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
     if before.layers[0].sequence > top.sequence:
         raise BadRequest("since: expected an earlier revision.")
 
-    def find_touched() -> Touched:
+    def find_touched() -> TouchedIds:
         found = [
             list_changed(tx, now, was.sequence) for now, was in zip(after.layers, before.layers, strict=True)
         ]
         pages, items = (one.pages for one in found), (one.items for one in found)
-        return Touched(frozenset().union(*pages), frozenset().union(*items))
+        return TouchedIds(frozenset().union(*pages), frozenset().union(*items))
 
     return States(before, after, find_touched)
 
@@ -86,11 +86,11 @@ def states_of_revision(tx: Transaction, space_id: str, revision_id: str, since: 
     revision = get_revision(tx, revision_id)
     before = state_before(tx, space_id, revision)
 
-    def find_touched() -> Touched:
+    def find_touched() -> TouchedIds:
         touched = list_changed(tx, top, revision.before)
         if below and below[0] != before.layers[1]:
             moved = list_changed(tx, below[0], before.layers[1].sequence)
-            touched = Touched(touched.pages | moved.pages, touched.items | moved.items)
+            touched = TouchedIds(touched.pages | moved.pages, touched.items | moved.items)
         return touched
 
     return States(before, after, find_touched)

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from octavo.content.images.making import is_scaled
 from octavo.content.images.store import find_pictures
 from octavo.content.pages.presenting import present_variants
-from octavo.content.pages.reading import Reader
+from octavo.content.pages.reading import ContentReader
 from octavo.content.pages.wire import FileVariant, present_cover, present_layout
 from octavo.content.references.resolving import cover_ref
 from octavo.content.revisions.files import download_url
@@ -54,7 +54,7 @@ def _block_differences(to: Recipient, tx: Transaction, states: States, page_id: 
     for state in (states.before, states.after):
         page = find_page(tx, state, page_id)
         body = page.body if page is not None else None
-        sides.append((Reader(to, tx, state), body, keyed_document(tx, page_id, body)))
+        sides.append((ContentReader(to, tx, state), body, keyed_document(tx, page_id, body)))
     (old, old_body, before), (new, new_body, after) = sides
     found = []
     for change in diff_documents(before, after):

@@ -17,11 +17,11 @@ from octavo.content.revisions.drafting import Draft
 from octavo.content.revisions.keys import (
     KeptKeys,
     block_index,
+    cache_index,
     carried_keys,
     find_kept_keys,
-    keep_index,
     keyed_document,
-    note_edit,
+    remember_edit,
 )
 from octavo.core.document.blocks import Index, is_empty, without_empty
 from octavo.core.document.json import DocumentError, from_json
@@ -275,9 +275,9 @@ class Documenting:
         if body is None or body == old or (given is None and old is None):
             return None
         if isinstance(given, Index):
-            now = keep_index(self.draft.tx, owner_id, body, self.draft.text(body), given)
+            now = cache_index(self.draft.tx, owner_id, body, self.draft.text(body), given)
             if old is not None:
-                note_edit(self.draft.tx, owner_id, block_index(self.draft.tx, owner_id, old), body, now)
+                remember_edit(self.draft.tx, owner_id, block_index(self.draft.tx, owner_id, old), body, now)
             keys = given.kept
         elif given is None and split_page(self.draft.text(old))[2] == split_page(self.draft.text(body))[2]:
             keys = find_kept_keys(self.draft.tx, owner_id, old or "")

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from octavo.content.revisions.computing import Asker, NotYet, Source, compute_revision
+from octavo.content.revisions.computing import NotYet, Requester, Source, compute_revision
 from octavo.content.revisions.store import Changes, Layer, State
 from octavo.core.pages import Page, rank_between, slugify
 from octavo.errors import BadRequest
@@ -42,7 +42,7 @@ def filling_with_source(tx: Transaction, org: OrgAccess, source: Source) -> Make
     """What writes the page in whose place the pages of a source are shown. Raises BadRequest naming what is wrong
     with the source."""
     try:
-        compute_revision(tx, Asker("", org.organization_id, org.actor), source, "new")
+        compute_revision(tx, Requester("", org.organization_id, org.actor), source, "new")
     except NotYet:
         pass  # its pages come once whoever computes them was asked
     except BadRequest as error:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from octavo.content.pages.reading import explain_merges
+from octavo.content.pages.reading import register_merge_presenter
 
 from .store import get_change
 from .wire import present_change
 
-explain_merges(lambda call, tx, change_id: present_change(call, tx, get_change(tx, change_id)))
+register_merge_presenter(lambda call, tx, change_id: present_change(call, tx, get_change(tx, change_id)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.content.references.index import difference
+from octavo.content.references.index import list_changes_between
 from octavo.content.revisions.drafting import same_version
 from octavo.content.revisions.revising import new_revision
 from octavo.content.revisions.store import (
@@ -66,7 +66,7 @@ def restore(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow
 def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[State, Changes]:
     """Main, and what has to change for it to hold what a revision held. Raises Conflict where it does."""
     main, then = main_state(tx, space.space_id), _of_main(tx, space, revision_id)
-    found = difference(tx, main, then)
+    found = list_changes_between(tx, main, then)
     now = find_pages(tx, main, found.pages), find_items(tx, main, found.items)
     changes = Changes(
         {id: page for id, page in found.pages.items() if not same_version(page, now[0].get(id))},

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct
 
-from octavo.content.references.resolving import Member, Resolver, state_resolver
+from octavo.content.references.resolving import MemberViewer, Resolver, state_resolver
 from octavo.content.revisions.revising import changed_pages, first_revision, new_revision, write_unchanged
-from octavo.content.revisions.store import BranchMoved, State, goes_on, main_state, open_branch
+from octavo.content.revisions.store import BranchMoved, State, find_continued_saves, main_state, open_branch
 from octavo.core import merge as merging
 from octavo.core.links import app_hosts
 from octavo.errors import Conflict, Forbidden, TooLarge
@@ -220,7 +220,9 @@ def resolving(context: Context, actor: Actor) -> Resolving:
     """What references in a state mean to who edits."""
 
     def of(tx: Transaction, state: State) -> Resolver:
-        return state_resolver(tx, state, app_hosts(context.settings.url), Member(tx, actor, state.space_id))
+        return state_resolver(
+            tx, state, app_hosts(context.settings.url), MemberViewer(tx, actor, state.space_id)
+        )
 
     return of
 
@@ -269,7 +271,7 @@ def _goes_on(
     """Where the saves in a row began that an edit of the head goes on, for ``commit``."""
     if base_revision != head.revision_id:
         return None
-    since = goes_on(tx, head, *by)
+    since = find_continued_saves(tx, head, *by)
     return None if since is None else (head.revision_id, since)
 
 
@@ -299,7 +301,7 @@ def write_edit(
     edited: Edited,
     conflicts: list[merging.Conflict],
     also: Also = _nothing_else,
-    goes_on: tuple[str, int] | None = None,
+    continues: tuple[str, int] | None = None,
     author: store.Author | None = None,
 ) -> State:
     """The next revision of a change request, with the conflicts that are still open. ``author``: whose words it holds,
@@ -310,7 +312,10 @@ def write_edit(
         require_still(tx, access, Can.EDIT)
         change = held(tx, seen)
         made = revision.write(
-            author=author.user_id, agent=author.agent, conflicts=encode_conflicts(conflicts), goes_on=goes_on
+            author=author.user_id,
+            agent=author.agent,
+            conflicts=encode_conflicts(conflicts),
+            continues=continues,
         )
         store.set_fields(tx, change, edits=change.edits + 1)
         store.add_contribution(tx, change.id, access.user_id, "edit")
@@ -386,7 +391,7 @@ def edit_live(
         with new_revision(context, main, edited.changes, edited.bodies, edited.keys) as revision:
             tx = revision.tx
             require_still(tx, space, Can.EDIT)
-            made = revision.write(author=space.user_id, agent=space.agent, goes_on=since)
+            made = revision.write(author=space.user_id, agent=space.agent, continues=since)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()
             also(tx, made)

@@ -16,8 +16,8 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess
-from octavo.organization.access.visibility import seen_spaces
-from octavo.organization.spaces.store import number_change, recount_change
+from octavo.organization.access.visibility import select_visible_spaces
+from octavo.organization.spaces.store import count_new_draft, update_change_counts
 
 
 class Author(NamedTuple):
@@ -184,7 +184,7 @@ def list_organization_changes(
     tx: Transaction, org: OrgAccess, wanted: ChangeFilter, limit: int, page: str | None
 ) -> Slice[ChangeRow]:
     """Those of all spaces of an organization that the caller sees, newest first."""
-    seen = seen_spaces(org, "s.deleted_at IS NULL")
+    seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     where = f"""c.organization_id = :organization
                 AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = c.space_id)"""
     return _list(tx, where, seen.parameters, wanted, limit, page, before=seen.prefix)
@@ -204,7 +204,7 @@ def insert_change(
 ) -> ChangeRow:
     """A draft on a branch that was just opened. Its number is the count of all there ever were in the space."""
     change_id, moment = ids.new_id(), now()
-    number = number_change(tx, branch.space_id)
+    number = count_new_draft(tx, branch.space_id)
     tx.run(
         """INSERT INTO change_requests (id, space_id, number, branch_id, status, subject, created_by, agent, created_at,
                                         updated_at, revision_initial, issues_cluster)
@@ -234,7 +234,7 @@ def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
     )
     status = fields.get("status", change.status)
     if status != change.status:
-        recount_change(tx, change.space_id, change.status, status)
+        update_change_counts(tx, change.space_id, change.status, status)
 
 
 def forget_clusters(tx: Transaction, space_id: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.content.revisions.store import Layer, last_changed, revision_state
+from octavo.content.revisions.store import Layer, list_last_changes, revision_state
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -45,7 +45,7 @@ def mark_of(
 
 def _changed(tx: Transaction, change: ChangeRow) -> dict[str, int]:
     """What a change request changes, by id, with the sequence of its branch in which each was changed last."""
-    found = last_changed(tx, Layer(change.branch_id, change.sequence))
+    found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
     changed = {id: sequence for id, (_, sequence) in found.items()}
     variables = [sequence for kind, sequence in found.values() if kind == "variable"]
     return {**changed, VARIABLES: max(variables)} if variables else changed

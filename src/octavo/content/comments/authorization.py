@@ -9,7 +9,7 @@ from octavo.content.changes.store import ChangeRow
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Call, enters
 from octavo.organization.access.authorization import SpaceAccess, enter_space, space_access
-from octavo.organization.access.permitting import may_write
+from octavo.organization.access.permitting import can_write
 from octavo.organization.access.roles import SPACE, Can, at_least
 
 
@@ -48,7 +48,7 @@ class Discussion(Struct, frozen=True):
 
     def may(self, ability: Can) -> bool:
         """Whether the role has the ability and the token may change comments."""
-        return at_least(self.space.role, SPACE[ability]) and may_write(self.space.actor, "comments")
+        return at_least(self.space.role, SPACE[ability]) and can_write(self.space.actor, "comments")
 
     def may_edit(self, author: str) -> bool:
         """Nobody else's words."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from octavo.content.changes.commands import DocumentInput
 from octavo.content.changes.store import ChangeRow, add_contribution
 from octavo.content.changes.suggesting import Suggested
-from octavo.content.revisions.node_positions import order_notes
+from octavo.content.revisions.node_positions import enqueue_notes
 from octavo.errors import BadRequest, Forbidden
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -72,7 +72,7 @@ def _post(
         store.insert_suggestion(tx, made.id, suggested)
     _note_contribution(tx, discussion)
     if anchor.page_id is not None and anchor.node_id is not None:
-        order_notes(tx, discussion.space_id, [anchor.page_id])
+        enqueue_notes(tx, discussion.space_id, [anchor.page_id])
     emit_about(tx, "created", discussion, made, **_mentioned(mentions))
     return made.id
 

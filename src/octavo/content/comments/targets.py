@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from octavo.content.changes.store import get_change
 from octavo.content.revisions.keys import keyed_document
-from octavo.content.revisions.node_positions import order_notes
+from octavo.content.revisions.node_positions import enqueue_notes
 from octavo.content.revisions.store import State, find_page, find_pages, main_state
 from octavo.core.document.nodes import Block, Fragment, walk
 from octavo.core.pages import Page
@@ -181,4 +181,4 @@ def note_commented_nodes(context: Context, space_id: str) -> None:
                WHERE space_id = :space AND page_id IS NOT NULL AND node_id IS NOT NULL""",
             space=space_id,
         )
-        order_notes(tx, space_id, (row[0] for row in rows))
+        enqueue_notes(tx, space_id, (row[0] for row in rows))

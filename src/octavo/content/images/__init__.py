@@ -1,3 +1,3 @@
-"""Images of spaces in the widths that screens need: made once of each file, beside it, for readers and for the app."""
+"""Images of spaces in the widths that screens need, created once per file for readers and the app."""
 
 from . import tables as tables

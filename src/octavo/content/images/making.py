@@ -1,6 +1,7 @@
-"""Variants of images: made by a job when a revision brings a file, each image by a process of its own.
+"""Creation of image variants: a job creates them when a revision adds a file, in a separate process per
+image.
 
-So nobody who reads waits for one, and what cannot be made leaves the page with the image as it is.
+Readers never wait for variants, and if one can't be created, the page shows the original image.
 """
 
 from __future__ import annotations
@@ -23,59 +24,60 @@ from octavo.kit.work import jobs
 from octavo.organization.spaces.hooks import Copy
 
 from . import store
-from .store import ScaledImage, Variant
+from .store import ImageVariant, ScaledImage
 from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
 
 _TYPES = ("image/png", "image/jpeg", "image/webp")
 _BOUNDS = Bounds(memory=1024**3, file=32 * 1024**2, seconds=30)
-"""What one image may take."""
+"""Resource limits for one image."""
 _BATCH = 5
-"""Images of one run of the job: others come in between, and a process that stops waits for no more than these."""
+"""Number of images per run of the job. Other jobs can run in between, and shutting down waits only for these.
+"""
 
 _on_made: list[Callable[[Transaction, str], None]] = []
 
 
 class _Result(Struct):
-    """What the process leaves: the image's size as it is shown, and those of its variants."""
+    """Output of the process: the displayed size of the image, and the sizes of its variants."""
 
     size: tuple[int, int]
     variants: list[tuple[int, int]]
 
 
-def on_made(hook: Callable[[Transaction, str], None]) -> None:
-    """Registers ``hook(tx, organization_id)``: called when images of an organization have variants that they had not."""
+def on_variants_created(hook: Callable[[Transaction, str], None]) -> None:
+    """Register ``hook(tx, organization_id)``, called when images of an organization have new variants."""
     _on_made.append(hook)
 
 
-# --- what is to be made -----------------------------------------------------------------------------------
+# --- selecting images -----------------------------------------------------------------------------------
 
 
 def is_scaled(item: Item) -> bool:
-    """Whether a file is an image that variants are made of, by what is known of it."""
+    """Return whether variants are created for this file, according to its metadata."""
     return (
         item.kind == "file"
         and bool(item.content)
         and item.content_type in _TYPES
         and item.width is not None
         and item.height is not None
-        # As shown it may lie on its side.
+        # The image may be displayed rotated by 90 degrees.
         and max(item.width, item.height) > NARROWEST
         and item.width * item.height <= MAX_PIXELS
         and item.size <= MAX_BYTES
     )
 
 
-def note_files(tx: Transaction, space_id: str, changes: Changes) -> None:
-    """Has variants made of the images that a revision brings."""
-    _order(tx, space_id, [item for item in changes.items.values() if item is not None])
+def enqueue_files(tx: Transaction, space_id: str, changes: Changes) -> None:
+    """Enqueue the creation of variants of the images in a revision."""
+    _enqueue_items(tx, space_id, [item for item in changes.items.values() if item is not None])
 
 
-def note_all_files(tx: Transaction, space_id: str, anew: bool) -> None:
+def enqueue_all_files(tx: Transaction, space_id: str, anew: bool) -> None:
     if anew:
-        _order(tx, space_id, list_rasters(tx, space_id))
+        _enqueue_items(tx, space_id, list_rasters(tx, space_id))
 
 
-def _order(tx: Transaction, space_id: str, items: Collection[Item]) -> None:
+def _enqueue_items(tx: Transaction, space_id: str, items: Collection[Item]) -> None:
     wanted = [item.content or "" for item in items if is_scaled(item)]
     if wanted:
         store.add_waiting(tx, space_id, wanted)
@@ -106,53 +108,54 @@ def prepare_anew(
     anew: bool = False,
     whole: bool = False,
 ) -> bool:
-    """Revisions note what they bring themselves, those of change requests too."""
+    """Return ``anew``. Revisions, including those of change requests, enqueue their own images."""
     return anew
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Whether each image of main was noted."""
+    """Return an error message if an image of main was not recorded."""
     wanted = {item.content for item in list_items(tx, main_state(tx, space_id), "file") if is_scaled(item)}
-    missing = len(wanted - store.list_noted(tx, space_id))
-    return f"images: {missing} have no variants" if missing else None
+    missing = len(wanted - store.list_recorded(tx, space_id))
+    return f"images: variants of {missing} images are missing" if missing else None
 
 
-def copy_made(tx: Transaction, copy: Copy) -> None:
-    """Gives a copy what was made for its source; of a large one a job makes it anew with all that is derived."""
+def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:
+    """Copy the variants of a space to its copy. For a large copy, a job creates them with all other derived
+    data."""
     if copy.written:
         return
-    store.copy_made(tx, copy.source_id, copy.copy_id)
-    note_all_files(tx, copy.copy_id, True)
+    store.copy_variants(tx, copy.source_id, copy.copy_id)
+    enqueue_all_files(tx, copy.copy_id, True)
 
 
-# --- making -----------------------------------------------------------------------------------------------
+# --- creating variants --------------------------------------------------------------------------------
 
 
 @jobs.job("noteImages", seconds=600)
 def note_images(context: Context, space_id: str) -> None:
-    """Has variants made of all images of a space that has none yet, as it came from an older version."""
+    """Enqueue the variants of all images in a space that has none, because it comes from an older version."""
     with context.db.write() as tx:
         if _organization(tx, space_id) is not None:
-            note_all_files(tx, space_id, True)
+            enqueue_all_files(tx, space_id, True)
         jobs.finish(tx)
 
 
 @jobs.job("makeVariants", seconds=1800)
 def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
-    """Makes the variants of at most so many images of a space that wait for it, one after the other."""
+    """Create the variants of up to ``most`` waiting images of a space, one after the other."""
     made = 0
     content: str | None = None
     for _ in range(most):
         with context.db.read() as tx:
             content = store.find_waiting(tx, space_id)
-            elsewhere = store.find_made(tx, content) if content is not None else None
+            elsewhere = store.find_space_with_variants(tx, content) if content is not None else None
             known = store.find_pictures(tx, elsewhere, [content]) if content and elsewhere else {}
         if content is None:
             break
         deadlines.check()
-        picture = known.get(content) if elsewhere else _make(context, content)
+        picture = known.get(content) if elsewhere else _create_variants(context, content)
         with context.db.write() as tx:
-            made += store.keep(tx, space_id, content, picture) and picture is not None
+            made += store.save_variants(tx, space_id, content, picture) and picture is not None
     with context.db.write() as tx:
         organization_id = _organization(tx, space_id)
         if made and organization_id is not None:
@@ -163,8 +166,8 @@ def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
             _enqueue(tx, space_id)
 
 
-def _make(context: Context, content: str) -> ScaledImage | None:
-    """What is made of a file, its variants stored; None where it is left alone."""
+def _create_variants(context: Context, content: str) -> ScaledImage | None:
+    """Create and store the variants of a file, or return None to leave it unchanged."""
     with TemporaryFolder("images") as name:
         folder = Path(name)
         try:
@@ -180,5 +183,5 @@ def _make(context: Context, content: str) -> ScaledImage | None:
         variants = []
         for width, height in found.variants:
             blob = store_file(context, (folder / f"{width}.webp").read_bytes())
-            variants.append(Variant(width, height, blob.hash, blob.size))
+            variants.append(ImageVariant(width, height, blob.hash, blob.size))
     return ScaledImage(*found.size, tuple(variants))

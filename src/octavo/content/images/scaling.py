@@ -1,7 +1,8 @@
-"""An image in narrower widths, as a process of its own: ``python -m octavo.content.images.scaling FOLDER``.
+"""Scaling of an image in a separate process: ``python -m octavo.content.images.scaling FOLDER``.
 
-An image may come from anybody, and decoders in C read it. So this runs apart (``kit.apart``), with nothing of the
-service's but this code. It reads ``source`` and leaves ``result.json`` and a file ``WIDTH.webp`` for each width.
+Images are untrusted input for decoders written in C, so this runs isolated (``kit.apart``) and imports
+nothing else of Octavo. It reads ``source`` and writes ``result.json`` and a file ``WIDTH.webp`` for each
+width.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from .widths import MAX_PIXELS, STEPS, wanted_widths
 
 FORMATS = ("PNG", "JPEG", "WEBP")
 _WORTH = 0.9
-"""A variant is kept if it has at most this part of the bytes of the image."""
+"""Maximum size of a variant, as a fraction of the size of the original."""
 _QUALITY = 85
 _LONGEST = 16_383
-"""Pixels that WebP can have."""
+"""Maximum dimension of a WebP image in pixels."""
 _TURNS = {
     2: (Image.Transpose.FLIP_LEFT_RIGHT,),
     3: (Image.Transpose.ROTATE_180,),
@@ -31,14 +32,18 @@ _TURNS = {
     7: (Image.Transpose.TRANSVERSE,),
     8: (Image.Transpose.ROTATE_90,),
 }
-"""What EXIF says of how an image is to be turned."""
+"""Transformations for each EXIF orientation."""
 _ORIENTATION = 0x0112
 _SIDEWAYS = (5, 6, 7, 8)
 
 
 def scale(data: bytes) -> tuple[tuple[int, int], dict[tuple[int, int], bytes]] | None:
-    """The size of an image as it is shown, and its variants by their size, each smaller in bytes than itself. None for
-    what moves, is too large, is broken, or has more than eight bits of a colour."""
+    """Return the displayed size of an image and its variants by size, each with fewer bytes than the
+    original.
+
+    Return None for an image that is animated, too large, broken, or has more than eight bits per color
+    channel.
+    """
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as image:
             moves = image.format != "MPO" and getattr(image, "is_animated", False)
@@ -48,7 +53,7 @@ def scale(data: bytes) -> tuple[tuple[int, int], dict[tuple[int, int], bytes]] |
             profile = image.info.get("icc_profile")
             size = image.size[::-1] if turned in _SIDEWAYS else image.size
             if image.format == "JPEG":
-                # Decoded at a fraction of its size where that is all that is needed.
+                # Decode at a fraction of the full size if that is enough.
                 most = min(size[0], STEPS[-1]) * 2
                 tall = most * size[1] // size[0]
                 image.draft(None, (tall, most) if turned in _SIDEWAYS else (most, tall))
@@ -66,7 +71,7 @@ def scale(data: bytes) -> tuple[tuple[int, int], dict[tuple[int, int], bytes]] |
 
 
 def _plain(image: Image.Image) -> Image.Image:
-    """With its pixels, in a mode whose colours can be mixed."""
+    """Return the image in a mode whose colors can be blended."""
     image.load()
     if image.mode in ("RGB", "RGBA", "L", "CMYK"):
         return image.convert("RGBA") if "transparency" in image.info else image
@@ -81,13 +86,13 @@ def _encode(image: Image.Image, size: tuple[int, int], turned: int, profile: byt
     for turn in _TURNS.get(turned, ()):
         small = small.transpose(turn)
     out = io.BytesIO()
-    # Nothing else of the original goes along: what a camera notes of a place and a time is nobody's business.
+    # Other metadata, such as the camera's location and time, is dropped for privacy.
     _in_srgb(small, profile).save(out, "WEBP", quality=_QUALITY, method=4)
     return out.getvalue()
 
 
 def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """In the colours that are meant where nothing is said. A profile that cannot be read is as none."""
+    """Convert the image to sRGB. An unreadable profile is ignored."""
     mode = "RGBA" if image.mode == "RGBA" else "RGB"
     if profile:
         try:

@@ -1,4 +1,4 @@
-"""What was made of images, by space and hash of the file."""
+"""Variants of images, by space and hash of the file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from octavo.organization.spaces.garbage import release
 
 _BATCH = 500
 VARIANT_TYPE = "image/webp"
-"""The content type of all variants."""
+"""Content type of all variants."""
 
 
-class Variant(Struct, frozen=True):
-    """An image in another width: pixels, and its own bytes by their hash and number."""
+class ImageVariant(Struct, frozen=True):
+    """Image in another width: its dimensions in pixels, and the hash and number of its bytes."""
 
     width: int
     height: int
@@ -25,21 +25,21 @@ class Variant(Struct, frozen=True):
 
 
 class ScaledImage(Struct, frozen=True):
-    """An image as browsers show it, turned as it says itself; its variants from narrow to wide."""
+    """Image with its displayed dimensions, after rotation, and its variants from narrow to wide."""
 
     width: int
     height: int
-    variants: tuple[Variant, ...] = ()
+    variants: tuple[ImageVariant, ...] = ()
 
 
 def variant_name(name: str) -> str:
-    """What the variant of a file is called."""
+    """Return the file name of a variant."""
     stem, dot, _ = name.rpartition(".")
     return f"{stem if dot and stem else name}.webp"
 
 
 def find_pictures(tx: Transaction, space_id: str, contents: Collection[str]) -> dict[str, ScaledImage]:
-    """Those of these files of a space, by their hash, that variants were made of."""
+    """Return those of these files of a space, by hash, that have variants."""
     found: dict[str, ScaledImage] = {}
     wanted = sorted({*contents})
     for start in range(0, len(wanted), _BATCH):
@@ -50,7 +50,7 @@ def find_pictures(tx: Transaction, space_id: str, contents: Collection[str]) -> 
                WHERE space_id = :space AND content IN :contents ORDER BY content, width""",
             **given,
         ):
-            variants[content].append(Variant(*variant))
+            variants[content].append(ImageVariant(*variant))
         rows = tx.all(
             """SELECT content, width, height FROM images
                WHERE space_id = :space AND content IN :contents AND width IS NOT NULL""",
@@ -62,7 +62,7 @@ def find_pictures(tx: Transaction, space_id: str, contents: Collection[str]) -> 
 
 
 def add_waiting(tx: Transaction, space_id: str, contents: Collection[str]) -> None:
-    """Notes files that variants are to be made of, unless they were noted before."""
+    """Record files whose variants are to be created, unless they are already recorded."""
     tx.run_many(
         """INSERT INTO images (space_id, content, state) VALUES (:space, :content, 'waiting')
            ON CONFLICT (space_id, content) DO NOTHING""",
@@ -71,7 +71,7 @@ def add_waiting(tx: Transaction, space_id: str, contents: Collection[str]) -> No
 
 
 def find_waiting(tx: Transaction, space_id: str) -> str | None:
-    """The hash of a file whose variants are still to be made."""
+    """Return the hash of a file whose variants are still to be created."""
     found: str | None = tx.value(
         "SELECT content FROM images WHERE space_id = :space AND state = 'waiting' ORDER BY content LIMIT 1",
         space=space_id,
@@ -79,21 +79,21 @@ def find_waiting(tx: Transaction, space_id: str) -> str | None:
     return found
 
 
-def find_made(tx: Transaction, content: str) -> str | None:
-    """A space in which variants of a file were made."""
+def find_space_with_variants(tx: Transaction, content: str) -> str | None:
+    """Return a space in which variants of a file already exist."""
     found: str | None = tx.value(
         "SELECT min(space_id) FROM images WHERE content = :content AND state = 'made'", content=content
     )
     return found
 
 
-def list_noted(tx: Transaction, space_id: str) -> set[str]:
+def list_recorded(tx: Transaction, space_id: str) -> set[str]:
     return {row[0] for row in tx.all("SELECT content FROM images WHERE space_id = :space", space=space_id)}
 
 
-def keep(tx: Transaction, space_id: str, content: str, picture: ScaledImage | None) -> bool:
-    """Keeps what was made of a file, whose variants are stored; None where nothing can be. False when the space, or the
-    note of the file, is gone."""
+def save_variants(tx: Transaction, space_id: str, content: str, picture: ScaledImage | None) -> bool:
+    """Save the variants of a file, or None if it can't have any. Return False if the space, or the record of
+    the file, is gone."""
     kept = tx.run(
         """UPDATE images SET state = 'made', width = :width, height = :height
            WHERE space_id = :space AND content = :content AND state = 'waiting'""",
@@ -107,7 +107,7 @@ def keep(tx: Transaction, space_id: str, content: str, picture: ScaledImage | No
     return bool(kept)
 
 
-def _insert(tx: Transaction, space_id: str, content: str, variants: Sequence[Variant]) -> None:
+def _insert(tx: Transaction, space_id: str, content: str, variants: Sequence[ImageVariant]) -> None:
     tx.run_many(
         """INSERT INTO image_variants (space_id, content, width, height, file, size)
            VALUES (:space, :content, :width, :height, :file, :size)""",
@@ -125,8 +125,8 @@ def _insert(tx: Transaction, space_id: str, content: str, variants: Sequence[Var
     )
 
 
-def copy_made(tx: Transaction, source_id: str, copy_id: str) -> None:
-    """Gives a copy of a space what was made for its source."""
+def copy_variants(tx: Transaction, source_id: str, copy_id: str) -> None:
+    """Copy the variants of a space to its copy."""
     tx.run(
         """INSERT INTO images (space_id, content, state, width, height)
            SELECT :copy, content, state, width, height FROM images WHERE space_id = :source AND state = 'made'""",
@@ -141,8 +141,8 @@ def copy_made(tx: Transaction, source_id: str, copy_id: str) -> None:
     )
 
 
-def remove(tx: Transaction, space_id: str) -> None:
-    """Forgets what was made for a space; its files go unless something else names them."""
+def delete_variants(tx: Transaction, space_id: str) -> None:
+    """Delete the variants of a space. Their files are removed unless they are referenced elsewhere."""
     release(tx, "file", "SELECT file AS hash FROM image_variants WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM image_variants WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM images WHERE space_id = :space", space=space_id)

@@ -1,8 +1,8 @@
-"""What the tables of images are."""
+"""Declarations of the tables of images."""
 
 from __future__ import annotations
 
-from octavo.content.revisions.deriving import Derived, derive_from_main
+from octavo.content.revisions.deriving import Derived, register_derived
 from octavo.content.revisions.revising import on_commit
 from octavo.kit.db.tables import Table, declare, file
 from octavo.organization.spaces.hooks import on_copy
@@ -25,8 +25,10 @@ declare(
         columns=(file("file"),),
     ),
 )
-on_commit(making.note_files)
-derive_from_main(
-    Derived(making.prepare_anew, lambda *_: True, making.note_all_files, store.remove, making.check)
+on_commit(making.enqueue_files)
+register_derived(
+    Derived(
+        making.prepare_anew, lambda *_: True, making.enqueue_all_files, store.delete_variants, making.check
+    )
 )
-on_copy(making.copy_made)
+on_copy(making.copy_or_enqueue)

@@ -12,7 +12,7 @@ from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs
 from octavo.organization.access.accounts import find_user, has_verified_email
 from octavo.organization.access.authorization import find_space_access
-from octavo.organization.access.reach import act_for
+from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 
 from . import presenting, store
@@ -97,7 +97,7 @@ def mail_digest(context: Context, user: str) -> None:
 
 def _still_seen(tx: Transaction, row: NotificationRow) -> bool:
     organization = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=row.space_id)
-    actor = act_for(row.user_id, organization or "")
+    actor = actor_for_job(row.user_id, organization or "")
     return find_space_access(tx, actor, Can.VIEW, row.space_id) is not None
 
 

@@ -1,1 +1,1 @@
-"""Content over the API: pages, revisions, files, documents, and the links between them."""
+"""The content API: pages, revisions, files, documents, and the links between them."""

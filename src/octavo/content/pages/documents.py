@@ -1,7 +1,8 @@
-"""Documents of a state as the API shows them: parsed from their sources, with references resolved for the caller.
+"""Documents of a state as the API shows them: parsed from their sources, with references resolved for the
+caller.
 
-States are immutable, so what is made here is kept by the state, and by the revisions of other spaces that were
-looked into, and never becomes wrong.
+States are immutable, so results are cached by state and by the revisions of the other spaces that were
+consulted, and never become outdated.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ from octavo.kit.db.database import Transaction
 
 _json_cache: OwnCache[bytes] = OwnCache("documents as JSON", 16)
 _asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that documents ask", 2)
-"""Which other spaces a document's references were looked up in."""
+"""Other spaces in which the references of a document were looked up."""
 
 Evaluated = Literal["true", "false", "deterministic-only"]
 
 
 def shown_on(tx: Transaction, state: State, page_variables: dict[str, Any]) -> Shown:
-    """What expressions on a page give to a visitor who has proved nothing."""
+    """Return the values of expressions on a page for an anonymous visitor."""
     return Shown(list_variables(tx, state), page_variables)
 
 
-def evaluated_document(
+def evaluate_document_for(
     tx: Transaction, state: State, document: Document, mode: Evaluated, page_variables: dict[str, Any]
 ) -> Document:
-    """The document with values in the place of expressions, as ``mode`` asks."""
+    """Return the document with expressions replaced by values according to ``mode``."""
     if mode == "false":
         return document
     shown = shown_on(tx, state, page_variables)
@@ -58,7 +59,8 @@ def document_json(
     evaluated: Evaluated = "false",
     page_variables: dict[str, Any] | None = None,
 ) -> Raw:
-    """The document as the API shows it, encoded; ``evaluated`` puts values in the place of expressions."""
+    """Return the encoded document as the API shows it. ``evaluated``: whether to replace expressions by
+    values."""
     key = (state.revision_id, owner, body, evaluated)
     asked = _asked.of(tx).get(key)
     if asked is not None and (kept := _json_cache.of(tx).get((*key, resolver.revisions(asked)))) is not None:
@@ -66,7 +68,7 @@ def document_json(
 
     def shown(document: Document) -> dict[str, Any]:
         document = resolver.resolve_all(document, owner)
-        return to_json(evaluated_document(tx, state, document, evaluated, page_variables or {}))
+        return to_json(evaluate_document_for(tx, state, document, evaluated, page_variables or {}))
 
     encoded = msgspec.json.encode(contained("json", lambda: keyed_document(tx, owner.id, body), shown))
     asked = resolver.asked
@@ -75,16 +77,17 @@ def document_json(
     return Raw(encoded)
 
 
-def markdown_of(
+def page_markdown(
     tx: Transaction, state: State, body: str | None, evaluated: Evaluated, page_variables: dict[str, Any]
 ) -> str:
-    """A page file as it was written; or with values in the place of expressions, all else unchanged."""
+    """Return a page file as it was written, or with expressions replaced by values and everything else
+    unchanged."""
     source = get_body(tx, body) if body else ""
     if evaluated == "false":
         return source
     front, heading, text = split_page(source)
 
     def shown(document: Document) -> str:
-        return write(evaluated_document(tx, state, document, evaluated, page_variables))
+        return write(evaluate_document_for(tx, state, document, evaluated, page_variables))
 
     return front + heading + contained("markdown", lambda: read(text), shown)

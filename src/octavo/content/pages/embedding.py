@@ -1,7 +1,7 @@
-"""What an address on the web shows when it is embedded.
+"""Embeds of web pages.
 
-Players of known providers follow from the address alone. Anything else is asked for its title, through the guarded
-fetching and within narrow bounds; nothing that it answers becomes markup.
+Players of known providers are derived from the URL alone. Any other URL is fetched for its title, with the
+guarded fetcher and tight limits; nothing in its response becomes markup.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _RATIO = {"video": "16 / 9", "page": "4 / 3"}
 
 
 def find_embed(context: Context, url: str, *, ask: bool = True) -> Embed:
-    """How ``url`` (http or https) is shown. What is asked of others is kept for an hour, a failure for a minute.
-    ``ask``: whether to ask where nothing is kept."""
+    """Return how ``url`` (HTTP or HTTPS) is shown. Responses are cached for an hour, failures for a minute.
+    ``ask``: whether to fetch the URL if nothing is cached."""
     if (found := player(url)) is not None:
         return RichEmbed(found.provider, found.provider, _frame(found))
     kept = _cache.of(context.db).get(url)
@@ -80,8 +80,8 @@ def _site(url: str) -> str:
     return (host_of(url) or url[:_MAX_TEXT]).removeprefix("www.")
 
 
-def _beside(url: str, href: str) -> str | None:
-    """What a page at ``url`` means by ``href``, if that is an address."""
+def _resolve_href(url: str, href: str) -> str | None:
+    """Return the absolute URL of ``href`` on a page at ``url``, or None if it is not a safe URL."""
     return safe_url(join_address(url, href))
 
 
@@ -90,7 +90,7 @@ def _plain(url: str) -> Embed:
 
 
 class _Head(HTMLParser):
-    """What the head of a page says of it."""
+    """Metadata in the head of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -138,11 +138,11 @@ def _ask(fetcher: Fetcher, url: str) -> Embed:
     head = _read(answer)
     title = head.first("og:title", "twitter:title")
     site = head.first("og:site_name", "application-name")
-    oembed = _beside(answer.url, head.oembed) if title is None and head.oembed else None
+    oembed = _resolve_href(answer.url, head.oembed) if title is None and head.oembed else None
     if oembed is not None:
         told = _ask_oembed(fetcher, oembed)
         title, site = told.title[:_MAX_TEXT] or None, site or told.provider_name[:_MAX_TEXT] or None
-    icon = _beside(answer.url, head.icon) if head.icon else None
+    icon = _resolve_href(answer.url, head.icon) if head.icon else None
     shown = icon if icon and icon.startswith(("https://", "http://")) else UNSET
     return LinkEmbed(title or head.first("title") or url[:_MAX_TEXT], site or _site(answer.url), shown)
 

@@ -1,4 +1,5 @@
-"""Parts of a state's tree: one level of it, and the ways to pages. What they cost follows the parts, not the space."""
+"""Parts of the page tree of a state: one level, and the ancestors of pages. The cost depends on the parts,
+not on the size of the space."""
 
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, decode_token, slice_rows
 
 _FIRST = 100
-"""Pages that are read at a time to find the first that has a text."""
+"""Number of pages to read at a time when searching for the first document."""
 
 
 class PlacedPage(Struct, frozen=True):
-    """A page in its level. ``above``: the path of the page that the level is below."""
+    """Page in its level. ``above``: the path of the parent page."""
 
     page: Page
     above: str
@@ -32,7 +33,7 @@ class PlacedPage(Struct, frozen=True):
 
 
 class LevelPart(Struct, frozen=True):
-    """Pages of the level below ``parent`` (None: the top) from the index ``at`` on, of ``count`` that it has."""
+    """Pages below ``parent`` (None: the top level), starting at the index ``at``, of ``count`` in total."""
 
     parent: str | None
     at: int
@@ -41,19 +42,21 @@ class LevelPart(Struct, frozen=True):
 
 
 class Levels:
-    """The levels of a state with its computed pages: those below a page, or (None) at the top."""
+    """Levels of a state, including its computed pages: the pages below a page or (None) at the top."""
 
     def __init__(self, tx: Transaction, state: State, expansion: Expansion) -> None:
         self._tx, self._state, self._expansion = tx, state, expansion
 
     def slice(self, parent: Page | None, limit: int, at: int, token: str | None) -> Slice[Page]:
-        """Up to ``limit`` pages of a level, from the index ``at`` behind those that ``token`` says were read."""
+        """Return up to ``limit`` pages of a level, from the index ``at``, after those that ``token`` says
+        were read."""
         after = decode_token(token, str, str)
         rows = self._rows(parent, limit + 1, at, after)
         return slice_rows(rows, limit, self._count(parent), lambda page: (page.rank, page.id))
 
     def around(self, page: Page, limit: int) -> list[LevelPart]:
-        """The level of each page on the way to a page: of its parts of ``limit`` pages the one with that page."""
+        """Return the level of each ancestor of a page and of the page itself: of each, the part of ``limit``
+        pages that contains it."""
         levels = []
         way = [*self.above(page), page]
         for parent, child in zip([None, *way], way, strict=False):
@@ -66,17 +69,17 @@ class Levels:
         return LevelPart(parent.id if parent else None, at, self._count(parent), entries)
 
     def traces(self, page_ids: list[str]) -> dict[str, list[PlacedPage]]:
-        """Those of these pages that are there, each behind the pages above it, by their ids."""
+        """Return those of these pages that exist, each after its ancestors, by ID."""
         ways = trace_pages(self._tx, self._state, page_ids)
         for id in page_ids:
             computed = self._expansion.find(id)
             if computed is not None:
                 ways[id] = [*self.above(computed), computed]
         parents = self._parents({page.id for way in ways.values() for page in way})
-        return {id: _on_the_way(ways[id], parents) for id in page_ids if id in ways}
+        return {id: _present_path(ways[id], parents) for id in page_ids if id in ways}
 
     def entries(self, pages: Iterable[Page], parent: Page | None) -> list[PlacedPage]:
-        """Pages of one level."""
+        """Return pages of one level as entries."""
         pages = list(pages)
         above = [*self.above(parent), parent] if parent else []
         path = "/".join(page.slug for page in above)
@@ -84,13 +87,13 @@ class Levels:
         return [PlacedPage(page, path, page.id in parents) for page in pages]
 
     def above(self, page: Page) -> list[Page]:
-        """From the top down to a page's parent."""
+        """Return the ancestors of a page from the top down."""
         if self._expansion.find(page.id) is not None:
             return self._expansion.list_ancestors(self._tx, self._state, page)
         return list_ancestors(self._tx, self._state, page)
 
     def first(self) -> Page | None:
-        """The first page of the tree that has a text."""
+        """Return the first document of the tree."""
         left: list[tuple[Page | None, int]] = [(None, 0)]
         while left:
             parent, at = left.pop()
@@ -107,7 +110,8 @@ class Levels:
         return None
 
     def _whole(self, parent: Page | None) -> list[Page] | None:
-        """A level that computed pages are in, else None: it is read by an index."""
+        """Return the entire level if it contains computed pages, else None, because it is then read by an
+        index."""
         return self._expansion.children(self._tx, self._state, parent.id if parent else None)
 
     def _rows(
@@ -122,7 +126,7 @@ class Levels:
         return whole[at : at + limit]
 
     def _count(self, parent: Page | None, before: Page | None = None) -> int:
-        """How many pages a level has, or has before one of them."""
+        """Return the number of pages in a level, or before one of them."""
         whole = self._whole(parent)
         if whole is None:
             return count_children(self._tx, self._state, parent.id if parent else None, before)
@@ -131,7 +135,7 @@ class Levels:
         return sum((page.rank, page.id) < (before.rank, before.id) for page in whole)
 
     def _parents(self, page_ids: set[str]) -> set[str]:
-        """Those of these pages that have others below them."""
+        """Return those of these pages that have subpages."""
         known = {
             id: children
             for id in page_ids
@@ -141,8 +145,8 @@ class Levels:
         return found | {id for id, children in known.items() if children}
 
 
-def _on_the_way(way: list[Page], parents: set[str]) -> list[PlacedPage]:
-    """The pages of a way from the top."""
+def _present_path(way: list[Page], parents: set[str]) -> list[PlacedPage]:
+    """Return the pages of a path from the top as entries."""
     path: list[str] = []
     found = []
     for page in way:

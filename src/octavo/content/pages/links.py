@@ -1,4 +1,4 @@
-"""Links and backlinks on the wire: what is in the index, shown as the things that it names."""
+"""Presentation of links and backlinks: the entries of the index, shown as the objects they name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from octavo.content.references.listing import LinkIndex, Overlay, Spot, Usage
+from octavo.content.references.listing import LinkIndex, Overlay, ReferenceTarget, Spot
 from octavo.content.revisions.keys import find_kept_keys
 from octavo.content.revisions.store import State, find_item, find_page, get_item, get_page, main_state
 from octavo.errors import NotFound
@@ -24,7 +24,7 @@ from octavo.organization.orgs.wire import Organization, present_organization
 from octavo.organization.spaces.store import get_collection, get_space
 from octavo.organization.spaces.wire import Space, present_collection, present_space
 
-from .reading import Reader
+from .reading import ContentReader
 from .wire import (
     AnchorLocation,
     BrokenStats,
@@ -48,25 +48,26 @@ from .wire import (
 T = TypeVar("T")
 
 PresentSpec = Callable[[Recipient, Transaction, SpaceAccess, str], Any]
-"""An API specification of the space's organization by its slug; None where it is not there for the caller."""
+"""Function that returns an API specification of the space's organization by its slug, or None if the caller
+can't see it."""
 
 _present_spec: list[PresentSpec] = []
 
 
-def present_specs_with(present: PresentSpec) -> None:
-    """Registers who shows the specifications that pages refer to."""
+def register_spec_presenter(present: PresentSpec) -> None:
+    """Register the function that presents the specifications that pages refer to."""
     _present_spec.append(present)
 
 
 class ChangeOverlay(Struct, frozen=True):
-    """A change request over main's links; ``context`` is shown with what is in it."""
+    """Change request over the links of main. ``context`` is shown with its content."""
 
     overlay: Overlay
     context: Any
 
 
 class Links:
-    """Lives as long as one request."""
+    """Links of a space for one request."""
 
     def __init__(
         self,
@@ -87,11 +88,11 @@ class Links:
         self._made: dict[Any, Any] = {}
 
     def of_space(self, query: LinksQuery, broken_context: str | None = None) -> ReferenceUsages:
-        """What the space refers to, thing by thing."""
+        """Return what the space refers to, grouped by target."""
         return self._usages(query, query.status, broken_context)
 
     def of_page(self, page_id: str, query: PageQuery, status: str | None = None) -> ReferenceUsages:
-        """What one page refers to. Raises NotFound."""
+        """Return what a page refers to. Raises NotFound."""
         get_page(self._tx, self._state, page_id)
         return self._usages(query, status, None, page_id)
 
@@ -108,8 +109,8 @@ class Links:
             next=Next(found.next_token) if found.next_token else UNSET,
         )
 
-    def _usage(self, usage: Usage) -> ReferenceUsage:
-        places = [self._where(spot) for spot in usage.spots]
+    def _usage(self, usage: ReferenceTarget) -> ReferenceUsage:
+        places = [self._present_spot(spot) for spot in usage.spots]
         return ReferenceUsage(
             status=usage.status,  # type: ignore[arg-type]
             relation=usage.relation,  # type: ignore[arg-type]
@@ -118,57 +119,57 @@ class Links:
         )
 
     def to_page(self, page_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Where other pages refer to a page or to a place in it. Raises NotFound."""
+        """Return the places that refer to a page or to a section of it. Raises NotFound."""
         get_page(self._tx, self._state, page_id)
         return self._backlinks(page_id, "page", query)
 
     def to_file(self, file_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Where a file is used. Raises NotFound."""
+        """Return the places that use a file. Raises NotFound."""
         get_item(self._tx, self._state, file_id, "file")
         return self._backlinks(file_id, "file", query)
 
     def to_reusable(self, content_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Where a reusable content is shown. Raises NotFound."""
+        """Return the places that include a reusable content. Raises NotFound."""
         get_item(self._tx, self._state, content_id, "reusable-content")
         return self._backlinks(content_id, "reusable-content", query)
 
     def _backlinks(self, target: str, kind: str, query: PageQuery) -> Listing[ContentLocation]:
-        listing = present_slice(self._index.backlinks(target, kind, query), self._where)
+        listing = present_slice(self._index.backlinks(target, kind, query), self._present_spot)
         return Listing([place for place in listing.items if place is not None], listing.count, listing.next)
 
-    # --- presenting ---------------------------------------------------------------------------------------
+    # --- presenting -----------------------------------------------------------------------------------
 
-    def _once(self, key: Any, make: Callable[[], T]) -> T:
+    def _cached(self, key: Any, make: Callable[[], T]) -> T:
         if key not in self._made:
             self._made[key] = make()
         made: T = self._made[key]
         return made
 
-    def _where(self, spot: Spot) -> ContentLocation | None:
+    def _present_spot(self, spot: Spot) -> ContentLocation | None:
         if spot.kind == "page":
             place = NodeLocation(self._key(spot)) if spot.node else UNSET
             return self._page(spot.space, spot.owner, place)
         return self._reusable(spot.space, spot.owner)
 
     def _key(self, spot: Spot) -> str:
-        """The key a node has, which an edit may have carried over from another text."""
+        """Return the key of a node, which an edit may have kept from an earlier text."""
 
         def kept() -> dict[str, str]:
-            page = find_page(self._tx, self._base_of(spot.space), spot.owner)
+            page = find_page(self._tx, self._state_of(spot.space), spot.owner)
             return find_kept_keys(self._tx, spot.owner, page.body) if page and page.body else {}
 
         assert spot.node is not None
-        return self._once(("keys", spot.owner), kept).get(spot.node, spot.node)
+        return self._cached(("keys", spot.owner), kept).get(spot.node, spot.node)
 
-    def _target(self, usage: Usage) -> ContentLocation | None:
+    def _target(self, usage: ReferenceTarget) -> ContentLocation | None:
         if usage.target is not None:
-            found = self._thing(usage)
+            found = self._present_target(usage)
             if found is not None:
                 return found
         ref = msgspec.json.decode(usage.written)
         return UrlLocation(ref["url"]) if isinstance(ref.get("url"), str) else None
 
-    def _thing(self, usage: Usage) -> ContentLocation | None:
+    def _present_target(self, usage: ReferenceTarget) -> ContentLocation | None:
         space_id, target = usage.space or self._access.space_id, usage.target or ""
         match usage.kind:
             case "page":
@@ -195,13 +196,13 @@ class Links:
     def _page(
         self, space_id: str, page_id: str, place: AnchorLocation | NodeLocation | UnsetType
     ) -> PageLocation | None:
-        page = self._once(("page", space_id, page_id), lambda: self._reader(space_id).found_page(page_id))
+        page = self._cached(("page", space_id, page_id), lambda: self._reader(space_id).found_page(page_id))
         if page is None:
             return None
         return PageLocation(self._organization(), self._space(space_id), page, self._context(space_id), place)
 
     def _file(self, space_id: str, file_id: str) -> FileLocation | None:
-        item = find_item(self._tx, self._base_of(space_id), file_id, "file")
+        item = find_item(self._tx, self._state_of(space_id), file_id, "file")
         if item is None:
             return None
         [file] = self._reader(space_id).present_files([item])
@@ -221,15 +222,15 @@ class Links:
             return UNSET
         return ChangeRequestContext(self._over.context)
 
-    def _base_of(self, space_id: str) -> State:
+    def _state_of(self, space_id: str) -> State:
         if space_id == self._access.space_id:
             return self._state
-        return self._once(("base", space_id), lambda: main_state(self._tx, space_id))
+        return self._cached(("base", space_id), lambda: main_state(self._tx, space_id))
 
-    def _reader(self, space_id: str) -> Reader:
+    def _reader(self, space_id: str) -> ContentReader:
         view = self._view if space_id == self._access.space_id else ""
-        return self._once(
-            ("reader", space_id), lambda: Reader(self._to, self._tx, self._base_of(space_id), view)
+        return self._cached(
+            ("reader", space_id), lambda: ContentReader(self._to, self._tx, self._state_of(space_id), view)
         )
 
     def _space(self, space_id: str) -> Space:
@@ -237,11 +238,11 @@ class Links:
             role = space_access(self._tx, self._access.actor, Can.VIEW, space_id).role
             return present_space(self._to, get_space(self._tx, space_id), role)
 
-        return self._once(("space", space_id), made)
+        return self._cached(("space", space_id), made)
 
     def _organization(self) -> Organization:
         def made() -> Organization:
             organization = get_organization(self._tx, self._access.organization_id)
             return present_organization(self._to, organization, self._access.member_role)
 
-        return self._once("organization", made)
+        return self._cached("organization", made)

@@ -1,4 +1,4 @@
-"""Where a page says that it is canonical, and in which other forms it exists."""
+"""Meta links of pages: the canonical page and alternates."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .wire import PageMetaLinks, PageTarget, UrlTarget
 def meta_links_of(
     page: Page, resolver: Resolver, is_withheld: Callable[[dict[str, Any]], bool] = lambda ref: False
 ) -> PageMetaLinks:
-    """The meta links of a page that lead somewhere the reader of ``resolver`` sees, or to the web."""
+    """Return the meta links of a page that lead to the web or to something the resolver's reader can see."""
 
     def target(ref: Any) -> PageTarget | UrlTarget | None:
         if not isinstance(ref, dict):
             return None
-        meaning = resolver.meaning(page_owner(page), ref, "link")
+        meaning = resolver.resolve(page_owner(page), ref, "link")
         if meaning.status != "ok":
             return None
         if meaning.kind == "page" and meaning.target is not None:

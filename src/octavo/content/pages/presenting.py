@@ -1,4 +1,4 @@
-"""Files of a space over the API, with links to their bytes and, of images, to those of their variants."""
+"""Files of a space in the API, with links to their content and, for images, to their variants."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import UNSET
 
 from octavo.content.images.making import is_scaled
-from octavo.content.images.store import VARIANT_TYPE, ScaledImage, Variant, find_pictures, variant_name
+from octavo.content.images.store import VARIANT_TYPE, ImageVariant, ScaledImage, find_pictures, variant_name
 from octavo.content.revisions.files import download_url, signed_url
 from octavo.content.revisions.store import Item
 from octavo.kit.context import Context
@@ -30,10 +30,10 @@ def present_files(
 
 
 def present_variants(context: Context, item: Item, picture: ScaledImage | None) -> list[FileVariant]:
-    """``picture``: what was made of a file, where it is an image."""
+    """Return the variants of a file. ``picture``: the scaled image, if the file is an image."""
     return [_present_variant(context, item, each) for each in picture.variants] if picture else []
 
 
-def _present_variant(context: Context, item: Item, variant: Variant) -> FileVariant:
+def _present_variant(context: Context, item: Item, variant: ImageVariant) -> FileVariant:
     grant = FileGrant(variant.file, variant_name(item.name), VARIANT_TYPE)
     return FileVariant(variant.width, variant.height, variant.size, signed_url(context, grant))

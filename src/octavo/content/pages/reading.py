@@ -1,4 +1,4 @@
-"""Reading one state of a space's content, whichever base it is: main, a change request, a revision."""
+"""Reader of one state of a space's content: main, a change request, or a revision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct
 
 from octavo.content.references.lookup import Owner
-from octavo.content.references.resolving import Member, Resolver, cover_ref, page_owner, state_resolver
+from octavo.content.references.resolving import MemberViewer, Resolver, cover_ref, page_owner, state_resolver
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.computing import Computed
 from octavo.content.revisions.expanding import (
@@ -49,7 +49,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Next, slice_items
 from octavo.kit.http.operation import Recipient
 
-from .documents import Evaluated, document_json, evaluated_document, markdown_of
+from .documents import Evaluated, document_json, evaluate_document_for, page_markdown
 from .levels import LevelPart, Levels, PlacedPage
 from .meta_links_presenting import meta_links_of
 from .presenting import present_files
@@ -88,14 +88,14 @@ MergedFrom = Callable[[Recipient, Transaction, str], Any]
 _merged_from: list[MergedFrom] = []
 
 
-def explain_merges(present: MergedFrom) -> None:
-    """Registers what shows the change request that a revision was merged from."""
+def register_merge_presenter(present: MergedFrom) -> None:
+    """Register the function that presents the change request that a revision was merged from."""
     _merged_from[:] = [present]
 
 
 class GitNames(Struct, frozen=True):
-    """What Git calls the texts and bytes of a space that is synced: ``find(contents)`` gives the ids by hash. ``stamp``
-    is another one once anything was synced."""
+    """Git object IDs of the content of a synced space. ``find(contents)`` returns the IDs by hash. ``stamp``
+    changes with every sync."""
 
     stamp: str
     find: Callable[[Iterable[str]], Mapping[str, str]]
@@ -105,20 +105,21 @@ FindGit = Callable[[Transaction, str], GitNames | None]
 _find_git: list[FindGit] = []
 
 
-def explain_git(find: FindGit) -> None:
-    """Registers ``find(tx, space_id)``: what Git calls what a space holds; None for one that is not synced."""
+def register_git_names(find: FindGit) -> None:
+    """Register ``find(tx, space_id)``, which returns the Git names of a space's content, or None if the space
+    is not synced."""
     _find_git[:] = [find]
 
 
 _COMPUTED = ContentQuery()
 _PLAIN = ContentQuery(computed=False)
 _SHORT = 32 * 1024
-"""Bytes of a page that is kept up to which it may be answered on the event loop."""
+"""Maximum size in bytes of a cached page that is served on the event loop."""
 _pages: OwnCache[bytes] = OwnCache("pages as JSON", 16)
 
 
 def _encoded(tree: bytes) -> list[RevisionPage]:
-    """What is encoded already, as part of whatever it is in."""
+    """Embed JSON that is already encoded."""
     return cast(list[RevisionPage], Raw(tree))
 
 
@@ -130,9 +131,9 @@ def _present_level(part: LevelPart) -> PageLevel:
     return PageLevel(part.parent, part.at, part.count, _present_entries(part.entries))
 
 
-class Reader:
-    """What the operations of all three bases call; lives as long as one request. ``view``: where the state is
-    looked at in the application, below the space."""
+class ContentReader:
+    """Implementation of the operations on all three kinds of states, for one request. ``view``: the path
+    below the space at which the app shows the state."""
 
     def __init__(self, to: Recipient, tx: Transaction, state: State, view: str = "") -> None:
         self._to = to
@@ -142,9 +143,9 @@ class Reader:
         self._expansion: Expansion | None = None
         self._resolver: Resolver | None = None
         self._git: GitNames | None = None
-        self._looked_for_git = False
+        self._git_loaded = False
         self._computes = False
-        """Whether what was shown depends on more than the state."""
+        """Whether the result depends on more than the state."""
 
     def revision(self, query: RevisionQuery) -> Revision:
         tx, state = self._tx, self._state
@@ -204,9 +205,9 @@ class Reader:
         return PageTraces([PageTrace(id, _present_entries(way)) for id, way in ways.items()])
 
     def _names(self, wanted: bool) -> GitNames | None:
-        if wanted and not self._looked_for_git and _find_git:
+        if wanted and not self._git_loaded and _find_git:
             self._git = _find_git[0](self._tx, self._state.space_id)
-            self._looked_for_git = True
+            self._git_loaded = True
         return self._git if wanted else None
 
     def _stamp(self, wanted: bool) -> str:
@@ -248,7 +249,7 @@ class Reader:
         return item or get_item(self._tx, self._state, item_id, kind)
 
     def computed(self, found: Computed) -> ComputedRevision:
-        """What a source gives, shown as if it stood in this state."""
+        """Return the result of a source as if it were part of this state."""
         return ComputedRevision(
             pages=_encoded(encode_tree(self._app, found.pages, None, "", self._cover)),
             files=self.present_files([item for item in found.items if item.kind == "file"]),
@@ -258,7 +259,7 @@ class Reader:
         )
 
     def page(self, page_id: str, query: PageContentQuery) -> Raw:
-        # A revision never changes, so neither does what it says of a page in which nothing is computed.
+        # Revisions are immutable, so pages without computed content can be cached.
         stamp = self._stamp(query.metadata)
         key = (
             *(self._state.revision_id, page_id, query.format, query.evaluated, query.pages),
@@ -268,7 +269,7 @@ class Reader:
         if kept is None or len(kept) > _SHORT:
             self._to.leave_loop()
         if kept is None:
-            kept = msgspec.json.encode(self._whole(self._page(page_id, query.computed), query))
+            kept = msgspec.json.encode(self._present_whole(self._page(page_id, query.computed), query))
             if not self._computes:
                 _pages.of(self._tx).put(key, kept, len(kept))
         return Raw(kept)
@@ -280,12 +281,12 @@ class Reader:
         return page or get_page(self._tx, self._state, page_id)
 
     def found_page(self, page_id: str) -> RevisionPage | None:
-        """A page without what is below it and without its text; None when it is not there."""
+        """Return a page without its subpages and its document, or None if it does not exist."""
         return self._bare(find_page(self._tx, self._state, page_id))
 
     def nodes(self, page_id: str, body: str | None, nodes: list[Any]) -> list[Any]:
-        """Nodes of a page's document, with keys, as it shows them. ``body``: the source that they were read from; what
-        the state's own source does not have is left out."""
+        """Return nodes of a page's document, with keys, as the page shows them. ``body``: the source that
+        they were read from. Nodes that the state's own source does not contain are left out."""
         page = find_page(self._tx, self._state, page_id)
         if page is None:
             return []
@@ -296,7 +297,7 @@ class Reader:
         return nodes_to_json(self.resolver.resolve_all(Document(list(nodes)), page_owner(page)).nodes)
 
     def found_at(self, path: str) -> RevisionPage | None:
-        """The same, by the path of a document or group; None for the empty path as well."""
+        """Do the same by the path of a document or group. Return None for the empty path as well."""
         page = find_page_by_path(self._tx, self._state, path) if path else None
         return self._bare(page) if page is not None and page.kind in WITH_PATHS else None
 
@@ -310,14 +311,14 @@ class Reader:
         return list_variables(self._tx, self._state)
 
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
-        return self._whole(self._page_at(path, query.computed), query)
+        return self._present_whole(self._page_at(path, query.computed), query)
 
     def _page_at(self, path: str, computed: bool) -> Page:
         page = find_page_by_path(self._tx, self._state, path)
         if (page is None or page.kind not in WITH_PATHS) and computed:
             page = self._expand().find_by_path(self._tx, self._state, path)
         if page is None or page.kind not in WITH_PATHS:
-            raise NotFound(f"There is no page at {path!r}.")
+            raise NotFound(f"No page has the path {path!r}.")
         return page
 
     def meta_links(self, page_id: str) -> PageMetaLinks:
@@ -330,7 +331,7 @@ class Reader:
         try:
             return Raw(msgspec.json.encode(to_json(self._computed(page, query.evaluated))))
         except BadRequest as error:
-            raise NotFound(f"The document of the page {page_id!r} is not computed: {error}") from None
+            raise NotFound(f"The document of page {page_id!r} couldn't be computed: {error}") from None
 
     def files(self, query: FilesQuery) -> Listing[File]:
         found = list_items_page(self._tx, self._state, "file", query.limit, query.page)
@@ -356,8 +357,8 @@ class Reader:
         owner = Owner(item.id, "reusable-content", item.path)
         return document_json(self._tx, self._state, self.resolver, owner, item.content, query.evaluated)
 
-    def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
-        """A page with its path, its subtree and its text, in the form that ``format`` asks for."""
+    def _present_whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
+        """Return a page with its path, its subpages, and its document in the requested format."""
         ancestors, below = self._around(page, query)
         path = "/".join(p.slug for p in [*ancestors, page])
         oids = self._oids((found.body for found in [page, *below]), query.metadata)
@@ -367,7 +368,7 @@ class Reader:
             if page.computed:
                 self._add_computed(presented, page, query)
             elif query.format == "markdown":
-                presented.markdown = markdown_of(
+                presented.markdown = page_markdown(
                     self._tx, self._state, page.body, query.evaluated, page.variables
                 )
             else:
@@ -375,7 +376,7 @@ class Reader:
         return presented
 
     def _around(self, page: Page, query: PageContentQuery) -> tuple[list[Page], list[Page]]:
-        """What is above a page, and what is below it as far as that is asked for."""
+        """Return the ancestors of a page and, if requested, its subpages."""
         tx, state = self._tx, self._state
         if self._expansion is not None and self._expansion.find(page.id) is page:
             self._computes = True
@@ -385,7 +386,8 @@ class Reader:
         return list_ancestors(tx, state, page), below
 
     def _add_computed(self, presented: DocumentPage, page: Page, query: PageContentQuery) -> None:
-        """Nothing is added when it cannot be computed now: the page still says what of."""
+        """Add the computed document. If it can't be computed now, add nothing: the page still names its
+        source."""
         self._computes = True
         if not query.computed:
             return
@@ -401,7 +403,7 @@ class Reader:
     def _computed(self, page: Page, mode: Evaluated) -> Document:
         actor = self._to.actor
         document = computed_document(self._tx, self._state.space_id, actor, page)
-        return evaluated_document(self._tx, self._state, document, mode, page.variables)
+        return evaluate_document_for(self._tx, self._state, document, mode, page.variables)
 
     def _document(self, page: Page, mode: Evaluated) -> Raw:
         found = document_json(
@@ -418,9 +420,9 @@ class Reader:
 
     @property
     def resolver(self) -> Resolver:
-        """What references in this state mean to the caller."""
+        """Return the resolver of references in this state for the caller."""
         if self._resolver is None:
             hosts = app_hosts(self._to.settings.url)
-            viewer = Member(self._tx, self._to.actor, self._state.space_id)
+            viewer = MemberViewer(self._tx, self._to.actor, self._state.space_id)
             self._resolver = state_resolver(self._tx, self._state, hosts, viewer)
         return self._resolver

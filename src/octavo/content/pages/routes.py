@@ -1,4 +1,5 @@
-"""Reading content: main of a space, any revision of it, and change requests, each operation once for all of them."""
+"""Operations that read content: main of a space, revisions, and change requests, each operation once for all
+of them."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from msgspec import UNSET, Raw
 
 from octavo.content.references.lookup import Owner
 from octavo.content.revisions.authorization import ReadState, VisitedState
-from octavo.content.revisions.computing import Asker, NotYet, compute_document, compute_revision
+from octavo.content.revisions.computing import NotYet, Requester, compute_document, compute_revision
 from octavo.content.revisions.store import get_document as find_document
 from octavo.content.revisions.store import main_state
 from octavo.core.document.description import DocumentNodes
@@ -26,7 +27,7 @@ from octavo.organization.access.roles import Can
 
 from .documents import document_json
 from .links import Links
-from .reading import Reader
+from .reading import ContentReader
 from .visiting import VisitorReader
 from .wire import (
     ChildPagesQuery,
@@ -59,7 +60,7 @@ from .wire import (
 
 operation = Area("content").operation
 change_operation = Area("changes").operation
-"""Reading a change request takes the scope of change requests."""
+"""Decorator for operations on change requests, which require the scope of change requests."""
 
 _MAIN = "/spaces/{spaceId}/content"
 _REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
@@ -67,32 +68,32 @@ _CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
 
 
 @contextmanager
-def _reader(call: Call, read: ReadState | VisitedState) -> Iterator[Reader | VisitorReader]:
+def _reader(call: Call, read: ReadState | VisitedState) -> Iterator[ContentReader | VisitorReader]:
     with call.db.read() as tx:
         match read:
             case VisitedState():
                 call.leave_loop()
                 yield VisitorReader(call, tx, read)
             case ReadState():
-                yield Reader(call, tx, read.state, read.view)
+                yield ContentReader(call, tx, read.state, read.view)
             case _:
                 assert_never(read)
 
 
 @contextmanager
-def _state_reader(call: Call, read: ReadState) -> Iterator[Reader]:
+def _state_reader(call: Call, read: ReadState) -> Iterator[ContentReader]:
     with call.db.read() as tx:
-        yield Reader(call, tx, read.state, read.view)
+        yield ContentReader(call, tx, read.state, read.view)
 
 
-# --- a state -------------------------------------------------------------------------------------------
+# --- states -------------------------------------------------------------------------------------------
 
 
 @operation("getCurrentRevision", "GET", _MAIN, needs=Can.VIEW, returns=Revision, visitors=True)
 @operation("getRevisionById", "GET", _REVISION, needs=Can.VIEW, returns=Revision, visitors=True)
 @change_operation("getRevisionOfChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, returns=Revision)
 def get_revision(call: Call, read: ReadState | VisitedState, query: RevisionQuery) -> Revision:
-    """All that a state holds: its pages as a tree, files, reusable contents, variables."""
+    """Get the entire content of a state: its page tree, files, reusable contents, and variables."""
     with _reader(call, read) as reader:
         return reader.revision(query)
 
@@ -107,7 +108,7 @@ def get_revision(call: Call, read: ReadState | VisitedState, query: RevisionQuer
     "listPagesInChangeRequest", "GET", _CHANGE + "/pages", needs=Can.VIEW, returns=Pages, agents="docs:read"
 )
 def list_pages(call: Call, read: ReadState | VisitedState, query: ContentQuery) -> Pages:
-    """The pages of a state as a tree."""
+    """List the pages of a state as a tree."""
     with _reader(call, read) as reader:
         return reader.pages(query)
 
@@ -140,7 +141,8 @@ def list_pages(call: Call, read: ReadState | VisitedState, query: ContentQuery) 
     extension=True,
 )
 def list_children(call: Call, read: ReadState, query: ChildPagesQuery) -> Listing[PageEntry]:
-    """One level of the tree, in its order: the pages below a page, or without `parent` those at the top."""
+    """List one level of the page tree, in order: the pages below `parent`, or those at the top level without
+    it."""
     with _state_reader(call, read) as reader:
         return reader.children(query)
 
@@ -167,8 +169,9 @@ def list_children(call: Call, read: ReadState, query: ChildPagesQuery) -> Listin
     extension=True,
 )
 def get_way(call: Call, read: ReadState, query: WayQuery) -> PageWay:
-    """Where a page is in the tree: each level from the top to its own, of long ones the part with the page that the way
-    goes by. A level is cut into parts of `limit` pages, which `listChildPages` gives by the index `at`."""
+    """Get the location of a page in the tree: each level from the top to its own. Of a long level, only the
+    part that contains the page or its ancestor is returned. Levels are divided into parts of `limit` pages,
+    which `listChildPages` returns by the index `at`."""
     with _state_reader(call, read) as reader:
         return reader.way(query)
 
@@ -191,7 +194,8 @@ def get_way(call: Call, read: ReadState, query: WayQuery) -> PageWay:
     extension=True,
 )
 def list_ways(call: Call, read: ReadState, query: WaysQuery) -> PageTraces:
-    """Of up to a hundred pages, the titles and paths from the top to each. Pages that are not there are left out."""
+    """List the ancestors, with titles and paths, of up to a hundred pages. Pages that don't exist are left
+    out."""
     with _state_reader(call, read) as reader:
         return reader.ways(query)
 
@@ -225,7 +229,7 @@ def list_ways(call: Call, read: ReadState, query: WaysQuery) -> PageTraces:
     agents="docs:read",
 )
 def get_page(call: Call, read: ReadState | VisitedState, page_id: str, query: PageContentQuery) -> Raw:
-    """One page with its text: as a document of nodes, or with ``format=markdown`` as it was written."""
+    """Get a page with its content: as a document of nodes, or with ``format=markdown`` as it was written."""
     with _reader(call, read) as reader:
         return reader.page(page_id, query)
 
@@ -253,7 +257,7 @@ def get_page(call: Call, read: ReadState | VisitedState, page_id: str, query: Pa
 def get_page_by_path(
     call: Call, read: ReadState | VisitedState, page_path: str, query: PageContentQuery
 ) -> RevisionPage:
-    """One page by its path; slashes may be percent-encoded."""
+    """Get a page by its path. Slashes can be percent-encoded."""
     with _reader(call, read) as reader:
         return reader.page_by_path(page_path, query)
 
@@ -267,7 +271,7 @@ def get_page_by_path(
     visitors=True,
 )
 def get_page_document(call: Call, read: ReadState | VisitedState, page_id: str, query: DocumentQuery) -> Raw:
-    """The document of a page, as nodes."""
+    """Get the document of a page as nodes."""
     with _reader(call, read) as reader:
         return reader.document(page_id, query)
 
@@ -296,7 +300,7 @@ def get_page_document(call: Call, read: ReadState | VisitedState, page_id: str, 
     returns=PageMetaLinks,
 )
 def list_meta_links(call: Call, read: ReadState | VisitedState, page_id: str) -> PageMetaLinks:
-    """The meta links of a page that lead to the web, or to pages the caller sees."""
+    """List the meta links of a page that lead to the web or to pages that the caller can see."""
     with _reader(call, read) as reader:
         return reader.meta_links(page_id)
 
@@ -314,7 +318,7 @@ def list_meta_links(call: Call, read: ReadState | VisitedState, page_id: str) ->
     "listFilesInChangeRequestById", "GET", _CHANGE + "/files", needs=Can.VIEW, returns=Listing[File]
 )
 def list_files(call: Call, read: ReadState | VisitedState, query: FilesQuery) -> Listing[File]:
-    """The files of a state, oldest first."""
+    """List the files of a state, oldest first."""
     with _reader(call, read) as reader:
         return reader.files(query)
 
@@ -327,7 +331,7 @@ def list_files(call: Call, read: ReadState | VisitedState, query: FilesQuery) ->
     "getFileInChangeRequestById", "GET", _CHANGE + "/files/{fileId}", needs=Can.VIEW, returns=File
 )
 def get_file(call: Call, read: ReadState | VisitedState, file_id: str, query: ContentQuery) -> File:
-    """One file."""
+    """Get a file."""
     with _reader(call, read) as reader:
         return reader.file(file_id, query)
 
@@ -356,7 +360,7 @@ def get_file(call: Call, read: ReadState | VisitedState, file_id: str, query: Co
 def get_reusable_content(
     call: Call, read: ReadState, reusable_content_id: str, query: ReusableContentQuery
 ) -> ReusableContent:
-    """One reusable content, with `format=markdown` also its text."""
+    """Get a reusable content, with `format=markdown` including its text."""
     with _reader(call, read) as reader:
         return reader.reusable_content(reusable_content_id, query)
 
@@ -369,7 +373,7 @@ def get_reusable_content(
     returns=DocumentNodes,
 )
 def get_reusable_document(call: Call, read: ReadState, reusable_content_id: str, query: DocumentQuery) -> Raw:
-    """The document of a reusable content, as nodes."""
+    """Get the document of a reusable content as nodes."""
     with _reader(call, read) as reader:
         return reader.reusable_document(reusable_content_id, query)
 
@@ -392,7 +396,7 @@ def _links(call: Call, space: SpaceAccess) -> Iterator[Links]:
     errors=(404,),
 )
 def list_space_links(call: Call, space: SpaceAccess, query: LinksQuery) -> ReferenceUsages:
-    """What main refers to, thing by thing, with the first hundred places where it does."""
+    """List everything that main refers to, grouped by target, with up to a hundred places each."""
     with _links(call, space) as links:
         return links.of_space(query)
 
@@ -405,7 +409,7 @@ def list_space_links(call: Call, space: SpaceAccess, query: LinksQuery) -> Refer
     returns=ReferenceUsages,
 )
 def list_page_links(call: Call, space: SpaceAccess, page_id: str, query: LinksQuery) -> ReferenceUsages:
-    """What one page of main refers to."""
+    """List everything that a page of main refers to."""
     with _links(call, space) as links:
         return links.of_page(page_id, query, query.status)
 
@@ -420,7 +424,7 @@ def list_page_links(call: Call, space: SpaceAccess, page_id: str, query: LinksQu
 def list_page_backlinks(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """Where other pages, of all spaces that the caller sees, refer to a page."""
+    """List the places, in all spaces that the caller can see, that refer to a page."""
     with _links(call, space) as links:
         return links.to_page(page_id, query)
 
@@ -435,7 +439,7 @@ def list_page_backlinks(
 def list_file_backlinks(
     call: Call, space: SpaceAccess, file_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """Where a file is used."""
+    """List the places that use a file."""
     with _links(call, space) as links:
         return links.to_file(file_id, query)
 
@@ -451,7 +455,7 @@ def list_file_backlinks(
 def list_reusable_content_backlinks(
     call: Call, space: SpaceAccess, reusable_content_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """Where a reusable content is shown."""
+    """List the places that include a reusable content."""
     with _links(call, space) as links:
         return links.to_reusable(reusable_content_id, query)
 
@@ -464,10 +468,10 @@ def list_reusable_content_backlinks(
     returns=DocumentNodes,
 )
 def get_document(call: Call, space: SpaceAccess, document_id: str, query: SchemaQuery) -> Raw:
-    """A document of the space by the id that pages and reusable contents name."""
+    """Get a document of the space by the ID in its page or reusable content."""
     with call.db.read() as tx:
         found = find_document(tx, space.space_id, document_id)
-        resolver = Reader(call, tx, found.state).resolver
+        resolver = ContentReader(call, tx, found.state).resolver
         owner = Owner(found.owner_id, found.owner_kind, found.file_path)
         return document_json(tx, found.state, resolver, owner, document_id)
 
@@ -478,12 +482,12 @@ def get_document(call: Call, space: SpaceAccess, document_id: str, query: Schema
 T = TypeVar("T")
 
 
-def _asker(space: SpaceAccess) -> Asker:
-    return Asker(space.space_id, space.organization_id, space.actor)
+def _asker(space: SpaceAccess) -> Requester:
+    return Requester(space.space_id, space.organization_id, space.actor)
 
 
 def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
-    """What is computed now, if need be once those outside who compute it have answered."""
+    """Return the result of ``compute``. If it depends on external sources, fetch them first."""
     try:
         with call.db.read() as tx:
             return compute(tx)
@@ -503,8 +507,8 @@ def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
     extension=True,
 )
 def convert_text(call: Call, space: SpaceAccess, body: ConvertText) -> ConvertedText:
-    """Markdown as nodes, or nodes as Markdown, as a page of the space would have them. Nothing is stored; what
-    references lead to is not looked up."""
+    """Convert Markdown to nodes, or nodes to Markdown, as in a page of the space. Nothing is stored, and
+    references are not resolved."""
     try:
         document = read(body.markdown) if body.markdown is not UNSET else from_json(body.document)
     except DocumentError as error:
@@ -521,8 +525,8 @@ def convert_text(call: Call, space: SpaceAccess, body: ConvertText) -> Converted
     errors=(400,),
 )
 def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, body: ComputeContent) -> Raw:
-    """The document that a source gives now. The same source, seed and state of what it depends on always give the
-    same nodes with the same keys."""
+    """Get the document that a source currently produces. The same source, seed, and state of its dependencies
+    always produce the same nodes with the same keys."""
     asker = _asker(space)
     return Raw(_compute(call, lambda tx: compute_document(tx, asker, body.source, body.seed)))
 
@@ -536,8 +540,9 @@ def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, bo
     errors=(400,),
 )
 def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) -> ComputedRevision:
-    """The pages, files and reusable contents that a source gives now; the seed decides their ids."""
+    """Get the pages, files, and reusable contents that a source currently produces. The seed determines their
+    IDs."""
     asker = _asker(space)
     found, _ = _compute(call, lambda tx: compute_revision(tx, asker, body.source, body.seed))
     with call.db.read() as tx:
-        return Reader(call, tx, main_state(tx, space.space_id)).computed(found)
+        return ContentReader(call, tx, main_state(tx, space.space_id)).computed(found)

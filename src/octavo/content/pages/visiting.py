@@ -1,8 +1,8 @@
-"""Content over the API for a visitor of a site: what its pages show them, and nothing else of the space.
+"""The content API for a site's visitor: what the pages show them, and nothing else of the space.
 
-The pages are those of a view, documents are as they are drawn, with values in the place of expressions and what is
-included in its place. Of files those are there that a page shows. Names of variables, reusable contents and whatever
-else people write with stay with them.
+The pages are those of a view. Documents are returned as they are displayed, with expressions replaced by
+values and included content in place. Files are included if a page shows them. Names of variables, reusable
+contents, and other authoring data are not revealed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from octavo.content.references.resolving import Resolver, page_owner
-from octavo.content.references.showing import Documents
+from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles, load_view, visitor_of_token
 from octavo.content.revisions.authorization import VisitedState
 from octavo.content.revisions.expanding import markdown_page
@@ -54,14 +54,14 @@ from .wire import (
 
 _documents: OwnCache[bytes] = OwnCache("documents for renderers", 16)
 _asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that renderers ask", 2)
-"""In which other spaces the links of a page were looked up."""
+"""Other spaces in which the links of a page were looked up."""
 _files: OwnCache[frozenset[str]] = OwnCache("files for renderers", 2)
 _ID = re.compile(rb"[A-Za-z0-9]{20}")
 _FORMS = ContentQuery(metadata=False)
 
 
 class VisitorReader:
-    """What the operations on content call for a visitor; lives as long as one request."""
+    """Implementation of the content operations for a visitor, for one request."""
 
     def __init__(self, to: Recipient, tx: Transaction, read: VisitedState) -> None:
         self._to = to
@@ -72,9 +72,9 @@ class VisitorReader:
         self._app = to.app.space(read.space_id)
         files = ViewFiles(tx, self._view, withheld=True)
         self._resolver = Resolver(files, app_hosts(to.settings.url), visitor_of_token(tx, visitor))
-        self._documents = Documents(tx, self._view, self._resolver)
+        self._documents = ViewDocuments(tx, self._view, self._resolver)
 
-    # --- pages --------------------------------------------------------------------------------------------
+    # --- pages ----------------------------------------------------------------------------------------
 
     def revision(self, query: RevisionQuery) -> Revision:
         found = get_revision(self._tx, self._view.state.revision_id)
@@ -93,8 +93,8 @@ class VisitorReader:
         return Pages(self._below(None))
 
     def _below(self, parent: str | None) -> list[RevisionPage]:
-        """The pages below a page as a tree."""
-        # Bottom up, so that depth costs no recursion.
+        """Return the pages below a page as a tree."""
+        # Bottom-up, to avoid recursion in deep trees.
         presented: dict[str | None, list[RevisionPage]] = {}
         inside = {parent}
         rows = []
@@ -109,7 +109,7 @@ class VisitorReader:
         return presented.get(parent, [])[::-1]
 
     def _present(self, page: Page, below: list[RevisionPage]) -> RevisionPage | None:
-        """None for a link to what the visitor does not see."""
+        """Return a page, or None for a link to something that the visitor can't see."""
         if page.kind == "link":
             target = self._documents.target(page)
             if self._view.is_withheld(target):
@@ -132,29 +132,30 @@ class VisitorReader:
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
         page = self._tree.find(path) if path.strip("/") else None
         if page is None or page.kind not in ("document", "group"):
-            raise NotFound(f"There is no page at {path!r}.")
+            raise NotFound(f"No page has the path {path!r}.")
         return self._whole(page, query)
 
     def _page(self, page_id: str) -> Page:
         page = self._tree.page(page_id)
         if page is None:
-            raise NotFound(f"There is no page {page_id!r} in this content.")
+            raise NotFound(f"This content has no page {page_id!r}.")
         return page
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
-        """A page with its path, its text and, where asked for, its subtree, in the form that ``format`` asks for."""
+        """Return a page with its path, its document in the requested format, and, if requested, its subpages."""
         shown = self._present(page, self._below(page.id) if query.pages else [])
         if shown is None:
-            raise NotFound(f"There is no page {page.id!r} in this content.")
+            raise NotFound(f"This content has no page {page.id!r}.")
         if isinstance(shown, DocumentPage):
             if query.format == "markdown":
-                shown.markdown = markdown_page(page, self._documents.to_write(page, self._address(page)))
+                shown.markdown = markdown_page(page, self._documents.for_markdown(page, self._address(page)))
             else:
                 shown.document = Raw(self._document(page))
         return shown
 
     def _address(self, page: Page) -> Callable[[dict[str, Any]], str | None]:
-        """Addresses in the Markdown of a page: as they lead from where the page is published."""
+        """Return a function that resolves references in a page's Markdown to URLs relative to its published
+        location."""
 
         def address(ref: dict[str, Any]) -> str | None:
             kind = ref.get("kind")
@@ -177,7 +178,7 @@ class VisitorReader:
     def document(self, page_id: str, query: DocumentQuery) -> Raw:
         page = self._page(page_id)
         if page.kind != "document":
-            raise NotFound(f"The page {page_id!r} has no document.")
+            raise NotFound(f"Page {page_id!r} has no document.")
         return Raw(self._document(page))
 
     def _document(self, page: Page) -> bytes:
@@ -187,7 +188,7 @@ class VisitorReader:
             kept = _documents.of(self._tx).get((*own, self._resolver.revisions(asked)))
             if kept is not None:
                 return kept
-        document = self._documents.to_give(page)
+        document = self._documents.for_external_renderer(page)
         encoded = msgspec.json.encode(contained("json", lambda: document, to_json))
         if not page.computed and not self._documents.drawn:
             asked = self._resolver.asked
@@ -199,10 +200,10 @@ class VisitorReader:
         claims = msgspec.json.encode(self._view.visitor, order="sorted")
         return self._view.state.revision_id, self._view.computed, claims, self._visitor.spaces
 
-    # --- files --------------------------------------------------------------------------------------------
+    # --- files ----------------------------------------------------------------------------------------
 
     def _shown_files(self) -> list[Item]:
-        """The files that a page which the visitor sees shows, oldest first."""
+        """Return the files shown by any page that the visitor can see, oldest first."""
         every = [item for item in self._view.items.values() if item.kind == "file"]
         if not every:
             return []
@@ -216,7 +217,7 @@ class VisitorReader:
     def _find_shown(self, every: set[str]) -> frozenset[str]:
         shown: set[str] = set()
         for page in self._tree:
-            # Whatever names a file does so by its id, wherever in the document it is.
+            # Every reference to a file contains its ID, anywhere in the document.
             told = msgspec.json.encode(self._present(page, []))
             if page.kind == "document":
                 told += self._document(page)
@@ -236,9 +237,9 @@ class VisitorReader:
         for item in self._shown_files():
             if item.id == file_id:
                 return self._present_files([item])[0]
-        raise NotFound(f"There is no file {file_id!r} in this content.")
+        raise NotFound(f"This content has no file {file_id!r}.")
 
-    # --- what visitors are not given ------------------------------------------------------------------------
+    # --- not available to visitors --------------------------------------------------------------------
 
     def reusable_content(self, item_id: str, query: ContentQuery = _FORMS) -> ReusableContent:
         self._refuse(item_id)
@@ -247,4 +248,4 @@ class VisitorReader:
         self._refuse(item_id)
 
     def _refuse(self, item_id: str) -> NoReturn:
-        raise NotFound(f"There is no reusable content {item_id!r} in this content.")
+        raise NotFound(f"This content has no reusable content {item_id!r}.")

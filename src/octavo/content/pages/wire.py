@@ -1,4 +1,4 @@
-"""Content on the wire: revisions, pages, files, reusable contents."""
+"""Wire types of content: revisions, pages, files, and reusable contents."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Format = Literal["document", "markdown"]
 
 
 class ContentQuery(Struct, rename="camel"):
-    """``metadata``: Git metadata; ``computed``: compute what has a computed source."""
+    """Query of content. ``metadata``: include Git metadata. ``computed``: evaluate computed sources."""
 
     metadata: bool = True
     computed: bool = True
 
 
 class RevisionQuery(ContentQuery):
-    """``pages``: with its tree."""
+    """Query of a revision. ``pages``: include the page tree."""
 
     pages: bool = True
 
@@ -46,7 +46,7 @@ class FilesQuery(PageQuery):
 
 
 class PageContentQuery(ContentQuery):
-    """``format``: in which form the page carries its text; ``pages``: with what is below it."""
+    """Query of a page. ``format``: the form of its content. ``pages``: include its subpages."""
 
     format: Format = "document"
     pages: bool = True
@@ -54,7 +54,7 @@ class PageContentQuery(ContentQuery):
 
 
 class ChildPagesQuery(PageQuery):
-    """``at``: where to begin instead of at the first, or behind what ``page`` says."""
+    """Query of a level. ``at``: the index to start at, counted from the first page or after ``page``."""
 
     parent: str | None = None
     at: Annotated[int, Meta(ge=0, le=2**31)] = 0
@@ -62,7 +62,7 @@ class ChildPagesQuery(PageQuery):
 
 
 class WayQuery(Struct):
-    """``to``: the id of a page, or ``path``: where it is; without both, the first page that has a text."""
+    """Query of a location. ``to``: a page ID, or ``path``: a page path. Without both: the first document."""
 
     to: str | None = None
     path: str | None = None
@@ -71,18 +71,18 @@ class WayQuery(Struct):
 
     def __post_init__(self) -> None:
         if self.to is not None and self.path is not None:
-            raise ValueError("expected either `to` or `path`")
+            raise ValueError("give either `to` or `path`, not both")
 
 
 class WaysQuery(Struct):
-    """``pages``: their ids."""
+    """Query of locations. ``pages``: page IDs."""
 
     pages: Annotated[list[str], Meta(min_length=1, max_length=100)]
     computed: bool = True
 
 
 class ReusableContentQuery(ContentQuery):
-    """``format`` `markdown`: with its text, as it is kept, without the head of its file."""
+    """Query of a reusable content. ``format`` `markdown`: include its stored text, without front matter."""
 
     format: Format = "document"
 
@@ -92,13 +92,13 @@ class DocumentQuery(Struct, rename="camel"):
 
 
 class SchemaQuery(Struct):
-    """``schema``: the version of the node types; there is one."""
+    """Query of a document. ``schema``: the version of the node types; there is only one."""
 
     schema: Literal["current", "next"] = "current"
 
 
 class GitBlob(Struct):
-    """A file in the repository that the space is synced with."""
+    """File in the repository that the space is synced with."""
 
     oid: str
     path: str
@@ -210,7 +210,8 @@ class UrlTarget(Struct, tag_field="kind", tag="url"):
 
 
 class PageMetaLinks(Struct):
-    """``canonical``: the page that search engines should show instead. ``alternates``: the same page in other forms."""
+    """Meta links of a page. ``canonical``: the page that search engines should show instead. ``alternates``:
+    the same page in other forms."""
 
     canonical: PageTarget | UrlTarget | UnsetType = UNSET
     alternates: list[PageTarget | UrlTarget] | UnsetType = UNSET
@@ -221,7 +222,7 @@ class Pages(Struct):
 
 
 class PageEntry(Struct, rename="camel"):
-    """A page as its place in a tree says it."""
+    """Page as an entry of the tree."""
 
     id: str
     type: Literal["document", "group", "link", "computed"]
@@ -234,7 +235,7 @@ class PageEntry(Struct, rename="camel"):
 
 
 class PageLevel(Struct):
-    """A part of one level of the tree: its pages from the index ``at`` on."""
+    """Part of one level of the tree: its pages from the index ``at`` on."""
 
     parent: str | None
     at: int
@@ -243,14 +244,14 @@ class PageLevel(Struct):
 
 
 class PageWay(Struct):
-    """The levels from the top to that of ``page``."""
+    """Levels from the top to that of ``page``."""
 
     page: str | None
     levels: list[PageLevel]
 
 
 class PageTrace(Struct):
-    """A page behind those above it."""
+    """Page after its ancestors."""
 
     page: str
     way: list[PageEntry]
@@ -266,25 +267,26 @@ class Dimensions(Struct):
 
 
 class ComputeContent(Struct):
-    """``source``: ``{type, props, dependencies}``; ``seed``: what ids are made of."""
+    """Body for computing content. ``source``: ``{type, props, dependencies}``. ``seed``: the seed of
+    generated IDs."""
 
     source: Source
     seed: Annotated[str, Meta(min_length=1, max_length=256)]
 
 
 class ConvertText(Struct):
-    """Exactly one of the two."""
+    """Body with text to convert: exactly one of the two fields."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if (self.markdown is UNSET) == (self.document is UNSET):
-            raise ValueError("expected either `markdown` or `document`")
+            raise ValueError("give either `markdown` or `document`")
 
 
 class ConvertedText(Struct):
-    """One text in both forms."""
+    """Text in both forms."""
 
     markdown: str
     document: DocumentObject
@@ -304,7 +306,8 @@ class FileVariant(Struct, rename={"download_url": "downloadURL"}):
 
 
 class File(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}):
-    """``dimensions`` of an image as browsers show it, turned as it says itself; ``variants`` from narrow to wide."""
+    """File. ``dimensions``: of an image as browsers show it, after applying its own rotation. ``variants``:
+    ordered from narrow to wide."""
 
     id: str
     name: str
@@ -336,7 +339,8 @@ class LinksQuery(PageQuery):
 
 
 class ChangeLinksQuery(LinksQuery, rename="camel"):
-    """``brokenContext``: broken links alone, those that the change request broke or those that were already."""
+    """Query of a change request's links. ``brokenContext``: only broken links, either those that the change
+    request broke or those that were already broken."""
 
     broken_context: Literal["change-request", "space"] | None = None
 
@@ -411,7 +415,7 @@ ContentLocation = (
 
 
 class ReferenceUsage(Struct, rename="camel"):
-    """Something that is referred to, and the places where."""
+    """Target of references and the places that refer to it."""
 
     status: ReferenceStatus
     relation: Literal["reference", "dependsOn"]
@@ -425,7 +429,7 @@ class BrokenStats(Struct, rename="camel"):
 
 
 class ReferenceStats(Struct):
-    """How many references there are, each counted where it is."""
+    """Number of references, counted in each place."""
 
     total: int
     broken: BrokenStats
@@ -473,7 +477,7 @@ def present_layout(layout: Layout) -> PageLayout:
     return PageLayout(
         width=layout.width if layout.width in ("default", "wide") else "wide",
         cover=layout.cover,
-        # `background` is newer than the public description; the nearest it knows is `full`.
+        # `background` is newer than the public description; its closest value is `full`.
         cover_size=layout.cover_size if layout.cover_size in ("hero", "full") else "full",
         title=layout.title,
         description=layout.description,
@@ -497,7 +501,7 @@ def present_cover(page: Page, cover: Cover, resolve: ResolveCover) -> PageCover:
 
 
 def present_blob(oids: Mapping[str, str], content: str | None, path: str | None) -> GitBlob | UnsetType:
-    """``oids``: what Git calls texts and bytes that were synced."""
+    """Return the Git blob of a synced text or file. ``oids``: Git object IDs by content hash."""
     oid = oids.get(content or "")
     return GitBlob(oid, path) if oid and path else UNSET
 
@@ -510,7 +514,7 @@ def present_page(
     resolve_cover: ResolveCover,
     oids: Mapping[str, str] = {},
 ) -> RevisionPage:
-    """One page with its children already presented."""
+    """Return a page whose subpages are already presented."""
     created, updated = iso(page.created_at), iso(page.updated_at)
     emoji, icon, link_title = page.emoji or UNSET, page.icon or UNSET, page.link_title or UNSET
     if page.kind == "group":
@@ -521,7 +525,7 @@ def present_page(
     if page.kind == "link":
         target = page.target or {"kind": "url", "url": ""}
         if target.get("kind") == "url":
-            # Files of a repository or an archive may say anything; renderers put it into links as it is.
+            # Files of a repository or archive can contain anything, and renderers put it into links unchanged.
             target = {"kind": "url", "url": safe_url(target.get("url")) or ""}
         href = target.get("url", UNSET) if target.get("kind") == "url" else UNSET
         return LinkPage(
@@ -555,13 +559,13 @@ def present_page(
         document_id=page.body or UNSET,
         git=present_blob(oids, page.body, page.file_path),
         computed=page.computed or UNSET,
-        # What the document is computed with has ids of its own by being of this page.
+        # The page ID makes the IDs of computed content unique to this page.
         computed_seed=page.id if page.computed else UNSET,
     )
 
 
 def present_entry(page: Page, above: str, has_pages: bool) -> PageEntry:
-    """``above``: the path of the page's parent."""
+    """Return an entry of the tree. ``above``: the path of the page's parent."""
     path = (f"{above}/{page.slug}" if above else page.slug) if page.kind in WITH_PATHS else UNSET
     return PageEntry(
         id=page.id,
@@ -576,7 +580,7 @@ def present_entry(page: Page, above: str, has_pages: bool) -> PageEntry:
 
 
 _BELOW = [cast(RevisionPage, Raw(b"\x00"))]
-"""Where the pages below a page go: a sign that JSON has nowhere else."""
+"""Placeholder for the subpages of a page: a byte that JSON contains nowhere else."""
 
 
 def encode_tree(
@@ -587,8 +591,11 @@ def encode_tree(
     resolve_cover: ResolveCover,
     oids: Mapping[str, str] = {},
 ) -> bytes:
-    """The pages below ``root`` as a tree, as JSON: a list of ``RevisionPage``. ``pages`` come with siblings in order.
-    Each is written as it is met, so beside the text itself no more than one page is held."""
+    """Encode the pages below ``root`` as JSON: a list of ``RevisionPage``. ``pages`` must contain siblings in
+    order.
+
+    Pages are written one by one, so only one page is held in memory besides the output.
+    """
     children: dict[str | None, list[Page]] = {}
     for page in pages:
         children.setdefault(page.parent, []).append(page)
@@ -596,7 +603,7 @@ def encode_tree(
     text = BytesIO()
     text.write(b"[")
     first = True
-    # What is still to be written, the next one last: pages with the path above them, and what closes those before.
+    # Pending output, the next item last: pages with the path above them, and the text that closes earlier ones.
     stack: list[tuple[Page, str] | bytes] = [b"]"]
     stack += [(page, root_path) for page in reversed(children.pop(root, ()))]
     while stack:
@@ -625,7 +632,7 @@ def present_file(
     variants: list[FileVariant] | UnsetType = UNSET,
     oids: Mapping[str, str] = {},
 ) -> File:
-    """``picture``: what was made of an image."""
+    """Return a file. ``picture``: the scaled image, if the file is an image."""
     shown: ScaledImage | Item = picture or item
     return File(
         id=item.id,

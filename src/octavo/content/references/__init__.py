@@ -1,3 +1,4 @@
-"""What references mean, and what is made of that: the index of links, and documents as somebody sees them."""
+"""References and what is built on them: their resolution, the index of links, and documents as readers see
+them."""
 
 from . import tables as tables

@@ -1,8 +1,9 @@
-"""What every reference of a space means, kept true by each revision of main at the cost of what it changes.
+"""Index of all references of a space and their targets, updated with each revision of main at a cost
+proportional to its changes.
 
-``derive`` compares main with a state that differs from it by some changes, and says which rows of references are
-no more and which are new. A revision of main writes that; a change request is read as main's rows with it laid
-over them.
+``derive_delta`` compares main with a state that differs from it by some changes, and returns which rows of
+references are obsolete and which are new. A revision of main writes the result; for a change request, it is
+overlaid on the rows of main.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from octavo.content.revisions.bodies import read_source
-from octavo.content.revisions.deriving import as_new
+from octavo.content.revisions.deriving import as_changes_from_nothing
 from octavo.content.revisions.keys import find_edit
 from octavo.content.revisions.store import (
     BranchMoved,
@@ -25,8 +26,8 @@ from octavo.content.revisions.store import (
     State,
     find_items,
     find_pages,
+    list_branch_content,
     list_changed,
-    list_held,
 )
 from octavo.content.revisions.versions import current_version, current_versions
 from octavo.core.document.blocks import ChangedBlocks
@@ -39,9 +40,9 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
 
 from .lookup import Owner, Question, StateFiles, question
-from .resolving import Everybody, Meaning, Resolver, page_owner, refs_of
+from .resolving import EverythingViewer, ResolvedReference, Resolver, page_owner, refs_of
 from .row import COLUMNS, IS_CURRENT, Place, Row
-from .totals import add_all, check_totals, clear_totals, count_anew, keep_totals
+from .totals import add_all, check_totals, clear_totals, start_recount, update_totals
 
 _CURRENT_QUESTION = current_version("q.space_id", "q.owner_id")
 _TABLES = ("content_references", "reference_questions")
@@ -51,9 +52,8 @@ _MAX_KEY = 160
 
 
 class Delta(Struct):
-    """What differs from the rows of main. ``seen``: revisions of other spaces that meanings were found in.
-    ``written``: all rows of what ``owners``, of the space itself, say now, whether they differ or not, where these were
-    asked for."""
+    """Differences from the rows of main. ``seen``: revisions of other spaces in which targets were found.
+    ``written``: all current rows of ``owners`` in the space itself, changed or not, if requested."""
 
     old: dict[Place, Row] = field(default_factory=dict)
     new: list[Row] = field(default_factory=list)
@@ -71,7 +71,7 @@ def _row(
     known = [files for files in resolver.known if isinstance(files, StateFiles)]
     for files in known:
         files.asked = set()
-    meaning = resolver.meaning(owner, ref, type, space_id)
+    meaning = resolver.resolve(owner, ref, type, space_id)
     known = [files for files in resolver.known if isinstance(files, StateFiles)]
     asked = sorted(asked for files in known for asked in files.asked)
     relation = "dependsOn" if meaning.kind in _DEPENDS or type == "reusable-content" else "reference"
@@ -95,8 +95,9 @@ def _row(
     )
 
 
-def _key(meaning: Meaning, relation: str, ref: Any) -> str:
-    """The same for all references that mean one thing; what means nothing is what is written."""
+def _key(meaning: ResolvedReference, relation: str, ref: Any) -> str:
+    """Return a key that is the same for all references to one target. An unresolved reference is its own
+    target."""
     if meaning.target is None:
         parts = [relation, meaning.kind, meaning.status, str(ref.get("url", ref))]
     else:
@@ -132,8 +133,8 @@ def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | I
     yield from contained("references", lambda: document, rows)
 
 
-def _again(resolver: Resolver, row: Row) -> Row | None:
-    """The same reference with what it means now; None where it no longer is."""
+def _resolve_again(resolver: Resolver, row: Row) -> Row | None:
+    """Return the same reference with its current meaning, or None if it no longer exists."""
     files = resolver.files(row.space_id)
     owner = files.owner(row.owner_id, row.owner_kind) if files is not None else None  # type: ignore[arg-type]
     if owner is None:
@@ -142,11 +143,11 @@ def _again(resolver: Resolver, row: Row) -> Row | None:
     return _row(resolver, row.space_id, owner, row.place, row.node, row.type, ref)
 
 
-# --- what a change changes ----------------------------------------------------------------------------
+# --- effects of a change ----------------------------------------------------------------------------
 
 
 class _Stale:
-    """Questions that may have another answer now."""
+    """Questions whose answers may have changed."""
 
     def __init__(self) -> None:
         self.exact: set[str] = set()
@@ -157,13 +158,14 @@ class _Stale:
             self.exact.add(question(kind, what))
 
     def below(self, kind: str, what: str, mark: str) -> None:
-        """All that begin with ``what`` and ``mark``."""
+        """Add all questions that start with ``what`` and ``mark``."""
         low = question(kind, what + mark)
         self.spans.append((low, low[:-1] + chr(ord(low[-1]) + 1)))
 
 
 def _find_edit(tx: Transaction, state: State, changes: Changes) -> tuple[Page, ChangedBlocks] | None:
-    """The page, where an edit of some blocks of it, or of its head, is all that changes."""
+    """Return the page and the edit if the only change is an edit of some blocks or of the front matter of one
+    page."""
     if len(changes.pages) != 1 or changes.items:
         return None
     ((page_id, new),) = changes.pages.items()
@@ -181,8 +183,8 @@ def _find_edit(tx: Transaction, state: State, changes: Changes) -> tuple[Page, C
 def _rows_of_edit(
     tx: Transaction, resolver: Resolver, space_id: str, page: Page, edit: ChangedBlocks
 ) -> tuple[dict[Place, Row], dict[Place, Row]] | None:
-    """The rows of a page that an edit takes the place of, and those that it makes; None where the rows of the blocks
-    are not what was read in them, or links may mean something else and have another place at once."""
+    """Return the rows of a page that an edit replaces, and the new ones. Return None if the rows of the
+    blocks don't match what was read in them, or if links may change both their meaning and their position."""
     first = len(list(refs_of(page))) + edit.before
     end, shift = first + len(edit.was), len(edit.now) - len(edit.was)
     if shift and edit.has_places:
@@ -205,10 +207,11 @@ def _rows_of_edit(
     return old, {row.at: row for row in new}
 
 
-def _stale(
+def _find_stale_questions(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool
 ) -> _Stale:
-    """``same_places``: the texts of the pages have the places that they had."""
+    """Return the questions whose answers may have changed. ``same_places``: whether the anchors in the texts
+    of the pages are unchanged."""
     stale = _Stale()
     before = StateFiles(tx, state)
     old_pages = find_pages(tx, state, changes.pages)
@@ -245,7 +248,7 @@ def _stale(
     return stale
 
 
-def derive(
+def derive_delta(
     tx: Transaction,
     state: State,
     changes: Changes,
@@ -254,10 +257,13 @@ def derive(
     anew: bool = False,
     whole: bool = False,
 ) -> Delta:
-    """What ``changes`` of a state of main change in what references mean; ``anew``: as if the space had no rows.
-    ``whole``: ``written`` is asked for. ``hosts``: the addresses of this installation."""
+    """Return how ``changes`` of a state of main change its references.
+
+    ``anew``: treat the space as if it had no rows. ``whole``: include ``written``. ``hosts``: the hosts of
+    this server.
+    """
     files = StateFiles(tx, state, changes)
-    resolver = Resolver(files, hosts, Everybody(tx))
+    resolver = Resolver(files, hosts, EverythingViewer(tx))
     delta = Delta()
     things: dict[str, Page | Item | None] = dict(changes.pages)
     things |= {
@@ -285,7 +291,7 @@ def derive(
             row.space_id == state.space_id and (anew or row.owner_id in delta.owners)
         ):
             old[row.at] = row
-            if (again := _again(resolver, row)) is not None:
+            if (again := _resolve_again(resolver, row)) is not None:
                 new[again.at] = again
     delta.old = {at: row for at, row in old.items() if new.get(at) != row}
     delta.new = [row for at, row in new.items() if old.get(at) != row]
@@ -295,20 +301,21 @@ def derive(
     return delta
 
 
-def difference(tx: Transaction, head: State, there: State) -> Changes:
-    """What must change in the head of main to become the state of a change request, or an earlier one of main."""
+def list_changes_between(tx: Transaction, head: State, there: State) -> Changes:
+    """Return the changes from the head of main to the state of a change request or to an earlier state of
+    main."""
     *over, below = there.layers
     moved = list_changed(tx, head.layers[0], after=below.sequence)
     pages, items = set(moved.pages), set(moved.items)
     for layer in over:
-        held = list_held(tx, layer)
+        held = list_branch_content(tx, layer)
         pages |= held.pages
         items |= held.items
     found_pages, found_items = find_pages(tx, there, pages), find_items(tx, there, items)
     return Changes({id: found_pages.get(id) for id in pages}, {id: found_items.get(id) for id in items})
 
 
-# --- derived from main -----------------------------------------------------------------------------------
+# --- derived from main --------------------------------------------------------------------------------
 
 
 def prepare(
@@ -320,13 +327,13 @@ def prepare(
     anew: bool = False,
     whole: bool = False,
 ) -> Delta:
-    """What a revision of main changes in the rows, found before its transaction begins."""
-    return derive(tx, state, changes, hosts, anew=anew, whole=anew or whole)
+    """Compute what a revision of main changes in the rows, before its transaction begins."""
+    return derive_delta(tx, state, changes, hosts, anew=anew, whole=anew or whole)
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
-    """Whether neither what is written asked after the pages that others changed, nor what these have now asks after
-    what is written. Where no page moved, anchors are all that may be different."""
+    """Return whether neither side references the other: the prepared rows and the pages that others changed.
+    If no page moved, only anchors can differ."""
     if any(row.space_id == space_id and row.owner_id in moved for row in [*delta.old.values(), *delta.new]):
         return False
     stale = tuple(question("anchor", f"{page_id}#") for page_id in moved)
@@ -349,32 +356,32 @@ def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[s
 
 
 def count(delta: Delta) -> int:
-    """About how many rows it writes: a reference has one, and about one for each question."""
+    """Estimate the number of rows written: one per reference and about one per question."""
     return 2 * (len(delta.old) + len(delta.new))
 
 
 def apply(tx: Transaction, space_id: str, delta: Delta) -> None:
-    """Writes it under the versions that count. Raises BranchMoved when a space that was looked into has changed
+    """Write the rows under the current versions. Raises BranchMoved if a space that was consulted has changed
     since."""
     _require_unchanged(tx, delta)
     _replace(tx, delta.old.values(), delta.new)
 
 
 def batches(delta: Delta, most: int) -> Iterator[list[Row]]:
-    """The rows of what the revision itself writes, about ``most`` with their questions."""
+    """Divide the rows of the revision itself into batches of about ``most``, including their questions."""
     for start in range(0, len(delta.written), most // 2):
         yield delta.written[start : start + most // 2]
 
 
 def write(tx: Transaction, space_id: str, batch: list[Row], version: int) -> None:
-    """Writes rows under a version that does not count yet."""
+    """Write rows under a version that does not count yet."""
     _insert(tx, [(row, version) for row in batch])
 
 
 def switch(tx: Transaction, space_id: str, delta: Delta) -> None:
-    """Writes what changes in the rows of others. Raises BranchMoved as ``apply`` does."""
+    """Write the changes in rows of other owners. Raises BranchMoved like ``apply``."""
     _require_unchanged(tx, delta)
-    count_anew(tx, space_id)
+    start_recount(tx, space_id)
 
     def by_others(rows: Iterable[Row]) -> list[Row]:
         return [row for row in rows if row.space_id != space_id or row.owner_id not in delta.owners]
@@ -383,11 +390,11 @@ def switch(tx: Transaction, space_id: str, delta: Delta) -> None:
 
 
 def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], most: int) -> int:
-    """Deletes rows of owners in versions, about ``most``; how many of these have none any more."""
+    """Delete about ``most`` rows of owners in old versions. Return how many of the owners have none left."""
     of_owner = "space_id = :space AND owner_id = :owner AND version = :version"
     for done, (owner, version) in enumerate(replaced):
         given = {"space": space_id, "owner": owner, "version": version}
-        # About as many questions as references are deleted with them.
+        # About as many questions as references are deleted.
         places = tx.all(
             f"SELECT place FROM content_references WHERE {of_owner} ORDER BY place LIMIT :most",
             most=max(1, most // 2),
@@ -416,7 +423,7 @@ def _require_unchanged(tx: Transaction, delta: Delta) -> None:
 
 
 def _replace(tx: Transaction, old: Collection[Row], new: Collection[Row]) -> None:
-    """Deletes and inserts rows of the versions that count."""
+    """Delete and insert rows of the current versions."""
     owners: dict[str, list[str]] = {}
     for row in (*old, *new):
         owners.setdefault(row.space_id, []).append(row.owner_id)
@@ -437,11 +444,11 @@ def _replace(tx: Transaction, old: Collection[Row], new: Collection[Row]) -> Non
             gone,
         )
     _insert(tx, [(row, versions[row.space_id][row.owner_id]) for row in new])
-    keep_totals(tx, old, new)
+    update_totals(tx, old, new)
 
 
 def _insert(tx: Transaction, rows: Collection[tuple[Row, int]]) -> None:
-    """Inserts rows, each under its version, with their questions."""
+    """Insert rows, each under its version, with their questions."""
     columns = (*COLUMNS, "version")
     tx.run_many(
         f"""INSERT INTO content_references ({", ".join(columns)})
@@ -473,8 +480,9 @@ def clear(tx: Transaction, space_id: str) -> None:
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Compares the rows with what the texts of main say: their number, what each means, and their totals."""
-    state, changes = as_new(tx, space_id)
+    """Compare the rows with the texts of main: their number, targets, and totals. Return an error message or
+    None."""
+    state, changes = as_changes_from_nothing(tx, space_id)
     picked = ", ".join(COLUMNS)
     there = {
         Row(*row)
@@ -482,7 +490,9 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
             f"SELECT {picked} FROM content_references r WHERE r.space_id = :s AND {IS_CURRENT}", s=space_id
         )
     }
-    wanted = {row for row in derive(tx, state, changes, hosts, anew=True).new if row.space_id == space_id}
+    wanted = {
+        row for row in derive_delta(tx, state, changes, hosts, anew=True).new if row.space_id == space_id
+    }
     asked = sum(len(msgspec.json.decode(row.asked)) for row in wanted)
     questions = tx.value(
         f"""SELECT count(*) FROM reference_questions q
@@ -491,15 +501,15 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     )
     if there != wanted:
         return (
-            f"references: {len(there)} are kept, {len(wanted)} are made, {len(wanted & there)} are the same"
+            f"references: {len(there)} rows are stored, {len(wanted)} expected, {len(wanted & there)} match"
         )
     if questions != asked:
-        return f"references: {questions} questions are kept, {asked} were asked"
+        return f"references: {questions} questions are stored, {asked} expected"
     return check_totals(tx, space_id)
 
 
 def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters: Any) -> dict[Place, Row]:
-    """Rows for which ``where`` holds, which has ``IN :given``."""
+    """Return rows that match ``where``, which contains ``IN :given``."""
     picked = ", ".join(f"r.{name}" for name in COLUMNS)
     values = list(given)
     found: dict[Place, Row] = {}
@@ -516,7 +526,7 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
 def _rows_asking(
     tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool
 ) -> list[Row]:
-    """The references, in whichever space, that asked something that may have another answer now."""
+    """Return the references, in any space, that depend on something whose answer may have changed."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
         return []
@@ -525,7 +535,7 @@ def _rows_asking(
                    ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.version = q.version
                      AND r.place = q.place
                  WHERE q.asked_in = :space AND {IS_CURRENT} AND """
-    stale = _stale(tx, state, changes, files, same_places=same_places)
+    stale = _find_stale_questions(tx, state, changes, files, same_places=same_places)
     found: dict[Place, Row] = {}
     exact = sorted(stale.exact)
     for start in range(0, len(exact), _BATCH):
@@ -540,8 +550,8 @@ def _rows_asking(
 
 
 def copy_references(tx: Transaction, source_id: str, copy_id: str) -> None:
-    """What a copy of a space refers to: what the original referred to in itself, the copy refers to in itself.
-    References that name the original by its address still lead there."""
+    """Copy the references of a space to its copy. References of the original to itself become references of
+    the copy to itself. References that contain the URL of the original still lead there."""
     kept = [c for c in COLUMNS if c not in ("space_id", "target_space", "target_key", "asked")]
     own = "CASE WHEN r.written LIKE :named THEN {0} ELSE replace({0}, :source, :copy) END"
     given = {"source": source_id, "copy": copy_id, "named": f"%{source_id}%"}

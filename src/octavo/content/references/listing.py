@@ -1,7 +1,8 @@
-"""Links and backlinks of one state of a space, as the caller may know them.
+"""Links and backlinks of a state of a space, limited to what the caller can know.
 
-Rows are those that main keeps; a change request lays what it changes over them, and the questions are the same.
-Nothing is told of a space that the caller does not see: a reference to it is broken, one from it does not count.
+The rows are those of main; a change request overlays its changes, and the queries are the same. Nothing is
+revealed about spaces that the caller can't see: references to them are broken, and references from them don't
+count.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from msgspec import Struct
 from octavo.kit.db.database import Transaction, json_list
 from octavo.kit.db.pagination import PageQuery, Slice, decode_token, list_page, slice_rows
 from octavo.organization.access.authorization import SpaceAccess
-from octavo.organization.access.visibility import seen_collections, seen_spaces
+from octavo.organization.access.visibility import select_visible_collections, select_visible_spaces
 
 from .index import Delta
 from .row import COLUMNS, IS_CURRENT, Place, Row
 from .totals import (
     MOST_LOCATIONS,
-    Group,
-    Totals,
+    ReferenceGroup,
+    ReferenceTotals,
     count_targets,
     read_targets,
     read_totals,
@@ -43,22 +44,22 @@ _SHOWN = """CASE
     WHEN r.kind = 'openapi' AND NOT EXISTS (SELECT 1 FROM openapi_specs o
       WHERE o.organization_id = :organization AND o.slug = r.target) THEN 'broken'
     ELSE 'ok' END"""
-# By what is hidden nothing may be put together: each reference to it stands alone.
+# References to hidden targets must not be grouped, so each has its own key.
 _KEY = "CASE WHEN {hidden} THEN 'hidden ' || r.owner_id || ' ' || r.place ELSE r.target_key END"
 
-# The spaces and collections that a space refers to, and those that refer to it.
+# Spaces and collections that a space refers to, and those that refer to it.
 
 
 def _different(name: str, column: str, where: str) -> str:
-    """SQL of the different values that a column of references has, each found by a step in an index: a space has few
-    neighbours and many references."""
+    """Return SQL for the distinct values in a column of references, each found by one step in an index: a
+    space has few neighbors and many references."""
     least = f"SELECT min({column}) AS id FROM content_references WHERE {where}"
     return f"""{name}(id) AS ({least} UNION ALL
                  SELECT ({least} AND {column} > {name}.id) FROM {name} WHERE {name}.id IS NOT NULL)"""
 
 
 _NAMED = _different("named", "target_space", "space_id = :space")
-_NEIGHBOURS = f"""WITH RECURSIVE {_NAMED},
+_NEIGHBORS = f"""WITH RECURSIVE {_NAMED},
     {_different("collected", "target", "space_id = :space AND kind = 'collection'")},
     {_different("naming", "space_id", "target_space = :space")}
   SELECT id FROM named UNION SELECT id FROM collected UNION SELECT id FROM naming
@@ -66,14 +67,15 @@ _NEIGHBOURS = f"""WITH RECURSIVE {_NAMED},
 
 
 class Overlay(Struct, frozen=True):
-    """A change request over main's rows: ``broken`` are the places whose links it broke."""
+    """Change request on top of the rows of main. ``broken``: the positions whose links it broke."""
 
     delta: Delta
     broken: frozenset[Place]
 
 
 def overlay_of(delta: Delta, before: Delta) -> Overlay:
-    """``delta`` leads from the head of main to the change request, ``before`` to where it parted from main."""
+    """Return the overlay. ``delta`` leads from the head of main to the change request, ``before`` to the
+    state where it branched off."""
 
     def name(row: Row) -> tuple[str, str, str]:
         return row.owner_id, row.type, row.written
@@ -87,8 +89,8 @@ def overlay_of(delta: Delta, before: Delta) -> Overlay:
 
 
 class Spot(Struct, frozen=True, array_like=True):
-    """Where a reference is: the ``owner`` of ``kind`` page or reusable-content, and the key of the node as reading
-    the text gives it."""
+    """Position of a reference: the ``owner`` of ``kind`` page or reusable-content, and the key of the node
+    according to the text."""
 
     space: str
     owner: str
@@ -97,10 +99,9 @@ class Spot(Struct, frozen=True, array_like=True):
     node: str | None
 
 
-class Usage(Struct, frozen=True):
-    """One thing that is referred to, with places where: at most `MOST_LOCATIONS`, the others are in the usages of the
-    same ``key`` that follow. ``target`` None: nothing but what is ``written`` (JSON) is known of it, or to be
-    told."""
+class ReferenceTarget(Struct, frozen=True):
+    """Target of references with up to `MOST_LOCATIONS` places; more places follow in further usages with the
+    same ``key``. ``target`` None: only ``written`` (JSON) is known or can be revealed."""
 
     key: str
     status: str
@@ -114,24 +115,24 @@ class Usage(Struct, frozen=True):
 
 
 class Usages(Struct, frozen=True):
-    """A page of usages. ``total`` and ``broken`` count references, ``broken_by_change`` those that the change request
-    broke."""
+    """Page of usages. ``total`` and ``broken`` count references; ``broken_by_change`` those that the change
+    request broke."""
 
-    found: Slice[Usage]
+    found: Slice[ReferenceTarget]
     total: int
     broken: int
     broken_by_change: int
 
 
 class _Seen(NamedTuple):
-    """How the caller sees a reference; what is ``hidden`` is not put together with others."""
+    """Reference as the caller sees it. ``hidden`` references are not grouped with others."""
 
     status: str
     hidden: bool
 
 
 class LinkIndex:
-    """The rows as the caller may know them; lives as long as one request."""
+    """References as the caller can know them, for one request."""
 
     def __init__(self, tx: Transaction, access: SpaceAccess, over: Overlay | None = None) -> None:
         self._tx = tx
@@ -140,38 +141,38 @@ class LinkIndex:
         self._parameters: dict[str, Any] = {
             "organization": access.organization_id,
             "space": access.space_id,
-            "seen": json_list(self._seen()),
+            "seen": json_list(self._list_visible_ids()),
         }
         self._sees = f"{tx.given('seen', 'id')} AS v"
         hidden = _IS_HIDDEN.format(seen=self._sees)
         self._shown = _SHOWN.format(hidden=hidden, seen=self._sees)
         self._is_hidden = hidden
-        # What is not in the texts of a change request is main's, so each part goes by an index.
+        # References outside the texts of a change request are those of main, so each part can use an index.
         self._parts = [
             f"SELECT {', '.join(COLUMNS)}, '' AS since FROM content_references r WHERE {IS_CURRENT}"
         ]
         if over is not None:
-            self._lay(over)
+            self._apply_overlay(over)
 
-    def _seen(self) -> list[str]:
-        """Which spaces and collections that this has to do with the caller sees."""
+    def _list_visible_ids(self) -> list[str]:
+        """Return which of the relevant spaces and collections the caller can see."""
         access, found = self._access, list[str]()
         new = {row.target_space for row in self._over.delta.new} if self._over else set()
         new |= (
             {row.target for row in self._over.delta.new if row.kind == "collection"} if self._over else set()
         )
         given = {"space": access.space_id, "new": json_list(id for id in new if id)}
-        among = _NEIGHBOURS.format(new=self._tx.given("new", "id"))
+        among = _NEIGHBORS.format(new=self._tx.given("new", "id"))
         org = access.organization
         for seen in (
-            seen_spaces(org, f"s.deleted_at IS NULL AND s.id IN ({among})", **given),
-            seen_collections(org, f"c.id IN ({among})", **given),
+            select_visible_spaces(org, f"s.deleted_at IS NULL AND s.id IN ({among})", **given),
+            select_visible_collections(org, f"c.id IN ({among})", **given),
         ):
             rows = self._tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v", **seen.parameters)
             found += [row[0] for row in rows]
         return found
 
-    def _lay(self, over: Overlay) -> None:
+    def _apply_overlay(self, over: Overlay) -> None:
         gone = [" ".join(map(str, at)) for at in over.delta.old]
         new = [
             [*map(_text, msgspec.structs.astuple(row)), "1" if row.at in over.broken else ""]
@@ -188,8 +189,8 @@ class LinkIndex:
 
     # --- totals -----------------------------------------------------------------------------------------
 
-    def _totals(self, context: str | None, owner: str | None) -> tuple[Totals, Totals]:
-        """Of all references of the space or of one page, and of those that belong to ``context``."""
+    def _totals(self, context: str | None, owner: str | None) -> tuple[ReferenceTotals, ReferenceTotals]:
+        """Return the totals of all references of the space or page, and of those in ``context``."""
         gone, new, broken = self._changed(owner)
         totals = self._total(owner, gone, new)
         match context:
@@ -201,7 +202,7 @@ class LinkIndex:
         return totals, self._total(owner, gone, [row for row in new if row.at not in broken_at])
 
     def _changed(self, owner: str | None) -> tuple[list[Row], list[Row], list[Row]]:
-        """The rows of the space or of one page that the change request lets go, that are new with it, and which of
+        """Return the rows of the space or page that the change request removes, those it adds, and which of
         these it broke."""
         if self._over is None:
             return [], [], []
@@ -213,8 +214,8 @@ class LinkIndex:
         new = own(self._over.delta.new)
         return own(self._over.delta.old.values()), new, [row for row in new if row.at in self._over.broken]
 
-    def _total(self, owner: str | None, gone: Iterable[Row], new: Iterable[Row]) -> Totals:
-        """Of main's references with some gone and others new."""
+    def _total(self, owner: str | None, gone: Iterable[Row], new: Iterable[Row]) -> ReferenceTotals:
+        """Return the totals of main's references without those gone and with the new ones."""
         space = self._access.space_id
         changed = Counter(target_of_row(row) for row in new)
         changed.subtract(target_of_row(row) for row in gone)
@@ -229,11 +230,11 @@ class LinkIndex:
         targets.update(changed)
         return (before if kept is None else kept).without(before).plus(total_of(targets))
 
-    def _see(self, groups: Iterable[Group]) -> dict[Group, _Seen]:
-        """How the caller sees references of these."""
+    def _find_visibility(self, groups: Iterable[ReferenceGroup]) -> dict[ReferenceGroup, _Seen]:
+        """Return how the caller sees the references of these groups."""
         asked = list(groups)
         given = [[str(n), *group] for n, group in enumerate(asked)]
-        columns = ("n", *Group._fields)
+        columns = ("n", *ReferenceGroup._fields)
         rows = self._tx.all(
             f"""SELECT CAST(r.n AS INTEGER), {self._shown}, CASE WHEN {self._is_hidden} THEN 1 ELSE 0 END
                 FROM (SELECT n, status, NULLIF(target_space, '') AS target_space, kind, target
@@ -248,12 +249,12 @@ class LinkIndex:
     def usages(
         self, query: PageQuery, status: str | None, context: str | None, owner: str | None = None
     ) -> Usages:
-        """What the space, or one page of it (``owner``), refers to, thing by thing; a thing with more than
-        `MOST_LOCATIONS` places is several items one after the other. ``context``: only what is broken,
-        ``change-request`` by the change request or ``space`` before it."""
+        """Return what the space, or one of its pages (``owner``), refers to, grouped by target. A target with
+        more than `MOST_LOCATIONS` places becomes several consecutive items. ``context``: only broken
+        references, caused by the ``change-request`` or already broken in the ``space``."""
         after = decode_token(query.page, str, str, int) or ("", "", -1)
         everything, listed = self._totals(context, owner)
-        seen = self._see({*everything.refs, *listed.refs})
+        seen = self._find_visibility({*everything.refs, *listed.refs})
         wanted = status if context is None else "broken"
         some = {group for group, refs in listed.refs.items() if refs and wanted in (None, seen[group].status)}
         if status not in (None, wanted):
@@ -272,15 +273,15 @@ class LinkIndex:
         self,
         query: PageQuery,
         after: tuple[str, str, int],
-        groups: Iterable[Group],
+        groups: Iterable[ReferenceGroup],
         wanted: str | None,
-        seen: Mapping[Group, _Seen],
+        seen: Mapping[ReferenceGroup, _Seen],
         context: str | None,
         owner: str | None,
-    ) -> list[Usage]:
-        """A page of the list, and at least one more where there are more; all of these groups, which are seen as
-        ``wanted``."""
-        # Where nothing is hidden, an index has the keys of a whole space in order; those of a page are few.
+    ) -> list[ReferenceTarget]:
+        """Return a page of the list, and at least one more item if there are more. All of them are in these
+        groups and are seen as ``wanted``."""
+        # Without hidden targets, an index provides the keys of a whole space in order; those of a page are few.
         ordered = owner is None and not any(how.hidden for how in seen.values())
         key = "r.target_key" if ordered else _KEY.format(hidden=self._is_hidden)
         parameters = dict(self._parameters)
@@ -310,10 +311,10 @@ class LinkIndex:
             for n, part in enumerate(self._parts)
         ]
         sql = f"SELECT * FROM ({' UNION ALL '.join(parts)}) AS places {order}"
-        items: list[Usage] = []
+        items: list[ReferenceTarget] = []
         rows: list[tuple[Any, ...]] = []
         some = 2 * (query.limit + 1)
-        # Most things are referred to from few places, so few are read at first.
+        # Most targets have few references, so few are read at first.
         while len(items) <= query.limit:
             more = self._tx.all(sql, **dict(zip("kop", after, strict=True)), limit=some, **parameters)
             rows += more
@@ -325,7 +326,7 @@ class LinkIndex:
         return items
 
     def backlinks(self, target: str, kind: str, query: PageQuery) -> Slice[Spot]:
-        """Where others refer to a page or file, in all spaces that the caller sees."""
+        """Return the places, in all spaces that the caller can see, that refer to a page or file."""
         seen = f"""FROM ({" UNION ALL ".join(self._parts)}) r WHERE r.target_space = :space AND r.target = :target AND r.kind = :kind
                    AND NOT (r.space_id = :space AND r.owner_id = :target)
                    AND (r.space_id = :space OR r.space_id IN (SELECT id FROM {self._sees}))"""
@@ -336,7 +337,7 @@ class LinkIndex:
         )  # fmt: skip
 
 
-def _usages(rows: Iterable[tuple[Any, ...]]) -> list[Usage]:
+def _usages(rows: Iterable[tuple[Any, ...]]) -> list[ReferenceTarget]:
     return [
         _usage(places[start : start + MOST_LOCATIONS])
         for places in (list(group) for _, group in groupby(rows, lambda row: row[0]))
@@ -344,12 +345,12 @@ def _usages(rows: Iterable[tuple[Any, ...]]) -> list[Usage]:
     ]
 
 
-def _usage(places: Sequence[tuple[Any, ...]]) -> Usage:
-    """Of the rows of one target, in their order."""
+def _usage(places: Sequence[tuple[Any, ...]]) -> ReferenceTarget:
+    """Return the usage for the rows of one target, in order."""
     key, status, relation, kind, space, target, anchor, written, *_ = places[0]
     known = None if key.startswith("hidden ") else target
     spots = tuple(Spot(*row[8:]) for row in places)
-    return Usage(key, status, relation, kind, space, known, anchor, written, spots)
+    return ReferenceTarget(key, status, relation, kind, space, known, anchor, written, spots)
 
 
 def _text(value: Any) -> str | None:

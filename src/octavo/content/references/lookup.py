@@ -1,7 +1,7 @@
-"""What a space's files say of each other, asked of the database one by one.
+"""Lookup of a space's pages and files in the database, one by one.
 
-``changes`` that are not yet made may lie over the state. Whatever is asked is noted as a question; a reference keeps
-its meaning as long as the answers to its questions do.
+``changes`` that are not saved yet can be overlaid on the state. Every lookup is recorded as a question; a
+reference keeps its meaning as long as the answers to its questions stay the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from octavo.kit.db.database import Transaction
 from .inclusions import Inclusions
 
 Question = tuple[str, str]
-"""The space that is asked, and what."""
+"""ID of the space that is asked, and the question."""
 
 OwnerKind = Literal["page", "reusable-content"]
 
@@ -34,15 +34,15 @@ _places: OwnCache[list[DocumentPlace]] = OwnCache("places of documents", 4)
 
 
 class Owner(Struct, frozen=True):
-    """The page or reusable content in which a reference is."""
+    """Page or reusable content that contains a reference."""
 
     id: str
     kind: OwnerKind
     file_path: str | None
 
 
-class Files(links.Lookup, Protocol):
-    """What is known of the pages and files of one space, as far as somebody sees it."""
+class SpaceFiles(links.Lookup, Protocol):
+    """Pages and files of one space, as far as a reader can see them."""
 
     space_id: str
 
@@ -52,21 +52,23 @@ class Files(links.Lookup, Protocol):
     def find_reusable_by_id(self, item: str) -> str | None: ...
 
     def find_path(self, page: str) -> str | None:
-        """The slugs down to a page, by its id."""
+        """Return the path of slugs of a page by its ID."""
 
     def find_anchor(self, owner: Owner, wanted: str) -> str | None:
-        """The id of a place in a page or reusable content, or in what it includes, however ``wanted`` spells it."""
+        """Return the ID of a place in a page or reusable content, or in what it includes, however ``wanted``
+        spells it."""
 
     def owner(self, owner_id: str, kind: OwnerKind) -> Owner | None: ...
 
 
 def question(kind: str, what: str) -> str:
-    """Cut where it is very long: then it stands for more than one, which costs a look and changes nothing."""
+    """Return the text of a question. It is truncated if it is very long; it may then stand for several
+    questions, which costs only an extra check."""
     return f"{kind}:{what}"[:_MAX_QUESTION]
 
 
 def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
-    """The places of a text, those of what it includes left open."""
+    """Return the places of a text; those of included content are not resolved."""
     found = _places.of(tx).get(body) if body else []
     if found is None:
         found = [place for _, place in list_places(close_conditions(read_source(tx, body)))]
@@ -77,19 +79,20 @@ def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
 def with_included(
     places: Iterable[DocumentPlace], find: Callable[[str], Iterable[DocumentPlace] | None]
 ) -> Iterable[DocumentPlace]:
-    """The places with those of what is included in their place. ``find`` gives them for a reference as written."""
+    """Return the places with those of included content in place. ``find`` returns them for a reference as
+    written."""
     for place in places:
         if place.include is None:
             yield place
             continue
         for inner in find(place.include) or ():
-            # Reusable contents do not nest.
+            # Reusable contents can't be nested.
             if inner.include is None:
                 yield replace(inner, conditions=(*place.conditions, *inner.conditions), included=True)
 
 
-def find_include(files: Files, owner: Owner, written: str) -> str | None:
-    """The reusable content that an include means."""
+def find_include(files: SpaceFiles, owner: Owner, written: str) -> str | None:
+    """Return the ID of the reusable content that an include refers to."""
     named = links.by_kind(written)
     if named is not None and named["kind"] == "reusable-content":
         return files.find_reusable_by_id(named["reusableContent"])
@@ -98,7 +101,7 @@ def find_include(files: Files, owner: Owner, written: str) -> str | None:
 
 
 class StateFiles:
-    """A state of a space, ``changes`` laid over it (``Files``)."""
+    """State of a space with ``changes`` on top (``SpaceFiles``)."""
 
     def __init__(self, tx: Transaction, state: State, changes: Changes | None = None) -> None:
         self._tx = tx
@@ -109,7 +112,7 @@ class StateFiles:
         self._known: dict[str, str | None] = {}
         self._anchors: dict[str, tuple[Anchors, set[Question]]] = {}
 
-    # --- what there is --------------------------------------------------------------------------------
+    # --- pages and items --------------------------------------------------------------------------------
 
     def page(self, page_id: str) -> Page | None:
         return self._draft.find_page(page_id)
@@ -118,7 +121,7 @@ class StateFiles:
         return self._draft.find_item(item_id, kind)
 
     def path(self, page: Page) -> str:
-        """The path of slugs."""
+        """Return the path of slugs."""
         slugs, seen = [page.slug], {page.id}
         above = page.parent
         while above is not None and above not in seen:
@@ -148,7 +151,7 @@ class StateFiles:
         item = self.item(owner.id, "reusable-content")
         return item.content if item is not None else None
 
-    # --- core.links.Lookup, noting what is asked -------------------------------------------------------
+    # --- core.links.Lookup, recording questions -------------------------------------------------------
 
     def _ask(self, kind: str, what: str, find: Any) -> str | None:
         asked = question(kind, what)
@@ -209,7 +212,7 @@ class StateFiles:
 
     def _anchors_of(self, owner: Owner) -> tuple[Anchors, set[Question]]:
         before, self.asked = self.asked, set()
-        # A text that changes may name all of its places anew, so the question is about the whole of it.
+        # Any change of the text may rename all of its places, so the question is about the entire text.
         self.asked.add((self.space_id, question("anchor", f"{owner.id}#")))
 
         inclusions = Inclusions()

@@ -1,4 +1,4 @@
-"""What pages name beside the content of their space, for visitors who ask for it: people and API specifications."""
+"""People and API specifications that pages mention, for visitors who request them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from octavo.kit.http.operation import Visitor
 
 from .resolving import Resolver
 from .row import IS_CURRENT
-from .showing import Documents
+from .showing import ViewDocuments
 from .viewing import SiteVisitor, SpaceView, ViewFiles, load_view, visitor_of_token
 
 NamedKind = Literal["user", "openapi"]
@@ -26,7 +26,7 @@ _found: OwnCache[bool] = OwnCache("spaces that name somebody", 1)
 
 
 def list_spaces_naming_person(tx: Transaction, user_id: str) -> list[str]:
-    """The spaces whose main mentions somebody, for visitors or not."""
+    """Return the spaces whose main mentions a person, visible to visitors or not."""
     rows = tx.all(
         f"""SELECT DISTINCT r.space_id FROM content_references r
             WHERE r.target_space IS NULL AND r.target = :user AND r.kind = 'user' AND {IS_CURRENT}""",
@@ -36,7 +36,8 @@ def list_spaces_naming_person(tx: Transaction, user_id: str) -> list[str]:
 
 
 def list_spaces_naming_spec(tx: Transaction, organization_id: str, slug: str) -> list[str]:
-    """The spaces of an organization whose main is made of an API specification: by a computed page, or a block."""
+    """Return the spaces of an organization whose main uses an API specification, in a computed page or a
+    block."""
     rows = tx.all(
         f"""SELECT DISTINCT r.space_id FROM content_references r JOIN spaces s ON s.id = r.space_id
             WHERE r.target_space IS NULL AND r.target = :slug AND r.kind = 'openapi' AND s.organization_id = :org
@@ -48,7 +49,8 @@ def list_spaces_naming_spec(tx: Transaction, organization_id: str, slug: str) ->
 
 
 def find_pages_with(tx: Transaction, space_id: str, kind: str, targets: list[str]) -> set[str]:
-    """The ids of the pages of main that refer to one of these, themselves or in a reusable content that they include."""
+    """Return the IDs of the pages of main that refer to one of these targets, directly or in a reusable
+    content."""
 
     def owners(kind: str, targets: list[str]) -> dict[str, list[str]]:
         rows = tx.all(
@@ -71,21 +73,21 @@ def find_pages_with(tx: Transaction, space_id: str, kind: str, targets: list[str
 
 
 def is_named_for(tx: Transaction, visitor: Visitor, url: str, kind: NamedKind, target: str) -> bool:
-    """Whether a page that the visitor sees names a person by their id, or an API specification by its slug. ``url``:
-    the address of this installation."""
+    """Return whether a page that the visitor can see mentions a person by ID, or an API specification by
+    slug. ``url``: the URL of this server."""
     for space_id in sorted(visitor.spaces):
         view = load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
         key = (view.state.revision_id, view.computed, _encoded(visitor.claims), kind, target)
         found = _found.of(tx).get(key)
         if found is None:
-            found = _names(tx, view, visitor, url, kind, target)
+            found = _find_in_pages(tx, view, visitor, url, kind, target)
             _found.of(tx).put(key, found, 300)
         if found:
             return True
     return False
 
 
-def _names(
+def _find_in_pages(
     tx: Transaction, view: SpaceView, visitor: Visitor, url: str, kind: NamedKind, target: str
 ) -> bool:
     wanted = {"kind": kind, _FIELD[kind]: target}
@@ -94,18 +96,19 @@ def _names(
     documents = documents_for(tx, view, visitor_of_token(tx, visitor), url)
     pages = map(view.tree.page, sorted(find_pages_with(tx, view.state.space_id, kind, [target])))
     return any(
-        page is not None and page.kind == "document" and documents.names(page, wanted) for page in pages
+        page is not None and page.kind == "document" and documents.has_reference(page, wanted)
+        for page in pages
     )
 
 
-def documents_for(tx: Transaction, view: SpaceView, visitor: SiteVisitor, url: str) -> Documents:
-    """The documents of a space as a visitor of a site sees them."""
+def documents_for(tx: Transaction, view: SpaceView, visitor: SiteVisitor, url: str) -> ViewDocuments:
+    """Return the documents of a space as a visitor of a site sees them."""
     resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(url), visitor)
-    return Documents(tx, view, resolver)
+    return ViewDocuments(tx, view, resolver)
 
 
 def _is_made_of(page: Page, wanted: Mapping[str, Any]) -> bool:
-    """Whether a page is computed from that."""
+    """Return whether a page is computed from this target."""
     given = (page.computed or {}).get("dependencies")
     dependencies = given.values() if isinstance(given, dict) else ()
     return any(isinstance(one, dict) and one.get("ref") == wanted for one in dependencies)

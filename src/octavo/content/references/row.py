@@ -1,4 +1,4 @@
-"""One reference as it is kept in ``content_references``."""
+"""Reference as it is stored in ``content_references``."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from msgspec import Struct
 from octavo.content.revisions.versions import current_version
 
 Place = tuple[str, str, int]
-"""Space, owner, and which of its references."""
+"""Space, owner, and position among the owner's references."""
 
 IS_CURRENT = f"r.version = {current_version('r.space_id', 'r.owner_id')}"
-"""SQL: whether a row of ``content_references r`` is of the version that counts; others are not there."""
+"""SQL condition for rows of ``content_references r`` of the current version; others are invisible."""
 
 
 class Row(Struct, frozen=True):
-    """One reference, as it is kept."""
+    """Stored reference."""
 
     space_id: str
     owner_id: str

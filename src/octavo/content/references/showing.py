@@ -1,4 +1,4 @@
-"""Documents of a state as somebody sees them who reads it, to be drawn or written as Markdown."""
+"""Documents of a state as its reader sees them, for rendering or as Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.drawing import Drawing, Drawn, draw_blocks, with_content
-from octavo.content.revisions.expanding import asker_at
+from octavo.content.revisions.expanding import requester_at
 from octavo.content.revisions.store import Item, ItemKind, State
 from octavo.core.document.anchors import cut_section, mark_places, places_by_id
 from octavo.core.document.containing import contained
@@ -25,11 +25,11 @@ from .lookup import Owner
 from .resolving import Resolver, page_owner
 from .viewing import source_document
 
-_LEFT_OUT = "Not shown: this page includes more text than a page can have."
+_LEFT_OUT = "Not shown: the content included by this page exceeds the maximum length."
 
 
-class Seen(Protocol):
-    """What documents ask of a view (``SpaceView``)."""
+class DocumentView(Protocol):
+    """View as required by documents (``SpaceView``)."""
 
     state: State
 
@@ -40,29 +40,31 @@ class Seen(Protocol):
     def item(self, item_id: str, kind: ItemKind) -> Item | None: ...
 
 
-class Decision(NamedTuple):
-    """A conditional part of a page: its condition, whether it holds, and the text that is in it."""
+class ConditionResult(NamedTuple):
+    """Conditional part of a page: its condition, whether it is met, and its text."""
 
     expression: str
     holds: bool
     text: str
 
 
-class Documents:
-    """The documents of a view as its visitor sees them: evaluated, with what is included in its place, and without
-    comments and links to withheld pages. ``resolver`` is over the view's own files, withheld ones too."""
+class ViewDocuments:
+    """Documents of a view as its visitor sees them: evaluated, with included content in place, and without
+    comments and links to withheld pages. ``resolver`` uses the files of the view, including withheld ones."""
 
-    def __init__(self, tx: Transaction, view: Seen, resolver: Resolver) -> None:
+    def __init__(self, tx: Transaction, view: DocumentView, resolver: Resolver) -> None:
         self._tx = tx
         self._view = view
         self._resolver = resolver
         self.drawn: set[Drawn] = set()
-        """What was drawn so far of something that changes without a revision."""
+        """Sources of rendered blocks so far, which can change without a revision."""
 
-    def to_draw(self, page: Page, *, folded: bool, elsewhere: bool = False, whole: bool = True) -> Document:
-        """For HTML and prints: with references resolved, and the ids of places written into their nodes. ``folded``:
-        details of what is drawn of something else may be folded up. ``elsewhere``: see ``to_give``. ``whole``: see
-        ``Drawing``."""
+    def for_rendering(
+        self, page: Page, *, folded: bool, elsewhere: bool = False, whole: bool = True
+    ) -> Document:
+        """Return the document for HTML and print, with resolved references and the IDs of anchors in their
+        nodes. ``folded``: whether details of rendered blocks can be collapsed. ``elsewhere``: see
+        ``for_external_renderer``. ``whole``: see ``Drawing``."""
         owner = page_owner(page)
 
         def drawn(document: Document) -> Document:
@@ -74,39 +76,43 @@ class Documents:
 
         return contained("show", self._source(page), drawn)
 
-    def to_give(self, page: Page) -> Document:
-        """As nodes, for whatever draws the page elsewhere: like ``to_draw``, and what is included is in its place.
-        Blocks of an API specification of the organization stay blocks: who draws them asks for it and draws more of it
-        than a document says."""
-        document = self.to_draw(page, folded=False, elsewhere=True)
+    def for_external_renderer(self, page: Page) -> Document:
+        """Return the document as nodes for an external renderer: like ``for_rendering``, with included content in
+        place.
+
+        Blocks of the organization's API specifications remain blocks: the renderer fetches the specification
+        and shows more of it than a document contains.
+        """
+        document = self.for_rendering(page, folded=False, elsewhere=True)
         return replace_nodes(document, lambda node: node.nodes if node.type == "reusable-content" else None)
 
-    def to_find(self, page: Page, types: Container[str]) -> list[Block]:
-        """The blocks of these types that the visitor is shown on a page, as they are before they are drawn."""
+    def find_blocks(self, page: Page, types: Container[str]) -> list[Block]:
+        """Return the blocks of these types that the visitor sees on a page, before they are rendered."""
         return [
             with_content(node, self._find_file(page_owner(page)))
             for node in walk(self._to_be_drawn(page))
             if isinstance(node, Block) and node.type in types
         ]
 
-    def names(self, page: Page, ref: dict[str, Any]) -> bool:
-        """Whether the visitor is shown a page that refers to this, before its blocks are drawn."""
+    def has_reference(self, page: Page, ref: dict[str, Any]) -> bool:
+        """Return whether the visitor sees a page with this reference, before its blocks are rendered."""
         return any(found.ref == ref for found in references(self._to_be_drawn(page)))
 
-    def decisions(self, page: Page) -> list[Decision]:
-        """The conditional parts of a page, in reading order. What lies in one that is not shown is not there."""
-        found: list[Decision] = []
+    def decisions(self, page: Page) -> list[ConditionResult]:
+        """Return the conditional parts of a page in reading order. Those inside a part that is not shown are
+        left out."""
+        found: list[ConditionResult] = []
 
         def decided(node: Block | Inline, holds: bool) -> None:
             text = "\n".join(plain_text(child) for child in node.nodes)
-            found.append(Decision(node.data["expression"], holds, text))
+            found.append(ConditionResult(node.data["expression"], holds, text))
 
-        # Where the page fails it is read anew, in parts: only the last time counts.
+        # If the page can't be processed as a whole, it is processed again in parts; only the last run counts.
         self._to_be_drawn(page, begin=found.clear, decided=decided)
         return found
 
     def target(self, page: Page) -> dict[str, Any]:
-        """What a link of the contents leads to."""
+        """Return the target of a link page."""
         return self._resolver.content_ref(page_owner(page), page.target or {}, "link")
 
     def _to_be_drawn(
@@ -125,13 +131,12 @@ class Documents:
     def _source(self, page: Page) -> Callable[[], Document]:
         return lambda: source_document(self._tx, self._view.state.space_id, page)
 
-    def to_write(
+    def for_markdown(
         self, page: Page, url_of: Callable[[dict[str, Any]], str | None], *, section: str | None = None
     ) -> Document:
-        """For Markdown that is read elsewhere than in its source: ``url_of`` gives the address of a resolved
-        reference, there; one that it gives none for stays as it is written. Blocks in which nothing had to change
-        keep their source. ``section``: only what is at this place of the page, by its id there; nothing where the
-        visitor is shown no such place."""
+        """Return the document as Markdown for use outside its source. ``url_of`` returns the URL of a
+        resolved reference there, or None to keep it as written. Unchanged blocks keep their source.
+        ``section``: only the section with this anchor ID; empty if the visitor does not see it."""
         owner = page_owner(page)
 
         def withheld(ref: dict[str, Any], type: str) -> bool:
@@ -145,7 +150,7 @@ class Documents:
         def written(document: Document) -> Document:
             document = self._with_includes(document, owner)
             self._draw(page, document, folded=False)
-            # As on the page: before anything goes that not everybody sees.
+            # As on the page: anchors are assigned before conditional content is removed.
             places = places_by_id(document) if section is not None else {}
             document = show_document(document, self._view.shown(page))
             document = self._without_withheld(document, withheld)
@@ -161,8 +166,8 @@ class Documents:
     def _draw(
         self, page: Page, document: Document, *, folded: bool, elsewhere: bool = False, whole: bool = True
     ) -> None:
-        """Puts what blocks are drawn as in their place."""
-        asker = asker_at(self._tx, self._view.state.space_id, None)
+        """Replace blocks by their renderings."""
+        asker = requester_at(self._tx, self._view.state.space_id, None)
         drawing = Drawing(
             asker,
             folded,
@@ -200,17 +205,17 @@ class Documents:
             return [Block("paragraph", {}, [Text([Leaf(_LEFT_OUT)])])]
         document = close_conditions(read_source(self._tx, item.content))
         self._resolver.resolve_all(document, Owner(item.id, "reusable-content", item.path))
-        # Reusable contents do not nest; this also ends a circle.
+        # Reusable contents can't be nested; this also breaks cycles.
         document = replace_nodes(document, lambda node: [] if node.type == "reusable-content" else None)
         for block in document.nodes:
-            # What it says of its own file is not what is shown of it here.
+            # The source in its own file differs from what is shown here.
             block.source = None
         return list(document.nodes)
 
     def _without_withheld(
         self, document: Document, withheld: Callable[[dict[str, Any], str], bool]
     ) -> Document:
-        """A link to a page that is not there for the visitor is its text; what shows a page's title goes with it."""
+        """Replace links to withheld pages by their text, and remove what shows the title of such a page."""
         if not self._view.withholds:
             return document
         gone = {(r.type, _encoded(r.ref)) for r in references(document) if withheld(r.ref, r.type)}
@@ -241,7 +246,7 @@ def _is_of_specification(block: Block) -> bool:
 
 
 def _table_without(table: Block | Inline, is_gone: Callable[[Any], bool]) -> list[Any] | None:
-    """The table without values that lead to what is gone; None where there is none."""
+    """Return the table without values that lead to withheld pages, or None if there are none."""
 
     def kept(record: dict[str, Any]) -> dict[str, Any]:
         values = {n: v for n, v in record.get("values", {}).items() if not is_gone(_ref_of(v))}

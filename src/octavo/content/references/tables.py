@@ -1,8 +1,8 @@
-"""What the tables of references are."""
+"""Declarations of the tables of references."""
 
 from __future__ import annotations
 
-from octavo.content.revisions.deriving import Derived, Versioned, derive_from_main
+from octavo.content.revisions.deriving import Derived, Versioned, register_derived
 from octavo.kit.db.tables import Table, declare
 
 from .index import (
@@ -32,7 +32,7 @@ declare(
         )
     )
 )
-derive_from_main(
+register_derived(
     Derived(
         prepare,
         is_still_true,

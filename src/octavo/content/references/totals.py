@@ -1,12 +1,12 @@
-"""How many references a space has, and to how many things, kept with the rows.
+"""Numbers of references and targets of a space, stored with the rows.
 
-``reference_targets`` has a row for each thing that main of a space refers to, ``reference_totals`` their sums: a row
-for each group of references that everybody sees alike. Each write of rows adds what it changes. A large revision
-begins a new generation instead, which is then counted key by key in short transactions; meanwhile writes add only to
-what is counted already, and the rows themselves are counted for whoever asks.
+``reference_targets`` has a row for each target of main's references, and ``reference_totals`` their sums: a
+row for each group of references that look the same to everyone. Each write of rows adds its difference. A
+large revision starts a new generation instead, which is then counted key by key in short transactions; in the
+meantime, writes add only to what is already counted, and readers count the rows themselves.
 
-Whoever writes rows of a space holds its row in ``spaces`` until the transaction ends, so these numbers follow one
-after the other.
+A writer of a space's rows locks its row in ``spaces`` until the transaction ends, so these updates are
+serialized.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from octavo.kit.scheduling.permits import waiting
 from .row import IS_CURRENT, Row
 
 MOST_LOCATIONS = 100
-"""Places in one item of a list; a target that more refer to goes on in the next item."""
+"""Maximum number of places in one item of a list; a target with more continues in the next item."""
 
 _BATCH = 500
 _PAUSE = 0.02
-"""Seconds between two batches, for others who want to write."""
+"""Seconds between two batches, so that others can write."""
 _DEPENDENT = ("user", "collection", "openapi")
-"""Kinds of which the caller decides whether they are there."""
+"""Kinds of targets whose existence depends on the caller."""
 
 
-class Group(NamedTuple):
-    """What decides how a reference is seen; empty where it makes no difference. ``target_space`` is another space."""
+class ReferenceGroup(NamedTuple):
+    """Properties that determine how a reference is seen; empty where they make no difference.
+    ``target_space`` is another space."""
 
     status: str
     target_space: str
@@ -43,47 +44,47 @@ class Group(NamedTuple):
     target: str
 
 
-Target = tuple[str, Group]
-"""The key of a thing that is referred to, and how it is seen."""
+Target = tuple[str, ReferenceGroup]
+"""Key of a target, and the group of its references."""
 
-_GROUP = ", ".join(Group._fields)
+_GROUP = ", ".join(ReferenceGroup._fields)
 
 
-class Totals(NamedTuple):
-    """By group: how many references there are, and how many items of a list they make."""
+class ReferenceTotals(NamedTuple):
+    """Number of references, and of list items, by group."""
 
-    refs: Counter[Group]
-    items: Counter[Group]
+    refs: Counter[ReferenceGroup]
+    items: Counter[ReferenceGroup]
 
-    def plus(self, more: Totals) -> Totals:
+    def plus(self, more: ReferenceTotals) -> ReferenceTotals:
         refs, items = self.refs.copy(), self.items.copy()
         refs.update(more.refs)
         items.update(more.items)
-        return Totals(refs, items)
+        return ReferenceTotals(refs, items)
 
-    def without(self, some: Totals) -> Totals:
+    def without(self, some: ReferenceTotals) -> ReferenceTotals:
         refs, items = self.refs.copy(), self.items.copy()
         refs.subtract(some.refs)
         items.subtract(some.items)
-        return Totals(refs, items)
+        return ReferenceTotals(refs, items)
 
 
 def target_of(
     space_id: str, key: str, status: str, target_space: str | None, kind: str, target: str | None
 ) -> Target:
-    """Of a reference in the space ``space_id``; the rest as in a row."""
+    """Return the target of a reference in the space ``space_id``; the other values as in a row."""
     elsewhere = target_space if target_space is not None and target_space != space_id else ""
     kind, target = (kind, target or "") if kind in _DEPENDENT else ("", "")
-    return key, Group(status, elsewhere, kind, target)
+    return key, ReferenceGroup(status, elsewhere, kind, target)
 
 
 def target_of_row(row: Row) -> Target:
     return target_of(row.space_id, row.target_key, row.status, row.target_space, row.kind, row.target)
 
 
-def total_of(targets: Mapping[Target, int]) -> Totals:
-    """The sums of so many references to each of these."""
-    totals = Totals(Counter(), Counter())
+def total_of(targets: Mapping[Target, int]) -> ReferenceTotals:
+    """Return the sums of the given numbers of references to each target."""
+    totals = ReferenceTotals(Counter(), Counter())
     for (_, group), refs in targets.items():
         totals.refs[group] += refs
         totals.items[group] += _items(refs)
@@ -98,7 +99,8 @@ def _items(refs: int) -> int:
 
 
 class _Counting(NamedTuple):
-    """``counted_to``: the key up to which the generation is made; None: all of it."""
+    """State of counting. ``counted_to``: the key up to which the generation is counted; None when it is
+    complete."""
 
     generation: int = 0
     counted_to: str | None = None
@@ -111,26 +113,27 @@ def _counting(tx: Transaction, space_id: str) -> _Counting:
     return _Counting(*row) if row is not None else _Counting()
 
 
-def read_totals(tx: Transaction, space_id: str) -> Totals | None:
-    """Those of main; None while they are being counted."""
+def read_totals(tx: Transaction, space_id: str) -> ReferenceTotals | None:
+    """Return the totals of main, or None while they are being counted."""
     generation, counted_to = _counting(tx, space_id)
     return _totals(tx, space_id, generation) if counted_to is None else None
 
 
-def _totals(tx: Transaction, space_id: str, generation: int) -> Totals:
+def _totals(tx: Transaction, space_id: str, generation: int) -> ReferenceTotals:
     rows = tx.all(
         f"""SELECT {_GROUP}, refs, items FROM reference_totals
             WHERE space_id = :space AND generation = :generation""",
         space=space_id,
         generation=generation,
     )
-    return Totals(
-        Counter({Group(*row[:4]): row[4] for row in rows}), Counter({Group(*row[:4]): row[5] for row in rows})
+    return ReferenceTotals(
+        Counter({ReferenceGroup(*row[:4]): row[4] for row in rows}),
+        Counter({ReferenceGroup(*row[:4]): row[5] for row in rows}),
     )
 
 
 def read_targets(tx: Transaction, space_id: str, keys: Iterable[str]) -> Counter[Target]:
-    """How many references of main lead to these things."""
+    """Return the number of main's references to each of these targets."""
     generation = _counting(tx, space_id).generation
     wanted = sorted(set(keys))
     found: Counter[Target] = Counter()
@@ -142,16 +145,16 @@ def read_targets(tx: Transaction, space_id: str, keys: Iterable[str]) -> Counter
             generation=generation,
             keys=wanted[start : start + _BATCH],
         )
-        found.update({(row[0], Group(*row[1:5])): row[5] for row in rows})
+        found.update({(row[0], ReferenceGroup(*row[1:5])): row[5] for row in rows})
     return found
 
 
 def count_targets(
     tx: Transaction, space_id: str, where: str = "1 = 1", **parameters: object
 ) -> Counter[Target]:
-    """How many rows ``r`` of main of a space lead to each thing, of those for which ``where`` holds. Looks at each."""
-    # The database adds them up: a page may name one thing a hundred thousand times, and writers wait meanwhile. In
-    # two steps, or it would walk through all targets of a space in their order to group those of one page.
+    """Count the rows ``r`` of a space's main by target, limited to those matching ``where``. Reads every row."""
+    # Count in the database: a page may have a hundred thousand references to one target, and writers are waiting. In
+    # two steps, because otherwise it would scan all targets of a space in order to group those of one page.
     rows = tx.all(
         f"""WITH found AS MATERIALIZED (
               SELECT r.target_key, r.status, r.target_space, r.kind, r.target FROM content_references r
@@ -170,8 +173,8 @@ def count_targets(
 # --- writing ------------------------------------------------------------------------------------------
 
 
-def keep_totals(tx: Transaction, old: Iterable[Row], new: Iterable[Row]) -> None:
-    """Adds to the totals of each space what its rows become."""
+def update_totals(tx: Transaction, old: Iterable[Row], new: Iterable[Row]) -> None:
+    """Update the totals of each space after a change of its rows."""
     spaces: dict[str, Counter[Target]] = {}
     for rows, sign in ((old, -1), (new, 1)):
         for row in rows:
@@ -182,12 +185,13 @@ def keep_totals(tx: Transaction, old: Iterable[Row], new: Iterable[Row]) -> None
 
 
 def add_all(tx: Transaction, space_id: str) -> None:
-    """Counts a space that has rows and no totals yet."""
+    """Count a space that has rows and no totals yet."""
     _add(tx, space_id, _Counting(), count_targets(tx, space_id))
 
 
 def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[Target, int]) -> None:
-    """``changed``: how many references more lead to each thing; what is not counted so far is left out."""
+    """Add to the numbers of references. ``changed``: the difference for each target; targets that are not
+    counted yet are ignored."""
     given = sorted([key, *group, refs] for (key, group), refs in changed.items() if refs)
     parameters = {"space": space_id, "generation": counting.generation}
     limit = "1 = 1"
@@ -196,24 +200,24 @@ def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[T
         parameters["counted_to"] = counting.counted_to
     rows = tx.all(
         f"""INSERT INTO reference_targets (space_id, generation, target_key, {_GROUP}, refs)
-            SELECT :space, :generation, g.target_key, {", ".join(f"g.{name}" for name in Group._fields)},
+            SELECT :space, :generation, g.target_key, {", ".join(f"g.{name}" for name in ReferenceGroup._fields)},
               CAST(g.refs AS BIGINT)
-            FROM {tx.given("given", "target_key", *Group._fields, "refs")} AS g WHERE {limit}
+            FROM {tx.given("given", "target_key", *ReferenceGroup._fields, "refs")} AS g WHERE {limit}
             ON CONFLICT (space_id, generation, target_key, {_GROUP})
               DO UPDATE SET refs = reference_targets.refs + excluded.refs
             RETURNING target_key, {_GROUP}, refs""",
         given=msgspec.json.encode(given).decode(),
         **parameters,
     )
-    totals = Totals(Counter(), Counter())
+    totals = ReferenceTotals(Counter(), Counter())
     for key, *seen, refs in rows:
-        group = Group(*seen)
+        group = ReferenceGroup(*seen)
         more = changed[key, group]
         totals.refs[group] += more
         totals.items[group] += _items(refs) - _items(refs - more)
     tx.run_many(
         f"""INSERT INTO reference_totals (space_id, generation, {_GROUP}, refs, items)
-            VALUES (:space, :generation, {", ".join(f":{name}" for name in Group._fields)}, :refs, :items)
+            VALUES (:space, :generation, {", ".join(f":{name}" for name in ReferenceGroup._fields)}, :refs, :items)
             ON CONFLICT (space_id, generation, {_GROUP}) DO UPDATE SET
               refs = reference_totals.refs + excluded.refs, items = reference_totals.items + excluded.items""",
         [
@@ -236,19 +240,19 @@ def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[T
 
 
 def _lock(tx: Transaction, space_id: str) -> bool:
-    """Keeps others from writing rows of a space. False for one that is gone."""
+    """Lock a space against writers of its rows. Return False if it is gone."""
     return tx.one(f"SELECT 1 FROM spaces WHERE id = :space{tx.for_update}", space=space_id) is not None
 
 
 def clear_totals(tx: Transaction, space_id: str) -> None:
-    """Of a space whose rows are all deleted."""
+    """Delete the totals of a space whose rows are all deleted."""
     _lock(tx, space_id)
     for table in ("reference_targets", "reference_totals", "reference_counting"):
         tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
 
 
-def count_anew(tx: Transaction, space_id: str) -> None:
-    """Begins another generation, of which nothing is counted yet."""
+def start_recount(tx: Transaction, space_id: str) -> None:
+    """Start a new generation, of which nothing is counted yet."""
     _lock(tx, space_id)
     tx.run(
         """INSERT INTO reference_counting (space_id, generation, counted_to) VALUES (:space, 1, '')
@@ -258,19 +262,19 @@ def count_anew(tx: Transaction, space_id: str) -> None:
 
 
 def finish_counting(db: Database, space_id: str) -> None:
-    """Counts what is not counted yet, and removes earlier generations, in short transactions."""
-    going_on = True
-    while going_on:
+    """Count what is not counted yet and remove earlier generations, in short transactions."""
+    has_more = True
+    while has_more:
         deadlines.check()
         with db.write() as tx:
-            going_on = _count_more(tx, space_id) or _remove_earlier(tx, space_id)
-        if going_on:
+            has_more = _count_more(tx, space_id) or _remove_earlier(tx, space_id)
+        if has_more:
             with waiting():
                 time.sleep(_PAUSE)
 
 
 def _count_more(tx: Transaction, space_id: str) -> bool:
-    """Counts some things more. False where all are counted."""
+    """Count some more targets. Return False when all are counted."""
     if not _lock(tx, space_id):
         return False
     generation, counted_to = _counting(tx, space_id)
@@ -297,7 +301,7 @@ def _count_more(tx: Transaction, space_id: str) -> bool:
 
 
 def _remove_earlier(tx: Transaction, space_id: str) -> bool:
-    """Removes some rows of generations that do not count. False where there are none."""
+    """Remove some rows of old generations. Return False when there are none."""
     generation = _counting(tx, space_id).generation
     removed = 0
     for table in ("reference_totals", "reference_targets"):
@@ -313,7 +317,8 @@ def _remove_earlier(tx: Transaction, space_id: str) -> bool:
 
 
 def check_totals(tx: Transaction, space_id: str) -> str | None:
-    """Compares what is kept with what there is; what is being counted is not wrong."""
+    """Compare the stored totals with the rows. Return an error message or None; counting in progress is not
+    an error."""
     generation, counted_to = _counting(tx, space_id)
     if counted_to is not None:
         return None
@@ -324,9 +329,9 @@ def check_totals(tx: Transaction, space_id: str) -> str | None:
         space=space_id,
         generation=generation,
     )
-    kept = {(row[0], Group(*row[1:5])): row[5] for row in rows}
+    kept = {(row[0], ReferenceGroup(*row[1:5])): row[5] for row in rows}
     if kept != counted:
-        return f"references: totals of {len(kept)} things are kept, of {len(counted)} are counted"
+        return f"references: totals of {len(kept)} targets are stored, {len(counted)} expected"
     if _totals(tx, space_id, generation) != total_of(counted):
-        return "references: the totals of the space are not those of its things"
+        return "references: the totals of the space don't match those of its targets"
     return None

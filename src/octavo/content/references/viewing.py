@@ -1,8 +1,8 @@
-"""A state of a space as somebody meets it who reads it as a whole: visitors of a site, and prints.
+"""Views of a whole space as seen by a reader: a visitor of a site, or print.
 
-Revisions never change, so a view is built once and kept; a page then takes the database for its own text alone.
-Everything that leaves the reader or a print is made from what is here: a page whose condition fails is not in
-the tree, and of a document only what its reader sees is handed out.
+Revisions never change, so a view is built once and cached; a page then needs the database only for its own
+text. Everything that the reader or print outputs comes from here: a page whose condition is not met is not in
+the tree, and only the visible parts of a document are returned.
 """
 
 from __future__ import annotations
@@ -39,25 +39,26 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Visitor
 
 from .inclusions import Inclusions
-from .lookup import Files, Owner, OwnerKind, find_include, places_of, with_included
+from .lookup import Owner, OwnerKind, SpaceFiles, find_include, places_of, with_included
 from .resolving import page_owner
 
 K = TypeVar("K", bound=Hashable)
 
 _PAGE_BYTES = 950
-"""Of a page or file in memory with all that finds it: 935 measured for each of 3,000 pages with short titles."""
+"""Memory of a page or file with its indexes: 935 bytes were measured for each of 3,000 pages with short
+titles."""
 _PARENT_BYTES = 200
 _VIEW_BYTES = 3_000
-"""Of a view beside its pages: it has a dozen mappings of its own."""
+"""Memory of a view without its pages, for its dozen mappings."""
 _SHOWN_ITEMS: tuple[ItemKind, ...] = ("file", "reusable-content")
 
 
 _MANY = 0.25
-"""From this part of a space on, a revision that changes so much is read as a whole."""
+"""Fraction of a space; if a revision changes more than this, the space is read as a whole."""
 
 
-class _ByName(Generic[K]):
-    """Ids by what names them, the lowest where several have one name. ``shared`` are the names of several."""
+class _IdsByName(Generic[K]):
+    """IDs by name; the lowest ID if several have the same name. ``shared``: the names with several IDs."""
 
     def __init__(self, named: Iterable[tuple[K, str]]) -> None:
         ids: dict[K, str] = {}
@@ -74,24 +75,25 @@ class _ByName(Generic[K]):
 
     def changed(
         self, gone: Iterable[K], new: Iterable[tuple[K, str]], every: Iterable[tuple[K, str]]
-    ) -> _ByName[K]:
-        """Without the names that are gone and with new ones; ``every`` are all that there are then."""
+    ) -> _IdsByName[K]:
+        """Return a copy without the names that are gone and with the new ones. ``every``: all names of the
+        result."""
         gone, new = set(gone), list(new)
         if self.shared & (gone | {name for name, _ in new}):
-            return _ByName(every)
+            return _IdsByName(every)
         if any(name in self._ids and name not in gone for name, _ in new) or len(dict(new)) < len(new):
-            return _ByName(every)
-        copy = _ByName[K](())
+            return _IdsByName(every)
+        copy = _IdsByName[K](())
         copy.shared = self.shared
         copy._ids = self._ids.changed({**dict.fromkeys(gone), **dict(new)})
         return copy
 
 
 class SpaceView:
-    """The pages, files and variables of one revision for one ``visitor``, as conditions ask them.
+    """Pages, files, and variables of one revision for a ``visitor`` as seen by conditions.
 
-    ``tree`` are the pages that they see, ``every`` all there are: a link to one that is withheld is no broken link.
-    ``computed`` names all that computed pages are made of.
+    ``tree``: the pages that they can see; ``every``: all pages, because a link to a withheld page is not a
+    broken link. ``computed`` identifies everything that computed pages depend on.
     """
 
     def __init__(
@@ -102,7 +104,7 @@ class SpaceView:
         variables: dict[str, Any],
         computed: bytes = b"",
         visitor: Mapping[str, Any] = NOBODY,
-        names: tuple[_ByName[str], _ByName[tuple[ItemKind, str]]] | None = None,
+        names: tuple[_IdsByName[str], _IdsByName[tuple[ItemKind, str]]] | None = None,
     ) -> None:
         self.state = state
         self.visitor = visitor
@@ -110,7 +112,10 @@ class SpaceView:
         self.variables = variables
         self.every = every
         self.items = items if isinstance(items, Layered) else Layered(dict(items))
-        self._names = names or (_ByName(_files_of(every.all_pages())), _ByName(_paths_of(items.values())))
+        self._names = names or (
+            _IdsByName(_files_of(every.all_pages())),
+            _IdsByName(_paths_of(items.values())),
+        )
         self._by_file, self._by_path = self._names
         held_back = (
             page
@@ -120,11 +125,11 @@ class SpaceView:
         self.tree = every.without(frozenset(page.id for page in held_back))
 
     def shown(self, page: Page) -> Shown:
-        """What expressions and conditions on a page give to this visitor."""
+        """Return the values of expressions and conditions on a page for this visitor."""
         return Shown(self.variables, page.variables, self.visitor)
 
     def seen_by(self, visitor: Mapping[str, Any]) -> SpaceView:
-        """The same revision for somebody else."""
+        """Return the same revision for another visitor."""
         return SpaceView(
             self.state, self.every, self.items, self.variables, self.computed, visitor, self._names
         )
@@ -136,8 +141,8 @@ class SpaceView:
         items: dict[str, Item | None],
         variables: dict[str, Any],
     ) -> SpaceView:
-        """The view of a later revision of the same branch, which has these pages and items in the place of those with
-        the same ids, None for one that is gone."""
+        """Return the view of a later revision of the same branch, in which these pages and items replace
+        those with the same IDs; None for deleted ones."""
         before = {id: page for id in pages if (page := self.every.any_page(id)) is not None}
         every = self.every.changed(pages)
         by_file = self._by_file.changed(
@@ -154,11 +159,11 @@ class SpaceView:
 
     @property
     def withholds(self) -> bool:
-        """Whether there are pages that this visitor does not see."""
+        """Return whether there are pages that this visitor can't see."""
         return self.every is not self.tree
 
     def is_withheld(self, ref: dict[str, Any]) -> bool:
-        """Whether a resolved reference leads to a page that is there, but not for this visitor."""
+        """Return whether a resolved reference leads to a page that exists but is not visible to this visitor."""
         page = ref.get("page")
         if ref.get("kind") not in ("page", "anchor") or not isinstance(page, str):
             return False
@@ -187,7 +192,7 @@ _views: OwnCache[SpaceView] = OwnCache("spaces as visitors see them", 64)
 
 
 def load_view(tx: Transaction, state: State, visitor: Mapping[str, Any] = NOBODY) -> SpaceView:
-    """The view of a state; it is kept, for each visitor that differs."""
+    """Return the view of a state; it is cached for each distinct visitor."""
     loaded = _load_for_nobody(tx, state)
     if visitor == NOBODY:
         return loaded
@@ -195,13 +200,13 @@ def load_view(tx: Transaction, state: State, visitor: Mapping[str, Any] = NOBODY
     seen = _views.of(tx).get(key)
     if seen is None:
         seen = loaded.seen_by(visitor)
-        # Of its own it has the lists of children at most.
+        # It shares everything except the lists of children.
         _views.of(tx).put(key, seen, _VIEW_BYTES + _PARENT_BYTES * len(loaded.every.children))
     return seen
 
 
 def _load_for_nobody(tx: Transaction, state: State) -> SpaceView:
-    # A state without computed pages is all that its revision says, and is kept under it alone.
+    # A state without computed pages depends only on its revision, so it is cached by that.
     loaded = _views.of(tx).get((state.revision_id, b""))
     if loaded is None:
         expansion = expand(tx, state, None)
@@ -211,7 +216,7 @@ def _load_for_nobody(tx: Transaction, state: State) -> SpaceView:
             size = _VIEW_BYTES + _PAGE_BYTES * (len(loaded.every) + len(loaded.items))
             _views.of(tx).put((state.revision_id, expansion.fingerprint), loaded, size)
             if not expansion.fingerprint and len(state.layers) == 1:
-                # Once more under its branch; nearly all of it is shared with the revisions before and after.
+                # Also cached by branch, because it shares nearly everything with the previous and next revisions.
                 _views.of(tx).put(
                     state.layers[0].branch_id, loaded, _PARENT_BYTES * len(loaded.every.children)
                 )
@@ -227,8 +232,8 @@ def _load(tx: Transaction, state: State, expansion: Expansion) -> SpaceView:
 
 
 def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView | None:
-    """The view made of that of an earlier revision and what changed since; None where none is kept, where too much
-    changed, or where pages are computed."""
+    """Return the view built from that of an earlier revision and the changes since. Return None if none is
+    cached, if too much changed, or if pages are computed."""
     if expansion.fingerprint or len(state.layers) > 1:
         return None
     layer = state.layers[0]
@@ -248,8 +253,8 @@ def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView
 
 
 class ViewFiles:
-    """What references find in a view (``Files``). ``withheld``: also pages that its visitor does not see, so that a
-    link to one is known for what it is."""
+    """Files of a view for references (``SpaceFiles``). ``withheld``: include pages that the visitor can't see, so
+    that a link to one is recognized."""
 
     def __init__(self, tx: Transaction, view: SpaceView, *, withheld: bool) -> None:
         self.space_id = view.state.space_id
@@ -322,8 +327,8 @@ class ViewFiles:
 
 
 class SiteVisitor:
-    """A visitor of a site, for whom of other spaces those are there that the site shows them (``Viewer``). ``view``:
-    such a space as they see it."""
+    """Visitor of a site, who can see only the other spaces that the site contains (``Viewer``). ``view``:
+    returns such a space as they see it."""
 
     members = False
 
@@ -336,12 +341,12 @@ class SiteVisitor:
     def sees(self, space_id: str) -> bool:
         return self._sees(space_id)
 
-    def files(self, space_id: str) -> Files | None:
+    def files(self, space_id: str) -> SpaceFiles | None:
         return ViewFiles(self._tx, self._view(space_id), withheld=False) if self._sees(space_id) else None
 
 
 def visitor_of_token(tx: Transaction, visitor: Visitor) -> SiteVisitor:
-    """The visitor for whom a program calls that draws a site elsewhere."""
+    """Return the visitor for whom an external renderer calls."""
 
     def view(space_id: str) -> SpaceView:
         return load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
@@ -350,7 +355,7 @@ def visitor_of_token(tx: Transaction, visitor: Visitor) -> SiteVisitor:
 
 
 def source_document(tx: Transaction, space_id: str, page: Page) -> Document:
-    """The document of a page as it was written, or as it is computed."""
+    """Return the document of a page as it was written or computed."""
     if not page.computed:
         return close_conditions(read_source(tx, page.body))
     try:

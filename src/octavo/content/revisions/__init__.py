@@ -1,3 +1,3 @@
-"""Content: branches, revisions, pages, files."""
+"""Content: branches, revisions, pages, and files."""
 
 from . import tables as tables

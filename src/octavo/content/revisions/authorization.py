@@ -1,4 +1,4 @@
-"""The proof that somebody may read a state of a space's content: main, a revision, or a change request."""
+"""Proofs that a caller can read a state of a space's content: main, a revision, or a change request."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from octavo.organization.access.roles import Can
 from .store import State, main_state, revision_state, shown_state
 
 OLD_REVISIONS = 3_600_000
-"""Milliseconds for which visitors of a site can read a revision that another one replaced."""
+"""Milliseconds for which visitors of a site can read a revision after it was replaced."""
 
 
 class ReadState(Struct, frozen=True):
-    """The caller before a state that they may read.
+    """Caller at a state that they can read.
 
-    ``view``: where the application shows it, below the space. ``label``: what it is called, "" for main.
+    ``view``: the path of the state in the app, below the space. ``label``: its name, "" for main.
     """
 
     space: SpaceAccess
@@ -34,7 +34,7 @@ class ReadState(Struct, frozen=True):
 
 
 class VisitedState(VisitedSpace, frozen=True):
-    """A visitor before a state that the site shows them."""
+    """Visitor at a state that the site shows them."""
 
     state: State
 
@@ -70,8 +70,11 @@ def visit_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> V
 
 
 def _require_shown(tx: Transaction, state: State, visitor: Visitor) -> None:
-    """Visitors read the head of main, or of the change request that their preview shows; and for a while what was the
-    head, so that nobody who draws pages one after the other loses them in between. Raises NotFound."""
+    """Raise NotFound unless the state is visible to the visitor.
+
+    Visitors can read the head of main, or of the change request in their preview, and for a while the
+    previous head, so that a client that reads pages one by one doesn't lose them in between.
+    """
     branch, sequence = state.layers[0].branch_id, state.layers[0].sequence
     main = shown_state(tx, visitor.drafted, state.space_id).layers[0]
     if branch == main.branch_id and sequence == main.sequence:
@@ -82,4 +85,4 @@ def _require_shown(tx: Transaction, state: State, visitor: Visitor) -> None:
         this=sequence,
     )
     if branch != main.branch_id or replaced is None or replaced < now() - OLD_REVISIONS:
-        raise NotFound(f"There is no revision {state.revision_id!r} in this space.")
+        raise NotFound(f"This space has no revision {state.revision_id!r}.")

@@ -1,4 +1,4 @@
-"""Markdown sources: stored once by their hash, compressed. What was parsed is kept for a while, by the same hash."""
+"""Markdown sources, stored compressed and once by hash. Parsed documents are cached by the same hash."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from .packing import pack, unpack
 
 _BATCH = 500
 _parsed: ByteCache[bytes] = ByteCache(share("parsed texts", 32))
-"""By the hash of what is below the head of a file: an edit of a title or a description reads nothing anew."""
+"""Parsed documents by the hash of the text below a file's front matter, so that an edit of a title or
+description requires no parsing."""
 _parts: ByteCache[str] = ByteCache(share("texts below their heads", 2))
-"""By the hash of a file, that of what is below its head."""
+"""Hash of the text below the front matter, by the hash of the file."""
 _failed: ByteCache[list[int]] = ByteCache(share("blocks that cannot be read", 1))
-"""The lines of blocks that could not be read, of sources that have some."""
+"""Line numbers of unreadable blocks, for sources that contain some."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Document).decode
 
@@ -35,14 +36,14 @@ def body_hash(text: str) -> str:
 
 
 def put_bodies(tx: Transaction, texts: Iterable[str]) -> list[str]:
-    """Stores sources that are not there yet; their hashes, in order."""
+    """Store new sources and return the hashes of all, in order."""
     sources = [(body_hash(text), text) for text in texts]
     _put(tx, dict(sources), {})
     return [digest for digest, _ in sources]
 
 
 def store_bodies(db: Database, texts: Sequence[str]) -> None:
-    """Stores many sources in short transactions. Called outside of any."""
+    """Store many sources in short transactions. Call this outside any transaction."""
     for start in range(0, len(texts), _BATCH):
         sources = {body_hash(text): text for text in texts[start : start + _BATCH]}
         with db.read() as tx:
@@ -80,13 +81,16 @@ def _list_known(tx: Transaction, digests: Iterable[str]) -> set[str]:
 
 
 def read_source(tx: Transaction, body: str | None) -> Document:
-    """The document of a page file, as written, for the caller alone."""
+    """Return the document of a page file, as written. The caller owns the result."""
     return parse_source(body, lambda: get_body(tx, body)) if body else Document(nodes=[], gaps=[""])
 
 
 def parse_source(digest: str, get_text: Callable[[], str]) -> Document:
-    """The document of the page file with this hash. Each caller has one of its own, to change as it likes: what is kept
-    is an encoding, which takes a fifth of the time of parsing to read."""
+    """Return the document of the page file with this hash.
+
+    The caller owns the result and can modify it: the cache contains an encoding, which takes a fifth of the
+    time of parsing to decode.
+    """
     part = _parts.get(digest)
     packed = _parsed.get(part) if part is not None else None
     if packed is not None:
@@ -108,13 +112,13 @@ def parse_source(digest: str, get_text: Callable[[], str]) -> Document:
 
 
 def failed_lines(digest: str) -> list[int]:
-    """The lines of the source with this hash, from 1, where a block could not be read and is shown as text; empty
-    also where it was not read in this process lately."""
+    """Return the line numbers, from 1, of unreadable blocks that are shown as text in the source with this
+    hash. Also empty if this process has not read it recently."""
     return _failed.get(digest) or []
 
 
 def list_oversized(tx: Transaction, digests: Iterable[str], most: int) -> list[tuple[str, int]]:
-    """Those of these sources that have more than so many bytes: hash and bytes."""
+    """Return the sources with more than ``most`` bytes, as hash and size."""
     wanted = list(digests)
     found: list[tuple[str, int]] = []
     for start in range(0, len(wanted), _BATCH):
@@ -128,13 +132,13 @@ def list_oversized(tx: Transaction, digests: Iterable[str], most: int) -> list[t
 
 
 def get_body(tx: Transaction, digest: str) -> str:
-    """The source with this hash; it is there as long as anything names it."""
+    """Return the source with this hash, which exists as long as it is referenced."""
     row = tx.one("SELECT data FROM bodies WHERE hash = :hash", hash=digest)
     if row is None:
-        raise LookupError(f"body {digest} is gone")
+        raise LookupError(f"text {digest} is missing from the database")
     return unpack(row[0])
 
 
 def delete_bodies(tx: Transaction, hashes: Sequence[str]) -> None:
-    """Removes texts that nothing names any more."""
+    """Delete texts that are no longer referenced."""
     tx.run("DELETE FROM bodies WHERE hash IN :hashes", hashes=hashes)

@@ -1,10 +1,9 @@
-"""Computed content: pages and documents that are made of something else, such as an API's description.
+"""Computed content: pages and documents generated from something else, such as an API description.
 
-A source ``{type, props, dependencies}`` says of what. Packages that know how register a ``Computer`` for a type,
-and what a kind of dependency is at the moment. What was computed is kept under its source, the state of all it
-depends on, and the seed that its ids are made of: the same three always give the same bytes, and what is kept is
-not computed again. Dependencies are looked up for whoever asks before anything kept is answered, so that nobody
-is told what is computed of things they may not see.
+A source ``{type, props, dependencies}`` defines the content. Packages register a ``Computer`` for a type, and
+a resolver for a kind of dependency. Results are cached by their source, the state of all dependencies, and
+the seed of generated IDs: the same three always produce the same bytes. Dependencies are resolved for the
+reader before a cached result is returned, so that nobody sees content computed from something they can't see.
 """
 
 from __future__ import annotations
@@ -31,21 +30,22 @@ from octavo.organization.spaces.store import get_space
 from .store import Item
 
 MAX_PAGES = 5_000
-"""Pages, and as many files and reusable contents, that one source may give."""
+"""Maximum number of pages, and of files and reusable contents, that one source can produce."""
 MAX_DOCUMENT = 8 * 1024 * 1024
-"""Bytes of one document as JSON."""
+"""Maximum size of a document as JSON, in bytes."""
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class Dependency(Struct):
-    """``ref``: a reference with its ``kind``. A ``value`` that callers send along is not looked at."""
+    """Dependency of a source. ``ref``: a reference with its ``kind``. A ``value`` sent by callers is ignored."""
 
     ref: dict[str, Any] = {}
 
 
 class Source(Struct):
-    """``type``: who computes it. ``dependencies``: what it is made of, by name. ``seed``: of a document that names pages
-    computed together with its own, what the ids of these are made of."""
+    """Source of computed content. ``type``: selects the computer. ``dependencies``: the inputs by name.
+    ``seed``: for a document that refers to pages computed together with its own page, the seed of their IDs.
+    """
 
     type: str
     props: dict[str, Any] = {}
@@ -53,17 +53,17 @@ class Source(Struct):
     seed: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
 
 
-class Asker(Struct, frozen=True):
-    """Who reads computed content of which space. ``actor`` None: visitors of a site that publishes it."""
+class Requester(Struct, frozen=True):
+    """Reader of computed content in a space. ``actor`` is None for visitors of a site that publishes it."""
 
     space_id: str
     organization_id: str
     actor: Actor | None
 
 
-class Asked(Struct, frozen=True):
-    """What a computer gets. ``values``: of the dependencies by name, None for one that is not there. It does not
-    get who asks, because others are given the same answer."""
+class ComputeInput(Struct, frozen=True):
+    """Input of a computer. ``values``: the dependencies by name, None for one that doesn't exist. It does not
+    include the reader, because others get the same result."""
 
     space_id: str
     organization_id: str
@@ -72,12 +72,12 @@ class Asked(Struct, frozen=True):
     seed: str
 
     def id(self, key: str) -> str:
-        """The id of what the source calls ``key``: 20 characters, the same for the same seed."""
+        """Return the ID for ``key`` in the source: 20 characters, the same for the same seed."""
         return seeded_id(self.seed, key)
 
 
 def seeded_id(seed: str, key: str) -> str:
-    """The id of what a source with this seed calls ``key``."""
+    """Return the ID for ``key`` in a source with this seed."""
     number = int.from_bytes(blake2b(f"{seed}\0{key}".encode(), digest_size=15).digest(), "big")
     digits = []
     for _ in range(20):
@@ -87,8 +87,11 @@ def seeded_id(seed: str, key: str) -> str:
 
 
 class NotYet(BadRequest):
-    """A source that somebody outside computes, who has not answered yet. ``fetch`` asks them and waits; afterwards
-    this process computes it. Never to be called inside a transaction; it raises what the asking raises."""
+    """Error for a source whose external data has not been fetched. ``fetch`` requests the data and waits;
+    afterwards, this process can compute the source.
+
+    Never call ``fetch`` inside a transaction. It raises the errors of the request.
+    """
 
     def __init__(self, message: str, fetch: Callable[[Context], None]) -> None:
         super().__init__(message)
@@ -96,32 +99,33 @@ class NotYet(BadRequest):
 
 
 class Computed(Struct, frozen=True):
-    """``pages``: parents before children, siblings in order and each with its own slug; documents among them name
-    the source of their document in ``computed``, for which the id of the page is the seed. ``items``: files and
-    reusable contents whose bytes are stored already."""
+    """Computed pages and items. ``pages``: parents before children, siblings in order and with unique slugs;
+    documents among them have the source of their document in ``computed``, with the page ID as its seed.
+    ``items``: files and reusable contents whose bytes are already stored."""
 
     pages: list[Page]
     items: list[Item] = []
 
 
 class Computer(NamedTuple):
-    """None where a type never gives one of the two.
+    """Functions that compute a type of source; None if a type doesn't support one of them.
 
-    Both are functions of what they are given, of ``state``, and of nothing that changes and is no dependency. They run
-    while somebody reads pages, so they ask nobody outside: what comes from elsewhere is fetched by a job, and NotYet
-    is raised until it is there. They raise BadRequest for a source that they cannot compute, naming what is wrong with
-    it: ``source.props.page: ...``, or ``source.type: ...`` where the computation itself failed. References in
-    documents are resolved. ``state``: what was fetched for a revision (True) or document; another text, other content.
+    ``document`` and ``revision`` depend only on their input, on ``state``, and on nothing that changes
+    without being a dependency. They run while pages are read, so they make no external requests: a job
+    fetches external data, and NotYet is raised until it is available. They raise BadRequest for an invalid
+    source, with its field: ``source.props.page: ...``, or ``source.type: ...`` when the computation itself
+    failed. References in documents are resolved. ``state``: a string that identifies the fetched data for a
+    revision (True) or document and changes with it.
     """
 
-    document: Callable[[Transaction, Asked], Document] | None = None
-    revision: Callable[[Transaction, Asked], Computed] | None = None
-    state: Callable[[Transaction, Asked, bool], str] | None = None
+    document: Callable[[Transaction, ComputeInput], Document] | None = None
+    revision: Callable[[Transaction, ComputeInput], Computed] | None = None
+    state: Callable[[Transaction, ComputeInput, bool], str] | None = None
 
 
-Resolve = Callable[[Transaction, Asker, Mapping[str, Any]], Any]
-"""The value of a reference for whoever asks, which changes whenever what it names does; None for what is not there
-for them."""
+Resolve = Callable[[Transaction, Requester, Mapping[str, Any]], Any]
+"""Function that returns the value of a reference for a reader, which changes whenever its target changes;
+None if it doesn't exist for them."""
 
 _computers: dict[str, Computer] = {}
 _resolvers: dict[str, Resolve] = {}
@@ -131,37 +135,40 @@ _documents: OwnCache[bytes] = OwnCache("computed documents", 16)
 _revisions: OwnCache[Computed] = OwnCache("computed revisions", 16)
 
 
-def compute_with(type: str, computer: Computer) -> None:
-    """Registers who computes sources of a type; a type that ends in ``:`` stands for all that begin with it."""
+def register_computer(type: str, computer: Computer) -> None:
+    """Register the computer of a type. A type that ends with ``:`` matches all types that start with it."""
     _computers[type] = computer
 
 
-def resolve_with(kind: str, resolve: Resolve) -> None:
-    """Registers what a kind of reference is as a dependency."""
+def register_resolver(kind: str, resolve: Resolve) -> None:
+    """Register the resolver of a kind of dependency."""
     _resolvers[kind] = resolve
 
 
 def on_dependency_change(hook: OnChange) -> None:
-    """Registers ``hook(tx, organization_id, space_ids)``: called when something that pages of these spaces are computed
-    of has changed; None for all spaces of the organization."""
+    """Register ``hook(tx, organization_id, space_ids)``, called when a dependency of computed pages in these
+    spaces has changed; None for all spaces of the organization."""
     _on_change.append(hook)
 
 
-def dependency_changed(
+def notify_dependency_changed(
     tx: Transaction, organization_id: str, space_ids: Collection[str] | None = None
 ) -> None:
-    """To be called in the transaction that changes what pages of the organization are computed of, by the package
-    that says what it is (``resolve_with``). ``space_ids``: the spaces whose pages are, where that is known."""
+    """Notify that dependencies of computed pages have changed.
+
+    The package that resolves them (``register_resolver``) calls this in the transaction of the change.
+    ``space_ids``: the spaces with affected pages, if known.
+    """
     for hook in _on_change:
         hook(tx, organization_id, space_ids)
 
 
-def compute_document(tx: Transaction, asker: Asker, source: Source, seed: str) -> bytes:
-    """The document as JSON, as the API shows it. Raises BadRequest naming what is wrong with the source, NotYet."""
+def compute_document(tx: Transaction, asker: Requester, source: Source, seed: str) -> bytes:
+    """Return the document as JSON, as the API shows it. Raises BadRequest for an invalid source, and NotYet."""
     computer = _computer(source)
     if computer.document is None:
-        raise BadRequest(f"source.type: {source.type!r} gives no documents.")
-    asked = ask_with(tx, asker, source, seed)
+        raise BadRequest(f"source.type: {source.type!r} doesn't produce documents.")
+    asked = build_input(tx, asker, source, seed)
     state = _state(tx, computer, asked, False)
     found = _documents.of(tx).get(state)
     if found is None:
@@ -170,24 +177,24 @@ def compute_document(tx: Transaction, asker: Asker, source: Source, seed: str) -
     return found
 
 
-def state_of(tx: Transaction, asker: Asker, source: Source, seed: str) -> bytes:
-    """A hash of all that the document of a source is computed of now. Raises BadRequest naming what is wrong with the
-    source."""
-    return _state(tx, _computer(source), ask_with(tx, asker, source, seed), False)
+def state_of(tx: Transaction, asker: Requester, source: Source, seed: str) -> bytes:
+    """Return a hash of everything that the document of a source currently depends on. Raises BadRequest for
+    an invalid source."""
+    return _state(tx, _computer(source), build_input(tx, asker, source, seed), False)
 
 
-def compute_revision(tx: Transaction, asker: Asker, source: Source, seed: str) -> tuple[Computed, bytes]:
-    """Pages, files and reusable contents, and a hash of all that they were computed of. Raises BadRequest naming
-    what is wrong with the source, NotYet."""
+def compute_revision(tx: Transaction, asker: Requester, source: Source, seed: str) -> tuple[Computed, bytes]:
+    """Return pages, files, and reusable contents, with a hash of everything they depend on. Raises BadRequest
+    for an invalid source, and NotYet."""
     computer = _computer(source)
     if computer.revision is None:
-        raise BadRequest(f"source.type: {source.type!r} gives no pages.")
-    asked = ask_with(tx, asker, source, seed)
+        raise BadRequest(f"source.type: {source.type!r} doesn't produce pages.")
+    asked = build_input(tx, asker, source, seed)
     state = _state(tx, computer, asked, True)
     found = _revisions.of(tx).get(state)
     if found is None:
         found = computer.revision(tx, asked)
-        _check(source, found)
+        _check_result(source, found)
         _revisions.of(tx).put(
             state, found, sum(_size(page) for page in found.pages) + 500 * len(found.items) + 1
         )
@@ -200,28 +207,31 @@ def _computer(source: Source) -> Computer:
         beginnings = (type for type in _computers if type.endswith(":") and source.type.startswith(type))
         named = _computers.get(max(beginnings, key=len, default=""))
     if named is None:
-        raise BadRequest(f"source.type: nothing here computes {source.type!r}.")
+        raise BadRequest(
+            f"source.type: {source.type!r} isn't supported. Install the integration"
+            " that provides it, or check the spelling."
+        )
     return named
 
 
-def ask_with(tx: Transaction, asker: Asker, source: Source, seed: str) -> Asked:
-    """What a computer of the source is given for whoever asks. Raises BadRequest naming a bad dependency."""
+def build_input(tx: Transaction, asker: Requester, source: Source, seed: str) -> ComputeInput:
+    """Return the input of a computer for a reader. Raises BadRequest for an invalid dependency."""
     values = {
         name: _value(tx, asker, f"source.dependencies.{name}", dependency)
         for name, dependency in source.dependencies.items()
     }
-    return Asked(asker.space_id, asker.organization_id, source, values, seed)
+    return ComputeInput(asker.space_id, asker.organization_id, source, values, seed)
 
 
-def _state(tx: Transaction, computer: Computer, asked: Asked, whole: bool) -> bytes:
+def _state(tx: Transaction, computer: Computer, asked: ComputeInput, whole: bool) -> bytes:
     more = computer.state(tx, asked, whole) if computer.state is not None else ""
     return blake2b(msgspec.json.encode((asked, more), order="sorted"), digest_size=32).digest()
 
 
-def _value(tx: Transaction, asker: Asker, where: str, dependency: Dependency) -> Any:
+def _value(tx: Transaction, asker: Requester, where: str, dependency: Dependency) -> Any:
     resolve = _resolvers.get(str(dependency.ref.get("kind")))
     if resolve is None:
-        raise BadRequest(f"{where}.ref.kind: expected one of {', '.join(sorted(_resolvers))}.")
+        raise BadRequest(f"{where}.ref.kind: must be one of {', '.join(sorted(_resolvers))}.")
     return resolve(tx, asker, dependency.ref)
 
 
@@ -230,37 +240,42 @@ def _encoded(source: Source, document: Document) -> bytes:
     try:
         from_json(data)
     except DocumentError as error:
-        raise BadRequest(f"source.type: what {source.type!r} gives is no document: {error}") from None
+        raise BadRequest(f"source.type: {source.type!r} produced an invalid document: {error}") from None
     encoded = msgspec.json.encode(data)
     if len(encoded) > MAX_DOCUMENT:
-        raise BadRequest(f"source.type: {source.type!r} gives a document of more than {MAX_DOCUMENT} bytes.")
+        raise BadRequest(
+            f"source.type: {source.type!r} produced a document of more than {MAX_DOCUMENT} bytes."
+        )
     return encoded
 
 
-def _check(source: Source, found: Computed) -> None:
-    """What computers owe those who read trees: bounds, parents before children, and one place for each page."""
+def _check_result(source: Source, found: Computed) -> None:
+    """Check the contract of computers: limits, parents before children, and a unique place for each page."""
     if max(len(found.pages), len(found.items)) > MAX_PAGES:
-        raise BadRequest(f"source.type: {source.type!r} gives more than {MAX_PAGES} pages or files.")
+        raise BadRequest(f"source.type: {source.type!r} produced more than {MAX_PAGES} pages or files.")
     above: set[str | None] = {None}
     places: set[tuple[str | None, str]] = set()
     for page in found.pages:
         place = (page.parent, page.slug)
         if page.parent not in above or page.id in above or (place in places and page.kind != "link"):
             raise BadRequest(
-                f"source.type: {source.type!r} gives the page {page.title!r} no place of its own."
+                f"source.type: {source.type!r} produced the page {page.title!r} without a unique place in the tree."
             )
         above.add(page.id)
         places.add(place)
 
 
 def _size(page: Page) -> int:
-    """Of a page in memory, about."""
+    """Estimate the size of a page in memory."""
     return 900 + len(page.title) + 4 * len(page.description or "")
 
 
-def _resolve_space(tx: Transaction, asker: Asker, ref: Mapping[str, Any]) -> Any:
-    """Its id and the revision of main, as the public description has it. Visitors of a site see no space but the
-    one they read: that a page names another does not publish it."""
+def _resolve_space(tx: Transaction, asker: Requester, ref: Mapping[str, Any]) -> Any:
+    """Return the ID and the main revision of a space, as in the public description.
+
+    Visitors of a site can't see other spaces than the one they read: a reference in a page does not publish
+    its target.
+    """
     wanted = ref.get("space")
     if not isinstance(wanted, str):
         return None
@@ -273,4 +288,4 @@ def _resolve_space(tx: Transaction, asker: Asker, ref: Mapping[str, Any]) -> Any
     return {"object": "space", "id": wanted, "revision": get_space(tx, wanted).main_revision}
 
 
-resolve_with("space", _resolve_space)
+register_resolver("space", _resolve_space)

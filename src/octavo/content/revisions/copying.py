@@ -1,7 +1,7 @@
-"""The content of a copy of a space: rows of main as it is, copied inside the database.
+"""Content of a copy of a space: the current rows of main, copied inside the database.
 
-Texts and files are shared by their hashes; pages and files keep their ids, which are theirs within a space, so that
-every link among them holds.
+Texts and files are shared by hash. Pages and files keep their IDs, which are unique within a space, so all
+links among them remain valid.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _HELD = "branch_id = :source AND from_seq <= :sequence AND to_seq > :sequence"
 
 
 def list_content_writes(tx: Transaction, source_id: str) -> list[WriteCopy]:
-    """What writes what main of a space holds now in parts, whatever becomes of it meanwhile; nothing for a small
-    space."""
+    """Return the functions that write the current content of a space's main in parts, regardless of later
+    changes. Empty for a small space."""
     source = main_state(tx, source_id).layers[0]
     ids = {
         table: [
@@ -47,13 +47,13 @@ def list_content_writes(tx: Transaction, source_id: str) -> list[WriteCopy]:
 
 
 def copy_content(tx: Transaction, copy: Copy) -> None:
-    """Fills the first revision of a copy with what main of its source holds, unless it is written already."""
+    """Write the current main of the source into the first revision of a copy, unless it is already written."""
     if not copy.written:
         _write(tx, copy.copy_id, main_state(tx, copy.source_id).layers[0])
 
 
 def _write(tx: Transaction, copy_id: str, source: Layer, only: tuple[str, str, str] | None = None) -> None:
-    """Writes rows of a copy: all, or ``only`` those of a table from an id to another."""
+    """Write rows of a copy: all, or ``only`` those of one table in a range of IDs."""
     for table, key, columns in _TABLES:
         if only is not None and only[0] != table:
             continue

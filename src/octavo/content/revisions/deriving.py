@@ -1,8 +1,8 @@
-"""What is derived from main of each space, in tables of its own: kept true by every revision of main, in the
-transaction that makes it, and made anew where it was lost.
+"""Data derived from the main branch of each space, in separate tables. Every revision of main updates it in
+the same transaction, and it can be rebuilt if it is lost.
 
-No heavy work is done under the write lock: what derives something reads and computes before. What a large revision
-derives is also written before, as its rows are (``staging.py``); its transaction switches to it.
+Heavy work is not done under the write lock: derived data is read and computed beforehand. For a large
+revision it is also written beforehand, like its rows (``staging.py``), and the transaction switches to it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from octavo.kit.work.jobs import enqueue, job
 from octavo.organization.spaces.hooks import Copy
 
 from . import staging
-from .staging import list_unclaimed_branches, remove_unclaimed, written_before
+from .staging import list_unclaimed_branches, remove_unclaimed, write_before_revision
 from .store import (
     ITEM_KINDS,
     BranchMoved,
@@ -41,13 +41,13 @@ from .store import (
 from .versions import DAY, claim_version, current_version, end_versions, switch_version
 
 DERIVATION = 2
-"""Which rows are derived from a text. Raise it with every change after which the same main of a space has other rows
-(how texts are read, what is indexed, which files are looked at): the next start then rebuilds what is derived."""
+"""Version of the derived rows. Increase it with every change that derives other rows from the same main (how
+texts are read, what is indexed, which files are included). The next start then rebuilds all derived data."""
 _REBUILD = "rebuildDerived"
 _ATTEMPTS = 5
 _SECONDS = 3600.0
 _OWNERS = 50
-"""Owners whose replaced rows are removed in one transaction."""
+"""Number of owners whose replaced rows are removed in one transaction."""
 
 
 class Prepare(Protocol):
@@ -64,17 +64,18 @@ class Prepare(Protocol):
 
 
 class Versioned(NamedTuple):
-    """Rows that a large revision writes before it, under a version.
+    """Functions for derived rows that a large revision writes beforehand, under a version.
 
-    ``count(prepared)`` is about how many rows it writes. Many are given by ``batches(prepared, most)``,
-    about so many rows in each, and ``write(tx, space_id, batch, version)`` writes one; ``switch(tx, space_id,
-    prepared)`` then does what is left in the transaction of the revision, where the owners have that version already.
+    ``count(prepared)`` estimates how many rows it writes. ``batches(prepared, most)`` divides many rows into
+    batches of about that size, and ``write(tx, space_id, batch, version)`` writes one. ``switch(tx, space_id,
+    prepared)`` does the rest in the transaction of the revision, where the owners already have that version.
 
-    ``owners`` is the table, and its column, that names the owners and versions of rows; ``remove(tx, space_id,
-    [(owner_id, version)], most)`` removes about ``most`` of their rows and says how many of the owners, from the first
-    on, have none any more. ``copy(tx, space_id, copy_id)`` gives a copy of a space the rows that
-    count. ``recount(db, space_id)`` makes numbers true that are kept beside the rows, in short transactions.
-    ``finish(db, space_id)`` does in such what ``switch`` left to do, in the job that then removes replaced rows.
+    ``owners`` is the table, and its column, with the owners and versions of rows. ``remove(tx, space_id,
+    [(owner_id, version)], most)`` removes about ``most`` of their rows and returns how many of the owners,
+    from the first one, have none left. ``copy(tx, space_id, copy_id)`` copies the current rows to a copy of a
+    space. ``recount(db, space_id)`` corrects numbers that are stored with the rows, in short transactions.
+    ``finish(db, space_id)`` does what ``switch`` left to do, also in short transactions, in the job that then
+    removes replaced rows.
     """
 
     count: Callable[[Any], int]
@@ -89,16 +90,17 @@ class Versioned(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """Something that is derived from main.
+    """Functions for a kind of data that is derived from main.
 
-    ``prepare(tx, state, changes, hosts)`` is called in a read with the head of main that is to change and the hosts of
-    this installation (``core.links.app_hosts``), or with ``anew=True`` as if nothing of the space had been derived so
-    far; with ``whole=True`` as it is written under a version, otherwise as what differs. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` says in the write whether what was prepared would
-    be the same after others changed the texts and fields of these other pages. ``apply(tx, space_id, prepared)``
-    writes it, under the versions that count.
+    ``prepare(tx, state, changes, hosts)`` runs in a read transaction with the head of main before the change
+    and the hosts of this server (``core.links.app_hosts``). With ``anew=True``, it assumes that nothing of
+    the space was derived before; with ``whole=True``, it prepares the full rows to write under a version,
+    otherwise only the differences. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` checks, in
+    the write transaction, whether the result would be the same after others changed the texts and fields of
+    these other pages. ``apply(tx, space_id, prepared)`` writes it under the current versions.
 
-    ``clear(tx, space_id)`` deletes what was derived from a space. ``check(tx, space_id, hosts)`` says what is wrong
-    with it. ``versioned``: how much is written, where that may be much.
+    ``clear(tx, space_id)`` deletes the derived data of a space. ``check(tx, space_id, hosts)`` returns what
+    is wrong with it. ``versioned``: the functions for large amounts of data, if any.
     """
 
     prepare: Prepare
@@ -110,9 +112,10 @@ class Derived(NamedTuple):
 
 
 class PreparedParts(Struct):
-    """What is derived with one revision: a part for each that derives something. ``owners``: whose, as
-    ``json_list`` makes them. ``staged``: what all of it, and the rows of the revision, is written under already; None
-    where nothing is written yet. ``in_place``: the revision adds, removes and moves no page."""
+    """Data derived with one revision: a part for each registered kind. ``owners``: their owners, as returned
+    by ``json_list``. ``staged``: the version under which all of it, and the rows of the revision, are already
+    written; None if nothing is written yet. ``in_place``: whether the revision adds, removes, and moves no
+    page."""
 
     parts: list[Any]
     owners: str
@@ -123,8 +126,8 @@ class PreparedParts(Struct):
 _derived: list[Derived] = []
 
 
-def derive_from_main(derived: Derived) -> None:
-    """Registers what derives something from main."""
+def register_derived(derived: Derived) -> None:
+    """Register a kind of data that is derived from main."""
     _derived.append(derived)
 
 
@@ -132,20 +135,25 @@ def derive_from_main(derived: Derived) -> None:
 def prepare_derived(
     db: Database, state: State, changes: Changes, hosts: tuple[str, ...]
 ) -> Iterator[PreparedParts]:
-    """Everything that is derived with these changes of main, for the one transaction of the block that applies it.
-    Called outside of any transaction. A block that fails leaves nothing."""
+    """Provide all data derived with these changes of main, for the one transaction in the block that applies
+    it.
+
+    Call this outside any transaction. A failing block leaves nothing behind.
+    """
     with db.read() as tx:
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
         prepared = PreparedParts(parts, json_list([*changes.pages, *changes.items]))
         if _is_large(changes, prepared):
             prepared.parts = [derived.prepare(tx, state, changes, hosts, whole=True) for derived in _derived]
-    with _written_before(db, state, changes, prepared):
+    with _write_before_revision(db, state, changes, prepared):
         yield prepared
 
 
 @contextmanager
-def _written_before(db: Database, state: State, changes: Changes, prepared: PreparedParts) -> Iterator[None]:
-    """Writes what was prepared, and the rows of the changes, before the block where it is much."""
+def _write_before_revision(
+    db: Database, state: State, changes: Changes, prepared: PreparedParts
+) -> Iterator[None]:
+    """Write the prepared data and the rows of the changes before the block if there are many."""
     if not _is_large(changes, prepared):
         yield
         return
@@ -157,12 +165,12 @@ def _written_before(db: Database, state: State, changes: Changes, prepared: Prep
     derived = (
         partial(write, how, batch) for how, part in versioned for batch in how.batches(part, staging.BATCH)
     )
-    with written_before(db, state, changes, derived) as prepared.staged:
+    with write_before_revision(db, state, changes, derived) as prepared.staged:
         yield
 
 
 def _is_large(changes: Changes, prepared: PreparedParts) -> bool:
-    """Whether this is more than is written in one transaction."""
+    """Return whether this is more than one transaction should write."""
     rows = sum(how.count(part) for how, part in _versioned(prepared))
     return len(changes) + rows > staging.MOST_AT_ONCE
 
@@ -175,7 +183,8 @@ def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, Any]]:
 def is_still_true(
     tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedParts
 ) -> bool:
-    """Whether all that was prepared would be the same after others changed the texts and fields of these pages."""
+    """Return whether all prepared data would be the same after others changed the texts and fields of these
+    pages."""
     return all(
         derived.is_still_true(tx, space_id, changes, moved, part)
         for derived, part in zip(_derived, prepared.parts, strict=True)
@@ -183,7 +192,8 @@ def is_still_true(
 
 
 def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> None:
-    """Makes what was prepared count, in the transaction of the revision, which has claimed what is written already."""
+    """Make prepared data count, in the transaction of the revision, which has claimed what is already
+    written."""
     if prepared.staged is None:
         for derived, part in zip(_derived, prepared.parts, strict=True):
             derived.apply(tx, space_id, part)
@@ -194,18 +204,21 @@ def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> No
 
 
 def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None:
-    """Makes all that is derived from a space anew, whatever became of it: a small space in one transaction, a large one
-    as a large revision is written. It is there all the while; whoever refers to the space from elsewhere is looked at
-    again, too. Called outside of any transaction. Raises NotFound, BranchMoved when main never holds still."""
+    """Rebuild all derived data of a space, whatever its state: a small space in one transaction, a large one
+    like a large revision.
+
+    The data remains available in the meantime, and references to the space from elsewhere are checked again.
+    Call this outside any transaction. Raises NotFound, and BranchMoved if main keeps changing.
+    """
     for attempt in range(_ATTEMPTS):
         with db.read() as tx:
-            state, changes = as_new(tx, space_id)
+            state, changes = as_changes_from_nothing(tx, space_id)
             head = main_state(tx, space_id)
             parts = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
             owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
         prepared = PreparedParts(parts, json_list(sorted(owners)))
         try:
-            with _written_before(db, head, Changes(), prepared), db.write() as tx:
+            with _write_before_revision(db, head, Changes(), prepared), db.write() as tx:
                 lock_branch(tx, head.layers[0].branch_id)
                 if main_state(tx, space_id) != head:
                     raise BranchMoved
@@ -214,7 +227,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None
                 else:
                     claim_version(tx, space_id, prepared.staged)
                 for derived in _derived:
-                    # Rows under a version count no more once it is switched from, and are removed later.
+                    # Rows of an old version no longer count after the switch and are removed later.
                     if prepared.staged is None or derived.versioned is None:
                         derived.clear(tx, space_id)
                 apply_derived(tx, space_id, prepared)
@@ -228,21 +241,21 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None
             versioned.recount(db, space_id)
 
 
-def order_rebuilding(tx: Transaction, space_id: str) -> None:
-    """Has all that is derived from a space made anew by a job."""
+def enqueue_rebuild(tx: Transaction, space_id: str) -> None:
+    """Enqueue a job that rebuilds all derived data of a space."""
     organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
     enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
 
 
 @job("indexSpace", seconds=_SECONDS)
 def index_space(context: Context, space_id: str) -> None:
-    """Makes everything derived from a space anew."""
-    with suppress(NotFound):  # purged meanwhile
+    """Rebuild all derived data of a space."""
+    with suppress(NotFound):  # purged in the meantime
         rebuild_derived(context.db, space_id, app_hosts(context.settings.url))
 
 
-def order_outdated(db: Database) -> None:
-    """Order a rebuild of everything that an earlier version of the program derived. Called after migrating."""
+def enqueue_outdated(db: Database) -> None:
+    """Enqueue the rebuild of all data derived by an earlier version of Octavo. Called after migrating."""
     with db.read() as tx:
         if _derivation(tx) >= DERIVATION:
             return
@@ -262,13 +275,13 @@ def order_outdated(db: Database) -> None:
 
 
 def note_derivation(tx: Transaction) -> None:
-    """Note that this version of the program made, or has ordered, everything that is derived."""
+    """Record that this version of Octavo has built, or enqueued, all derived data."""
     tx.run("DELETE FROM derivation")
     tx.run("INSERT INTO derivation (version) VALUES (:version)", version=DERIVATION)
 
 
 def list_outdated(tx: Transaction) -> set[str]:
-    """The spaces that wait for a rebuild after an upgrade."""
+    """Return the spaces that are waiting for a rebuild after an upgrade."""
     rows = tx.all("SELECT payload FROM jobs WHERE kind = :kind AND state <> 'parked'", kind=_REBUILD)
     return {msgspec.json.decode(row[0])["space_id"] for row in rows}
 
@@ -279,18 +292,21 @@ def _derivation(tx: Transaction) -> int:
 
 @job(_REBUILD, seconds=_SECONDS)
 def rebuild_outdated(context: Context, space_id: str, version: int) -> None:
-    """Rebuild what an earlier version of the program derived from a space."""
+    """Rebuild the data that an earlier version of Octavo derived from a space."""
     if version > DERIVATION:
-        # Two versions are at work during an upgrade: this job is for a worker of the newer one.
-        raise Unavailable(f"A newer version of Octavo ordered this rebuild ({version}, not {DERIVATION}).")
+        # During an upgrade, two versions run at the same time, and this job is for a worker of the newer one.
+        raise Unavailable(
+            f"This rebuild needs a newer version of Octavo (derivation {version} instead of {DERIVATION})."
+            " Upgrade this worker."
+        )
     index_space(context, space_id)
 
 
 def copy_derived(tx: Transaction, copy: Copy) -> None:
-    """Gives a copy of a space what is derived from it; of a large one a job makes it."""
+    """Copy the derived data of a space to its copy, or enqueue a job for a large space."""
     if copy.written:
-        # What the source has may be of a later state than the copy.
-        order_rebuilding(tx, copy.copy_id)
+        # The source may already have data of a later state than the copy.
+        enqueue_rebuild(tx, copy.copy_id)
         return
     versioned = [derived.versioned for derived in _derived if derived.versioned is not None]
     rows = sum(
@@ -302,14 +318,14 @@ def copy_derived(tx: Transaction, copy: Copy) -> None:
         for how in versioned
     )
     if rows >= staging.MOST_AT_ONCE:
-        order_rebuilding(tx, copy.copy_id)
+        enqueue_rebuild(tx, copy.copy_id)
         return
     for how in versioned:
         how.copy(tx, copy.source_id, copy.copy_id)
 
 
 def _list_owners(tx: Transaction, space_id: str) -> set[str]:
-    """Whoever has rows, be it in main or not."""
+    """Return all owners of rows, whether or not they are in main."""
     return {
         row[0]
         for table, column in (derived.versioned.owners for derived in _derived if derived.versioned)
@@ -318,13 +334,13 @@ def _list_owners(tx: Transaction, space_id: str) -> set[str]:
 
 
 def check_derived(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
-    """What is wrong with all that is derived from a space."""
+    """Return what is wrong with the derived data of a space."""
     found = (derived.check(tx, space_id, hosts) for derived in _derived)
     return [what for what in found if what is not None]
 
 
-def as_new(tx: Transaction, space_id: str) -> tuple[State, Changes]:
-    """Main of a space as changes of nothing: the state before there was anything, and all that came since."""
+def as_changes_from_nothing(tx: Transaction, space_id: str) -> tuple[State, Changes]:
+    """Return the empty state before main and the changes from it to the current main."""
     head = main_state(tx, space_id)
     items = [item for kind in ITEM_KINDS for item in list_items(tx, head, kind)]
     changes = Changes({page.id: page for page in list_pages(tx, head)}, {item.id: item for item in items})
@@ -333,8 +349,8 @@ def as_new(tx: Transaction, space_id: str) -> tuple[State, Changes]:
 
 @job("removeReplaced", seconds=_SECONDS)
 def remove_replaced(context: Context, space_id: str) -> None:
-    """Does what large revisions of a space left to do, and removes what does not count: what is derived and was
-    replaced, and what killed ones left."""
+    """Finish the work that large revisions of a space left, and remove rows that don't count: replaced
+    derived data and the remains of killed processes."""
     with context.db.write() as tx:
         end_versions(tx, space_id, begun_before=now() - DAY)
     with context.db.read() as tx:

@@ -1,4 +1,4 @@
-"""A draft: a state with changes laid over it, which answers what is where as a state does. Nothing is written."""
+"""Drafts: a state with changes on top, which can be read like a state. Nothing is written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from .store import (
 
 
 class Draft:
-    """``state`` with ``laid``, and with all that is put since, over it. What it was asked of the state it asks once."""
+    """``state`` with the changes ``laid`` and everything that is put later on top. Each part of the state is
+    read only once."""
 
     def __init__(self, tx: Transaction, state: State, laid: Changes | None = None) -> None:
         self.tx, self.state = tx, state
@@ -43,7 +44,7 @@ class Draft:
         self._by_slug: dict[tuple[str | None, str], list[str]] = {}
         self._by_file: dict[str, list[str]] = {}
         self._by_path: dict[str, list[str]] = {}
-        """The ids of what was put, by where it is now."""
+        """IDs of what was put, by its current path."""
         self._root: str | None = None
         for page_id, page in (laid.pages if laid is not None else {}).items():
             self._lay_page(page_id, page)
@@ -56,20 +57,20 @@ class Draft:
         return self._pages[page_id] if page_id in self._pages else self.page_before(page_id)
 
     def get_page(self, page_id: str, what: str = "page") -> Page:
-        """Raises NotFound, which names the field ``what``."""
+        """Return a page. Raises NotFound for the field ``what``."""
         page = self.find_page(page_id)
         if page is None:
-            raise NotFound(f"{what}: there is no page {page_id!r} here.")
+            raise NotFound(f"{what}: this content has no page {page_id!r}.")
         return page
 
     def page_before(self, page_id: str) -> Page | None:
-        """As the state has it."""
+        """Return the page as it is in the state."""
         if page_id not in self._pages_below:
             self._pages_below[page_id] = find_page(self.tx, self.state, page_id)
         return self._pages_below[page_id]
 
     def children(self, parent: str | None) -> list[Page]:
-        """In order; kept up to date by ``put_page``."""
+        """Return the subpages of a page in order; ``put_page`` keeps the result up to date."""
         known = self._children.get(parent)
         if known is None:
             below = list_children(self.tx, self.state, [parent])
@@ -80,25 +81,25 @@ class Draft:
         return known
 
     def place_of(self, page: Page) -> int:
-        """Where a page is, or would be, among the children of its parent."""
+        """Return the index of a page among the children of its parent, or where it would be inserted."""
         return bisect_left(self.children(page.parent), _place(page), key=_place)
 
     def list_by_slug(self, parent: str | None, slug: str) -> list[Page]:
-        """The children of a page with this slug."""
+        """Return the children of a page with this slug."""
         below = list_by_slug(self.tx, self.state, parent, slug)
         found = [page for page in below if page.id not in self._pages]
         return found + [page for id in self._by_slug.get((parent, slug), ()) if (page := self._pages[id])]
 
     def slug_taken(self, page: Page, slug: str) -> bool:
-        """Whether another page at the same place has it."""
+        """Return whether another page in the same place has this slug."""
         return any(other.id != page.id for other in self.list_by_slug(page.parent, slug))
 
     def free_slug(self, page: Page) -> str:
-        """Its own, or the first with a number that nobody has there."""
+        """Return the page's own slug, or the first unused one with a number."""
         return free_name(page.slug, lambda slug: self.slug_taken(page, slug))
 
     def put_page(self, page_id: str, page: Page | None) -> None:
-        """None: it is deleted."""
+        """Set a page; None deletes it."""
         old = self.find_page(page_id)
         if old is not None:
             if page_id in self._pages:
@@ -125,14 +126,14 @@ class Draft:
         return item if item is not None and item.kind == kind else None
 
     def get_item(self, item_id: str, kind: str) -> Item:
-        """Raises NotFound."""
+        """Return an item. Raises NotFound."""
         item = self.find_item(item_id, kind)
         if item is None:
-            raise NotFound(f"There is no {kind.replace('-', ' ')} {item_id!r} here.")
+            raise NotFound(f"This content has no {kind.replace('-', ' ')} {item_id!r}.")
         return item
 
     def item_before(self, item_id: str) -> Item | None:
-        """As the state has it."""
+        """Return the item as it is in the state."""
         if item_id not in self._items_below:
             self._items_below[item_id] = find_items(self.tx, self.state, [item_id]).get(item_id)
         return self._items_below[item_id]
@@ -142,7 +143,7 @@ class Draft:
         return below + [item for item in self._items.values() if item is not None and item.kind == kind]
 
     def put_item(self, item_id: str, item: Item | None) -> None:
-        """None: it is deleted."""
+        """Set an item; None deletes it."""
         if (old := self._items.get(item_id)) is not None and old.path:
             self._by_path[old.path].remove(item_id)
         self._lay_item(item_id, item)
@@ -155,7 +156,7 @@ class Draft:
     # --- files of the space -----------------------------------------------------------------------------
 
     def find_page_by_file(self, path: str) -> Page | None:
-        """The page whose file is at a path; of several the one with the first id."""
+        """Return the page whose file has this path; if there are several, the one with the lowest ID."""
         found = [page for id in self._by_file.get(path, ()) if (page := self._pages[id])]
         below = find_page_by_file(self.tx, self.state, path)
         if below is not None and below.id not in self._pages:
@@ -169,12 +170,12 @@ class Draft:
         return below if below is not None and below.id not in self._items else None
 
     def path_taken(self, path: str) -> bool:
-        """Whether the file of a page or an item is at a path."""
+        """Return whether the file of a page or an item has this path."""
         return self.find_page_by_file(path) is not None or self.find_item_by_path(path) is not None
 
     @property
     def root(self) -> str:
-        """The folder of the space in its repository: empty, or ending in a slash."""
+        """Return the folder of the space in its repository: empty, or with a trailing slash."""
         if self._root is None:
             config = find_item_by_path(self.tx, self.state, CONFIG_PATH)
             known = config is not None and config.kind == "source" and config.content
@@ -186,18 +187,18 @@ class Draft:
     def text(self, digest: str | None) -> str:
         if digest is None:
             return ""
-        # A text may be empty, which is no reason to ask for it.
+        # A known text may be empty and must not be read again.
         known = self.known_text(digest)
         if known is None:
             known = self._texts_below[digest] = get_body(self.tx, digest)
         return known
 
     def known_text(self, digest: str) -> str | None:
-        """None for one that would have to be asked for."""
+        """Return a text, or None if it would have to be read from the database."""
         return self._texts.get(digest, self._texts_below.get(digest))
 
     def note_text(self, digest: str, text: str) -> None:
-        """What somebody has read of the database already."""
+        """Record a text that was already read from the database."""
         self._texts_below[digest] = text
 
     def put_text(self, text: str) -> str:
@@ -205,37 +206,37 @@ class Draft:
         self._texts[digest] = text
         return digest
 
-    # --- what a revision writes -------------------------------------------------------------------------
+    # --- contents of a revision -------------------------------------------------------------------------
 
     def is_put(self, owner_id: str) -> bool:
-        """Whether a page or item was changed, or deleted."""
+        """Return whether a page or item was changed or deleted."""
         return owner_id in self._pages or owner_id in self._items
 
     def find_put(self, owner_id: str) -> Page | Item | None:
-        """What was put in the place of a page or item; None also for one that was deleted, or that nobody changed."""
+        """Return the new page or item, or None if it was deleted or not changed."""
         return self._pages.get(owner_id) or self._items.get(owner_id)
 
     def version_before(self, now: Page | Item) -> Page | Item | None:
-        """What the state has of a page or item."""
+        """Return the page or item as it is in the state."""
         return self.page_before(now.id) if isinstance(now, Page) else self.item_before(now.id)
 
     @property
     def changes(self) -> Changes:
-        """Without what is as it was."""
+        """Return the changes, without those that change nothing."""
         return Changes(
             {id: page for id, page in self._pages.items() if not same_version(page, self.page_before(id))},
             {id: item for id, item in self._items.items() if not same_version(item, self.item_before(id))},
         )
 
     def texts_of(self, changes: Changes) -> list[str]:
-        """The texts made here that these changes name."""
+        """Return the texts created in this draft that these changes reference."""
         used = {page.body for page in changes.pages.values() if page is not None}
         used |= {item.content for item in changes.items.values() if item is not None}
         return [text for digest, text in self._texts.items() if digest in used]
 
 
 def same_version(one: Page | Item | None, other: Page | Item | None) -> bool:
-    """Whether two versions differ in nothing but the time they were written."""
+    """Return whether two versions differ in nothing but the time of writing."""
     if isinstance(one, Page) and isinstance(other, Page):
         return replace(one, updated_at=other.updated_at) == other
     return one == other

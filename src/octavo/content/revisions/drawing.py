@@ -1,7 +1,7 @@
-"""Blocks that are drawn from something else, such as an operation from an API's description.
+"""Blocks that are rendered from something else, such as an operation from an API description.
 
-Packages that know how register a ``Draw``. What a block becomes is ordinary blocks, so that everything that shows a
-document shows it: HTML, Markdown, search and prints. The API gives the block itself.
+Packages register a ``Draw`` function. It turns a block into ordinary blocks, so that everything that shows
+documents can show it: HTML, Markdown, search, and print. The API returns the original block.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from octavo.core.document.evaluating import replace_nodes
 from octavo.core.document.nodes import Block, Document, walk_blocks
 from octavo.kit.db.database import Transaction
 
-from .computing import Asker
+from .computing import Requester
 from .store import Item
 
 FindFile = Callable[[dict[str, Any], str], Item | None]
-"""The file of the space that a reference of a block of some type names, as the state that is shown has it."""
+"""Function that returns the file of the space that a reference in a block of some type names, in the shown
+state."""
 
 
 class Drawing(Struct, frozen=True):
-    """For whom and for what something is drawn. ``folded``: details may be folded up and things are beside each
-    other, as on a page that people read; otherwise everything is below each other, as in a text. ``title``: that
-    of the page, which needs not be said again. ``written``: people wrote the page, and the block is one thing on it.
-    ``whole``: all details are wanted; otherwise some that are folded up may be a link to the page with all of them."""
+    """Target of a rendering. ``folded``: whether details can be collapsed and things placed side by side, as
+    on a web page; otherwise, everything is in sequence, as in a text. ``title``: the title of the page, which
+    need not be repeated. ``written``: whether people wrote the page and the block is one part of it.
+    ``whole``: whether all details are wanted; otherwise, some collapsed ones may be a link to the page with
+    all of them."""
 
-    asker: Asker
+    asker: Requester
     folded: bool
     find_file: FindFile
     title: str = ""
@@ -38,37 +40,38 @@ class Drawing(Struct, frozen=True):
 
 
 Draw = Callable[[Transaction, Drawing, list[Block]], list[list[Block] | None]]
-"""What each of the blocks of a page becomes; None: it stays as it is."""
-StateOf = Callable[[Transaction, Asker, Any], str]
-"""What the drawing of blocks with this ``ref`` depends on: the same, the same drawing."""
+"""Function that returns the replacement of each block of a page, or None to keep it."""
+StateOf = Callable[[Transaction, Requester, Any], str]
+"""Function that returns the state on which the rendering of blocks with this ``ref`` depends. Equal states
+have equal renderings."""
 
 _draw: dict[str, tuple[Draw, StateOf]] = {}
 
 
-def draw_with(types: Iterable[str], draw: Draw, state_of: StateOf) -> None:
-    """Registers who draws blocks of these types."""
+def register_renderer(types: Iterable[str], draw: Draw, state_of: StateOf) -> None:
+    """Register the functions that render blocks of these types."""
     _draw.update(dict.fromkeys(types, (draw, state_of)))
 
 
 class Drawn(Struct, frozen=True):
-    """What blocks were drawn of."""
+    """Source of a rendered block."""
 
     type: str
     ref: bytes
 
 
-def drawn_states(tx: Transaction, asker: Asker, drawn: Iterable[Drawn]) -> tuple[str, ...]:
-    """What a page depends on that shows these drawings."""
+def list_rendering_states(tx: Transaction, asker: Requester, drawn: Iterable[Drawn]) -> tuple[str, ...]:
+    """Return the states on which a page with these rendered blocks depends."""
     return tuple(_draw[each.type][1](tx, asker, msgspec.json.decode(each.ref)) for each in drawn)
 
 
-def holds_drawings(document: Document) -> bool:
-    """Whether there are blocks in it that are drawn from something else."""
+def contains_rendered_blocks(document: Document) -> bool:
+    """Return whether a document contains blocks that are rendered from something else."""
     return any(block.type in _draw for block in walk_blocks(document))
 
 
 def with_content(block: Block, find_file: FindFile) -> Block:
-    """The block as it is drawn: a file that it names is there by the hash of its bytes."""
+    """Return the block as it is rendered: with the hash of a file that it references."""
     ref = block.data.get("ref")
     item = (
         find_file(ref, block.type) if isinstance(ref, dict) and ref.get("kind") in ("url", "file") else None
@@ -86,8 +89,8 @@ def draw_blocks(
     document: Document,
     stays: Callable[[Block], bool] = lambda block: False,
 ) -> set[Drawn]:
-    """Puts, in place, what the blocks of a document are drawn as, and says of what. ``stays``: whether a block is for
-    somebody else to draw."""
+    """Replace, in place, the blocks of a document by their renderings and return their sources. ``stays``:
+    whether a block is rendered elsewhere."""
     there = [block for block in walk_blocks(document) if block.type in _draw and not stays(block)]
     blocks = [with_content(block, drawing.find_file) for block in there]
     drawn: dict[int, list[Block]] = {}
@@ -102,7 +105,7 @@ def draw_blocks(
 
 
 def list_drawn(drawing: Drawing, document: Document) -> list[Drawn]:
-    """Return what the blocks of a document are drawn of, in their order, without drawing them."""
+    """Return the sources of a document's rendered blocks, in order, without rendering them."""
     return [
         _drawn(with_content(block, drawing.find_file))
         for block in walk_blocks(document)

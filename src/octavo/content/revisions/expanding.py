@@ -1,7 +1,6 @@
-"""Computed pages of a state: what their sources give, put where they are.
+"""Expansion of computed pages: the results of their sources, placed in the page tree of a state.
 
-What cannot be computed stays as the source says. Pages of other sources in what was computed are not expanded in
-their turn.
+A source that can't be computed remains unchanged. Computed pages in the results are not expanded again.
 """
 
 from __future__ import annotations
@@ -27,20 +26,21 @@ from octavo.kit.http.operation import Actor
 from octavo.organization.spaces.store import get_space
 
 from . import store
-from .computing import Asker, Computed, Source, compute_document, compute_revision, state_of
+from .computing import Computed, Requester, Source, compute_document, compute_revision, state_of
 from .store import Item, State
 
 MAX_PAGES = 20_000
-"""Computed pages of one state; sources beyond stay as they are."""
+"""Maximum number of computed pages in a state. Sources beyond it remain unchanged."""
 
 
 class Expansion:
-    """``state`` names all that the pages were computed of; empty when the state has no computed pages."""
+    """Computed pages of a state. ``fingerprint`` identifies everything they were computed from; empty without
+    computed pages."""
 
     def __init__(
         self, fingerprint: bytes, placed: dict[str, list[Page]], items: list[Item], parents: set[str | None]
     ) -> None:
-        """``parents``: of the sources."""
+        """Create an expansion. ``parents``: the parents of the sources."""
         self.fingerprint = fingerprint
         self.items = items
         self._placed = placed
@@ -56,7 +56,7 @@ class Expansion:
         return len(self._by_id)
 
     def into(self, pages: list[Page]) -> list[Page]:
-        """Pages of the state, siblings in order, with those that are computed in the place of their sources."""
+        """Return pages of the state, siblings in order, with computed pages in place of their sources."""
         if not any(page.id in self._placed for page in pages):
             return pages
         whole = [found for page in pages for found in self._placed.get(page.id, [page])]
@@ -66,7 +66,7 @@ class Expansion:
         return self._by_id.get(page_id)
 
     def find_by_path(self, tx: Transaction, state: State, path: str) -> Page | None:
-        """The computed page at a path of slugs, the first of which may be those of ordinary pages."""
+        """Return the computed page at a path of slugs, which may start with ordinary pages."""
         parts = [part for part in path.split("/") if part]
         page: Page | None = None
         for n, slug in enumerate(parts):
@@ -82,7 +82,7 @@ class Expansion:
         return next((item for item in self.items if item.id == item_id and item.kind == kind), None)
 
     def list_ancestors(self, tx: Transaction, state: State, page: Page) -> list[Page]:
-        """From the top down to a computed page's parent."""
+        """Return the ancestors of a computed page from the top down."""
         chain: list[Page] = []
         while page.parent is not None and (above := self._by_id.get(page.parent)) is not None:
             chain.append(above)
@@ -93,7 +93,8 @@ class Expansion:
         return chain[::-1]
 
     def children(self, tx: Transaction, state: State, parent: str | None) -> list[Page] | None:
-        """The children of a page (None: the top) in order, where computed ones are or may be among them, else None."""
+        """Return the children of a page (None: the top level) in order if they include or could include
+        computed pages, else None."""
         if parent in self._by_id:
             return self._children.get(parent, [])
         if parent in self._parents:
@@ -102,7 +103,7 @@ class Expansion:
         return None
 
     def list_subtree(self, page: Page) -> list[Page]:
-        """Everything below a computed page, parents before children."""
+        """Return everything below a computed page, parents before children."""
         found = [page]
         for above in found:
             found += self._children.get(above.id, [])
@@ -110,7 +111,7 @@ class Expansion:
 
 
 NOTHING_COMPUTED = Expansion(b"", {}, [], set())
-"""Of a state whose computed pages are left as they are, or that has none."""
+"""Expansion of a state without computed pages, or whose computed pages are not expanded."""
 
 _expansions: OwnCache[Expansion] = OwnCache("states with computed pages", 16)
 
@@ -121,12 +122,12 @@ class _Found(Struct):
 
 
 def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
-    """What the computed pages of a state give now to somebody, or (None) to visitors of a site. Never raises for a
-    source that nobody can compute."""
+    """Return the current results of a state's computed pages for an actor or (None) for visitors of a site.
+    Sources that can't be computed raise no errors."""
     sources = store.list_computed(tx, state)
     if not sources:
         return NOTHING_COMPUTED
-    asker = asker_at(tx, state.space_id, actor)
+    asker = requester_at(tx, state.space_id, actor)
     fingerprint = blake2b(state.revision_id.encode(), digest_size=32)
     found: list[_Found] = []
     left = MAX_PAGES
@@ -148,7 +149,7 @@ def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
     if kept is None:
         kept = Expansion(
             key,
-            _placed(tx, state, found),
+            _place_all(tx, state, found),
             [item for each in found for item in each.computed.items],
             {each.source.parent for each in found},
         )
@@ -156,19 +157,19 @@ def expand(tx: Transaction, state: State, actor: Actor | None) -> Expansion:
     return kept
 
 
-def asker_at(tx: Transaction, space_id: str, actor: Actor | None) -> Asker:
-    return Asker(space_id, get_space(tx, space_id).organization_id, actor)
+def requester_at(tx: Transaction, space_id: str, actor: Actor | None) -> Requester:
+    return Requester(space_id, get_space(tx, space_id).organization_id, actor)
 
 
 def source_of(page: Page) -> Source | None:
-    """The source that a page names, None when it is none."""
+    """Return the source of a page, or None if it is not a valid source."""
     try:
         return msgspec.convert(page.computed, Source)
     except msgspec.ValidationError:
         return None
 
 
-def _placed(tx: Transaction, state: State, found: list[_Found]) -> dict[str, list[Page]]:
+def _place_all(tx: Transaction, state: State, found: list[_Found]) -> dict[str, list[Page]]:
     taken: defaultdict[str | None, set[str]] = defaultdict(set)
     for sibling in store.list_children(tx, state, {each.source.parent for each in found}):
         if sibling.kind != "computed":
@@ -177,11 +178,11 @@ def _placed(tx: Transaction, state: State, found: list[_Found]) -> dict[str, lis
 
 
 def _place(found: _Found, taken: set[str]) -> list[Page]:
-    """The pages of a source as siblings of its own siblings, whose slugs are ``taken``."""
+    """Return the pages of a source as siblings of the source. ``taken``: the slugs in use."""
     source = found.source
     pages = []
     for n, page in enumerate(found.computed.pages):
-        # Behind all that begins with the source's rank and before whatever follows it: no rank has this sign.
+        # After all ranks that start with the source's and before the next one: no rank contains this character.
         parent, slug, rank = page.parent, page.slug, f"{n:06d}"
         if parent is None:
             parent, slug, rank = source.parent, free_name(slug, taken.__contains__), f"{source.rank}!{rank}"
@@ -200,26 +201,27 @@ def _place(found: _Found, taken: set[str]) -> list[Page]:
 
 
 def computed_document(tx: Transaction, space_id: str, actor: Actor | None, page: Page) -> Document:
-    """The document of a page that says what it is computed of. Raises BadRequest when it cannot be."""
+    """Return the document of a computed page. Raises BadRequest when it can't be computed."""
     source = source_of(page)
     if source is None:
-        raise BadRequest(f"The page {page.id!r} names no source that a document could be computed of.")
-    encoded = compute_document(tx, asker_at(tx, space_id, actor), source, page.id)
+        raise BadRequest(f"Page {page.id!r} has no valid source to compute its document from.")
+    encoded = compute_document(tx, requester_at(tx, space_id, actor), source, page.id)
     return from_json(msgspec.json.decode(encoded))
 
 
 def computed_state(tx: Transaction, space_id: str, page: Page) -> bytes:
-    """What the document of a page is computed of that visitors read; empty where it cannot be."""
+    """Return the state that a page's document depends on for visitors, or an empty one if it can't be
+    computed."""
     source = source_of(page)
     try:
-        return state_of(tx, asker_at(tx, space_id, None), source, page.id) if source is not None else b""
+        return state_of(tx, requester_at(tx, space_id, None), source, page.id) if source is not None else b""
     except BadRequest:
         return b""
 
 
 def markdown_page(page: Page, document: Document, note: str = "") -> str:
-    """A page as the file that it would be, with nothing but its title and description above the text. ``note``: a
-    paragraph that comes before the text."""
+    """Return a page as a Markdown file with only its title and description in front matter. ``note``: a
+    paragraph before the text."""
     head = {"title": page.title, **({"description": page.description} if page.description else {})}
     text = contained("markdown", lambda: document, write).strip("\ufeff\r\n")
     parts = [with_head("", head), *(f"{part}\n" for part in (note, text) if part)]

@@ -1,4 +1,4 @@
-"""Files of a space: their bytes, and links to them."""
+"""Files of a space: their content and download links."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from .store import Item
 
 PURPOSE = "content"
 MAX_FILE = 100 * 1024 * 1024
-"""Bytes that a file of a space may have."""
+"""Maximum size of a file in bytes."""
 _DAY = 86_400_000
 _GOOD_FOR_DAYS = 2
 
 
 def download_url(context: Context, item: Item) -> str:
-    """A signed URL of a file's bytes, on the origin of sites (never the API's), good for one to two days.
+    """Return a signed URL of a file, on the origin of sites (never that of the API), valid for one to two
+    days.
 
-    It changes once a day only, so that answers that hold it can be cached.
+    The URL changes only once a day, so that responses with it can be cached.
     """
     grant = FileGrant(item.content or "", item.name, item.content_type or "application/octet-stream")
     return signed_url(context, grant)
@@ -34,7 +35,8 @@ def signed_url(context: Context, grant: FileGrant) -> str:
 
 
 def store_file(context: Context, data: bytes) -> Blob:
-    """Stores the bytes of a file. They stay, though no row may name them yet and another space just released them."""
+    """Store the content of a file. It remains stored even if no row references it yet and another space has
+    just released it."""
     digest = hashlib.sha256(data).hexdigest()
     with context.db.read() as tx:
         released = is_released(tx, "file", digest)

@@ -1,15 +1,15 @@
-"""A space begins: its main branch with a first revision that holds nothing, or what a copy brings."""
+"""Creation of a space's main branch and its first revision, which is empty or contains a copy."""
 
 from __future__ import annotations
 
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
-from octavo.organization.spaces.hooks import Beginning, Copy
+from octavo.organization.spaces.hooks import Copy, NewSpace
 from octavo.organization.spaces.store import get_space
 
 
-def begin_main(tx: Transaction, beginning: Beginning) -> None:
-    """Writes both. At the sequence 0 nothing of them counts until ``let_copy_count``."""
+def insert_main(tx: Transaction, beginning: NewSpace) -> None:
+    """Insert the branch and its first revision. At sequence 0, they don't count until ``activate_copy``."""
     sequence = 1 if beginning.counts else 0
     tx.run(
         "INSERT INTO branches (id, space_id, sequence, revision) VALUES (:id, :space, :sequence, :revision)",
@@ -29,8 +29,8 @@ def begin_main(tx: Transaction, beginning: Beginning) -> None:
     )
 
 
-def let_copy_count(tx: Transaction, copy: Copy) -> None:
-    """Makes what was written into the first revision of a copy count."""
+def activate_copy(tx: Transaction, copy: Copy) -> None:
+    """Make the first revision of a copy count."""
     branch = get_space(tx, copy.copy_id).main_branch
     tx.run("UPDATE branches SET sequence = 1 WHERE id = :id AND sequence = 0", id=branch)
     tx.run("UPDATE revisions SET sequence = 1 WHERE branch_id = :id AND sequence = 0", id=branch)

@@ -1,5 +1,8 @@
-"""Node keys over edits. A text that is read gets keys made of its content; where an earlier edit carried a key
-over from another text, that is kept beside the text, for its owner (a page or a reusable content) alone."""
+"""Keys of document nodes across edits.
+
+Reading a text gives its nodes keys derived from their content. If an earlier edit carried a key over from
+another text, that key is stored with the text for its owner (a page or reusable content).
+"""
 
 from __future__ import annotations
 
@@ -21,19 +24,20 @@ from octavo.kit.db.database import Transaction
 from .bodies import body_hash, get_body, parse_source
 
 
-class Indexed(NamedTuple):
-    """A source and its blocks."""
+class IndexedSource(NamedTuple):
+    """Source with the index of its blocks."""
 
     text: str
     blocks: Index
 
 
-_indexes: OwnCache[Indexed] = OwnCache("keys of blocks", 8)
-_edits: OwnCache[tuple[Indexed, Indexed]] = OwnCache("edits of blocks", 4)
+_indexes: OwnCache[IndexedSource] = OwnCache("keys of blocks", 8)
+_edits: OwnCache[tuple[IndexedSource, IndexedSource]] = OwnCache("edits of blocks", 4)
 
 
 class KeptKeys(Struct, frozen=True):
-    """``keys``: from the key that reading gives to the key that is kept, where they differ."""
+    """Keys carried over to a text. ``keys``: maps the keys that reading gives to the kept keys, where they
+    differ."""
 
     owner_id: str
     body: str
@@ -47,24 +51,24 @@ def keyed_document(
     source: str | None = None,
     keys: Mapping[str, str] | None = None,
 ) -> Document:
-    """The document of a source as written, every node with its key; ``source``: its text, and ``keys``: the keys that
-    are kept, where they are known."""
+    """Return the document of a source as written, with the keys of all nodes. ``source``: its text, and
+    ``keys``: the kept keys, if known."""
     if body is None:
         return Document(nodes=[], gaps=[""])
     document = assign_keys(parse_source(body, lambda: get_body(tx, body) if source is None else source))
     if keys is not None:
-        return _rename(document, keys)
-    return _rename(document, *_stored(tx, owner_id, body))
+        return _replace_keys(document, keys)
+    return _replace_keys(document, *_load_stored(tx, owner_id, body))
 
 
 class _Stored(NamedTuple):
-    """What is stored of a text: the keys that are kept, and where nodes are (see ``noting``)."""
+    """Stored data of a text: the kept keys, and the places of nodes (see ``noting``)."""
 
     keys: dict[str, str]
     places: dict[str, str]
 
 
-def _stored(tx: Transaction, owner_id: str, body: str) -> _Stored:
+def _load_stored(tx: Transaction, owner_id: str, body: str) -> _Stored:
     row = tx.one(
         """SELECT (SELECT keys FROM node_keys WHERE owner_id = :owner AND body = :body),
              (SELECT places FROM node_whereabouts WHERE owner_id = :owner AND body = :body)""",
@@ -84,45 +88,50 @@ def _encoded(keys: Mapping[str, str]) -> str:
 
 
 def find_kept_keys(tx: Transaction, owner_id: str, body: str) -> dict[str, str]:
-    """From the keys that reading this text gives to those that its nodes have, where they differ."""
-    stored = _stored(tx, owner_id, body)
+    """Return a map from the keys that reading this text gives to the kept keys of its nodes, where they
+    differ."""
+    stored = _load_stored(tx, owner_id, body)
     if not stored.places:
         return stored.keys
     document = assign_keys(parse_source(body, lambda: get_body(tx, body)))
     given = [node.key for node in keyed_nodes(document)]
-    return _renamed(given, [node.key for node in keyed_nodes(_rename(document, *stored))])
+    return _diff_keys(given, [node.key for node in keyed_nodes(_replace_keys(document, *stored))])
 
 
 def block_index(
     tx: Transaction, owner_id: str, body: str, text: str | None = None, keys: Mapping[str, str] | None = None
-) -> Indexed:
-    """A source with its blocks and their keys. The page is read for it once; then each edit by blocks gives the index
-    of what it makes. ``text``: the source, and ``keys``: those that are kept, where they are known."""
-    stored = _stored(tx, owner_id, body) if keys is None else _Stored(dict(keys), {})
+) -> IndexedSource:
+    """Return a source with its blocks and their keys.
+
+    The page is read only once; each edit of blocks then provides the index of its result. ``text``: the
+    source, and ``keys``: the kept keys, if known.
+    """
+    stored = _load_stored(tx, owner_id, body) if keys is None else _Stored(dict(keys), {})
     found = _indexes.of(tx).get((owner_id, body, _encoded(stored.keys)))
     if found is None:
         source = get_body(tx, body) if text is None else text
-        document = _rename(assign_keys(parse_source(body, lambda: source)), *stored)
-        found = keep_index(tx, owner_id, body, source, index_blocks(document))
+        document = _replace_keys(assign_keys(parse_source(body, lambda: source)), *stored)
+        found = cache_index(tx, owner_id, body, source, index_blocks(document))
     return found
 
 
-def keep_index(tx: Transaction, owner_id: str, body: str, text: str, index: Index) -> Indexed:
-    """Has the next edit of a source know its blocks."""
+def cache_index(tx: Transaction, owner_id: str, body: str, text: str, index: Index) -> IndexedSource:
+    """Cache the blocks of a source for its next edit."""
     size = len(text) + 700 * len(index.entries) + 200 * len(index.kept)
-    found = Indexed(text, index)
+    found = IndexedSource(text, index)
     _indexes.of(tx).put((owner_id, body, _encoded(index.kept)), found, size)
     return found
 
 
-def note_edit(tx: Transaction, owner_id: str, was: Indexed, body: str, now: Indexed) -> None:
-    """Has ``find_edit`` know of a source that became another one, ``body``."""
+def remember_edit(tx: Transaction, owner_id: str, was: IndexedSource, body: str, now: IndexedSource) -> None:
+    """Record for ``find_edit`` that a source was changed to ``body``."""
     size = len(was.text) + len(now.text)
     _edits.of(tx).put((owner_id, body_hash(was.text), body), (was, now), size)
 
 
 def find_edit(tx: Transaction, owner_id: str, was: str, now: str) -> ChangedBlocks | None:
-    """What an edit of some blocks, or of nothing but the head, made of a source; None where that is not known."""
+    """Return which blocks an edit changed in a source, none if it changed only the front matter, or None if
+    that is unknown."""
     known = _edits.of(tx).get((owner_id, was, now))
     if known is not None:
         before, after = known
@@ -134,7 +143,9 @@ def find_edit(tx: Transaction, owner_id: str, was: str, now: str) -> ChangedBloc
     return None
 
 
-def _rename(document: Document, keys: Mapping[str, str], places: Mapping[str, str] | None = None) -> Document:
+def _replace_keys(
+    document: Document, keys: Mapping[str, str], places: Mapping[str, str] | None = None
+) -> Document:
     for node in keyed_nodes(document):
         if node.key is not None and node.key in keys:
             node.key = keys[node.key]
@@ -144,8 +155,11 @@ def _rename(document: Document, keys: Mapping[str, str], places: Mapping[str, st
 
 
 def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
-    """The keys to keep for a source that was edited from these documents. A node that one of them has as it is keeps that
-    key before one that it is only like; and an earlier document goes before a later."""
+    """Return the keys to keep for a source that was edited from these documents.
+
+    A node that is identical in one of them keeps that key in preference to one that is only similar; earlier
+    documents take precedence.
+    """
     digest = body_hash(text)
 
     def parsed() -> Document:
@@ -159,7 +173,7 @@ def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
         for node in keyed:
             node.key = None
         carry_keys(first, plain)
-        return _renamed(given, [node.key for node in keyed])
+        return _diff_keys(given, [node.key for node in keyed])
     digests = Digests(plain)
     kept: list[str | None] = [None] * len(given)
     known: set[str] = set()
@@ -188,10 +202,10 @@ def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
         if kept[at] is None and key is not None:
             name = kept[at] = free_name(key, known.__contains__)
             known.add(name)
-    return _renamed(given, kept)
+    return _diff_keys(given, kept)
 
 
-def _renamed(given: Iterable[str | None], kept: Iterable[str | None]) -> dict[str, str]:
+def _diff_keys(given: Iterable[str | None], kept: Iterable[str | None]) -> dict[str, str]:
     return {
         was: now
         for was, now in zip(given, kept, strict=True)

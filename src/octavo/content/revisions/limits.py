@@ -1,4 +1,4 @@
-"""How much a space may hold. Checked with every revision, wherever it comes from: edits, merges, imports, templates."""
+"""Limits on the content of a space, checked with every revision: edits, merges, imports, and templates."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .bodies import list_oversized
 from .store import Changes, Item, ItemKind, State
 
 MAX_PAGES = 100_000
-"""Pages of a space."""
+"""Maximum number of pages in a space."""
 MAX_DEPTH = 64
-"""Levels of pages."""
+"""Maximum depth of the page tree."""
 MAX_ITEMS: dict[ItemKind, int] = {"file": 100_000, "reusable-content": 10_000, "variable": 1_000}
-"""Files, reusable contents and variables of a space."""
+"""Maximum number of files, reusable contents, and variables in a space."""
 _NAMES = {"file": "files", "reusable-content": "reusable contents", "variable": "variables"}
 
 
 def require_limits(tx: Transaction, state: State, changes: Changes, page_size: int) -> None:
-    """Raises BadRequest or TooLarge when the state would hold too much after these changes. ``page_size``: bytes of
-    Markdown that a page or reusable content may have."""
+    """Raise BadRequest or TooLarge if the state would exceed a limit after these changes. ``page_size``: the
+    maximum size of the Markdown of a page or reusable content, in bytes."""
     before = store.find_pages(tx, state, changes.pages)
     known = store.find_items(tx, state, changes.items)
     _require_number(tx, state, changes, len(before), known)
@@ -46,7 +46,10 @@ def require_limits(tx: Transaction, state: State, changes: Changes, page_size: i
         if item.path is not None and (was is None or was.path != item.path):
             _require_path(item.path)
     for digest, size in list_oversized(tx, bodies, page_size):
-        raise TooLarge(f"{bodies[digest]}: {size} bytes of Markdown; a page may have at most {page_size}")
+        raise TooLarge(
+            f"{bodies[digest]}: has {size} bytes of Markdown, more than the limit of {page_size}."
+            " Split it into several pages"
+        )
     moved = [
         page
         for id, page in changes.pages.items()
@@ -65,15 +68,20 @@ def _require_path(path: str) -> None:
 def _require_number(
     tx: Transaction, state: State, changes: Changes, pages_before: int, known: dict[str, Item]
 ) -> None:
-    """Counted only where something is added: that costs a look at the index of all there is."""
+    """Check the numbers, and only of what is added: counting reads the index of all existing entries."""
     more = sum(page is not None for page in changes.pages.values()) - pages_before
     if more > 0 and (count := store.count_pages(tx, state) + more) > MAX_PAGES:
-        raise BadRequest(f"pages: {count} would be more than the {MAX_PAGES} that a space may have")
+        raise BadRequest(
+            f"pages: the space would have {count} pages, more than the limit of {MAX_PAGES}."
+            " Split it into several spaces"
+        )
     for kind, most in MAX_ITEMS.items():
         added = sum(item is not None and item.kind == kind for item in changes.items.values())
         added -= sum(item.kind == kind for item in known.values())
         if added > 0 and (count := store.count_items(tx, state, kind) + added) > most:
-            raise BadRequest(f"{_NAMES[kind]}: {count} would be more than the {most} that a space may have")
+            raise BadRequest(
+                f"{_NAMES[kind]}: the space would have {count} {_NAMES[kind]}, more than the limit of {most}"
+            )
 
 
 def _require_depth(
@@ -103,9 +111,9 @@ def _require_depth(
         depth = depth_of(page)
         level: list[str | None] = [page.id] if page.id in before else []
         while level and depth <= MAX_DEPTH:
-            # What is below a moved page goes along, unless it goes elsewhere itself.
+            # Subpages of a moved page move with it, unless they are moved elsewhere.
             now = [changes.pages.get(child.id, child) for child in store.list_children(tx, state, level)]
             level = [child.id for child in now if child is not None and child.parent in level]
             depth += bool(level)
         if depth > MAX_DEPTH:
-            raise BadRequest(f"page {page.title!r}: would lie more than {MAX_DEPTH} levels deep")
+            raise BadRequest(f"page {page.title!r}: would be nested more than {MAX_DEPTH} levels deep")

@@ -1,5 +1,5 @@
-"""Where the nodes of pages with comments are, noted for every text of such a page: a later version of the program may read
-the same text as other nodes, whose keys are others."""
+"""Records of where the nodes of commented pages are, for every text of such a page. A later version of Octavo
+may read the same text as other nodes with other keys."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .revising import on_commit
 from .store import Changes
 
 _AT_ONCE = 50
-"""Texts of a page, the newest first, that one job notes; older ones follow with the next."""
+"""Number of texts of a page, newest first, that one job processes; the next job continues."""
 _MOST_PAGES = 1000
-"""Of a revision that changes more pages, the notes are made with the next comment or edit."""
+"""Number of changed pages beyond which a revision enqueues nothing; the next comment or edit does."""
 
 
-def order_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> None:
-    """Have a job note where the nodes of these pages are."""
+def enqueue_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> None:
+    """Enqueue jobs that record where the nodes of these pages are."""
     organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
     for page_id in page_ids:
         enqueue(
@@ -39,7 +39,7 @@ def order_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> None
 
 @job("noteNodes")
 def note_nodes(context: Context, space_id: str, page_id: str) -> None:
-    """Note where the nodes of a page are, in its texts of which that is not known yet."""
+    """Record where the nodes of a page are, for its texts without such a record."""
     with context.db.read() as tx:
         bodies = tx.all(
             """SELECT v.body FROM page_versions v
@@ -55,7 +55,7 @@ def note_nodes(context: Context, space_id: str, page_id: str) -> None:
         deadlines.check()
         with context.db.read() as tx:
             places = whereabouts(keyed_document(tx, page_id, body))
-        # One at a time: what was noted stays when the job has no time left.
+        # One text per transaction, so that results are kept when the job runs out of time.
         with context.db.write() as tx:
             tx.run(
                 """INSERT INTO node_whereabouts (owner_id, body, places) VALUES (:owner, :body, :places)
@@ -66,14 +66,14 @@ def note_nodes(context: Context, space_id: str, page_id: str) -> None:
             )
 
 
-def _follow(tx: Transaction, space_id: str, changes: Changes) -> None:
+def _enqueue_changed(tx: Transaction, space_id: str, changes: Changes) -> None:
     if not changes.pages or len(changes.pages) > _MOST_PAGES:
         return
     rows = tx.all(
         f"SELECT DISTINCT owner_id FROM node_whereabouts WHERE owner_id {tx.among('pages')}",
         pages=json_list(sorted(changes.pages)),
     )
-    order_notes(tx, space_id, (row[0] for row in rows))
+    enqueue_notes(tx, space_id, (row[0] for row in rows))
 
 
-on_commit(_follow)
+on_commit(_enqueue_changed)

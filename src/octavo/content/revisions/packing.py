@@ -1,4 +1,4 @@
-"""Sources as they are stored: compressed by zlib, where there is something to gain."""
+"""Storage format of sources: compressed with zlib if that saves space."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from octavo.kit.db.cache import ByteCache, share
 
 _SMALL = 512
 _LARGE = 32 * 1024
-"""Bytes of a source that is compressed at the fastest level: the best one takes nine times as long for a sixth less."""
+"""Size in bytes from which a source is compressed at the fastest level: the best level takes nine times as
+long for a sixth less."""
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 
 _CUT = re.compile(b"\n\n(?=.{4}[%b])" % re.escape(bytes(range(4, 256, 16))), re.S)
-"""Where a large source may be cut: what stands there decides, so that an edit elsewhere moves no cut."""
+"""Candidate positions for cutting a large source. They depend on the text at the position, so an edit
+elsewhere moves no cut."""
 _CUT_AT = 2
-"""One in so many of these places is a cut: parts have some 8 KB."""
+"""One in this many candidates is a cut, which gives parts of about 8 KB."""
 _LEAST = 4 * 1024
 _HEAD, _END = b"\x78\x01", b"\x03\x00"
 _parts: ByteCache[bytes] = ByteCache(share("compressed parts of texts", 8))
-"""Compressed parts of large sources: the next save of a long page has all of them but one."""
+"""Compressed parts of large sources. The next save of a long page reuses all of them but one."""
 
 
 def pack(text: str) -> bytes:
@@ -29,7 +31,7 @@ def pack(text: str) -> bytes:
         return _PLAIN + raw
     if len(raw) < _LARGE:
         return _ZLIB + zlib.compress(raw, 6)
-    # Parts that end in a full flush are one stream together: whoever reads it does not know of them.
+    # Parts that end in a full flush form a single stream, so readers need not know about them.
     parts = [_part(raw[start:end]) for start, end in pairwise(_cuts(raw))]
     return b"".join([_ZLIB, _HEAD, *parts, _END, zlib.adler32(raw).to_bytes(4, "big")])
 

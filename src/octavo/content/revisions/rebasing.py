@@ -1,8 +1,8 @@
-"""Whether what was computed for one head of main may be written over a later one.
+"""Check whether changes computed for one head of main can be written on top of a later one.
 
-Writers compute without a lock, so others may make revisions meanwhile. Where those changed the texts and fields of
-other pages only, and nothing that either side refers to, the order of the two makes no difference: nobody has to
-begin again.
+Writers compute without a lock, so others may create revisions in the meantime. If those changed only the
+texts and fields of other pages, and nothing that either side references, the order makes no difference and
+nobody has to start again.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .deriving import PreparedParts, is_still_true
 from .store import BranchMoved, Changes, State, find_pages, list_changed, lock_branch, main_state
 
 _MOST = 500
-"""Pages that others changed; what was computed beside more of them is computed anew."""
+"""Maximum number of pages changed by others; with more, changes are computed again."""
 
 
 def lock_main(tx: Transaction, state: State, changes: Changes, prepared: PreparedParts) -> State:
-    """The head of main, locked until the transaction ends, over which ``changes`` of an earlier head ``state`` mean
-    the same. Raises BranchMoved where they may not."""
+    """Lock the head of main until the transaction ends and return it, if ``changes`` of the earlier head
+    ``state`` mean the same on it. Raises BranchMoved otherwise."""
     lock_branch(tx, state.layers[0].branch_id)
     head = main_state(tx, state.space_id)
     if head.layers == state.layers:
@@ -33,8 +33,8 @@ def lock_main(tx: Transaction, state: State, changes: Changes, prepared: Prepare
     if moved.items or len(moved.pages) > _MOST or not moved.pages.isdisjoint(changes.pages):
         raise BranchMoved
     before, after = find_pages(tx, state, moved.pages), find_pages(tx, head, moved.pages)
-    # So neither side adds or moves a page: the space holds no more, and nothing lies deeper.
-    if not prepared.in_place or not all(_stays(before.get(id), after.get(id)) for id in moved.pages):
+    # Neither side adds or moves a page, so no limit on their number or depth can be exceeded.
+    if not prepared.in_place or not all(_keeps_place(before.get(id), after.get(id)) for id in moved.pages):
         raise BranchMoved
     if not is_still_true(tx, state.space_id, changes, moved.pages, prepared):
         raise BranchMoved
@@ -42,13 +42,13 @@ def lock_main(tx: Transaction, state: State, changes: Changes, prepared: Prepare
 
 
 def is_in_place(tx: Transaction, state: State, changes: Changes) -> bool:
-    """Whether all pages that change stay where they are, under the same names."""
+    """Return whether all changed pages keep their places and names."""
     before = find_pages(tx, state, changes.pages)
-    return all(_stays(before.get(id), page) for id, page in changes.pages.items())
+    return all(_keeps_place(before.get(id), page) for id, page in changes.pages.items())
 
 
-def _stays(before: Page | None, after: Page | None) -> bool:
-    """Whether a page is where it was, under the same names."""
+def _keeps_place(before: Page | None, after: Page | None) -> bool:
+    """Return whether a page keeps its place and names."""
     return before is not None and after is not None and _place(before) == _place(after)
 
 

@@ -1,6 +1,8 @@
-"""Writing a revision, of main or of a change request, with all that goes with it: the texts that it names, its rows, what
-is derived from main, the keys that blocks keep, and the one event that says so. Whoever makes a revision does it through
-``new_revision`` or ``first_revision``."""
+"""Writing revisions of main or of a change request, with everything that belongs to them: the texts they
+reference, their rows, data derived from main, kept keys of blocks, and the event.
+
+All revisions are created with ``new_revision`` or ``first_revision``.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,13 @@ from .deriving import PreparedParts, apply_derived, prepare_derived
 from .keys import KeptKeys, put_keys
 from .limits import require_limits
 from .rebasing import is_in_place, lock_main
-from .staging import remove_unclaimed, written_before
+from .staging import remove_unclaimed, write_before_revision
 from .store import BranchMoved, Changes, Staged, State, main_state, open_branch
 from .versions import claim_version
 
 
-class Revision(Struct):
-    """One that is being written. ``tx``: the transaction that does. ``state``: what it is written over."""
+class RevisionWriter(Struct):
+    """RevisionWriter being written. ``tx``: its transaction. ``state``: the state it is based on."""
 
     tx: Transaction
     state: State
@@ -37,7 +39,8 @@ class Revision(Struct):
     _keys: Sequence[KeptKeys]
 
     def write(self, **about: Any) -> State:
-        """Makes it; ``about`` as for ``store.commit``. Raises BranchMoved when the branch was changed meanwhile."""
+        """Create the revision; ``about`` as for ``store.commit``. Raises BranchMoved if the branch has
+        changed in the meantime."""
         made = self._write(**about)
         put_keys(self.tx, self._keys)
         return made
@@ -52,29 +55,29 @@ def new_revision(
     keys: Sequence[KeptKeys] = (),
     *,
     if_any: bool = False,
-) -> Iterator[Revision]:
-    """The transaction of the next revision of main or of a change request, whose head ``state`` is: the block looks at
-    what it must still find there, has the revision written, and writes what belongs to it.
+) -> Iterator[RevisionWriter]:
+    """Open the transaction of the next revision of main or of a change request with the head ``state``. The
+    block checks its preconditions, writes the revision, and writes what belongs to it.
 
-    What is much, or takes long, is done before the transaction; a block that fails leaves nothing. ``texts``: the
-    sources that the changes name. ``keys``: those that blocks keep in them. ``if_any``: without changes there is no
-    revision; what is then written is the state itself, which must be the head still. Raises BadRequest or TooLarge where the
-    space would hold more than it may.
+    Large or slow work is done before the transaction; a failing block leaves nothing behind. ``texts``: the
+    sources that the changes reference. ``keys``: the kept keys of their blocks. ``if_any``: without changes,
+    no revision is created, and the result is the state itself, which must still be the head. Raises
+    BadRequest or TooLarge if the space would exceed a limit.
     """
     db, size = context.db, context.settings.page_size
     if if_any and not changes:
         with db.write() as tx:
-            yield Revision(tx, state, partial(_stays, tx, state), keys)
+            yield RevisionWriter(tx, state, partial(_require_unchanged, tx, state), keys)
     elif len(state.layers) == 1:
         hosts = app_hosts(context.settings.url)
         with prepare_main(db, state, changes, texts, hosts, size) as derived, db.write() as tx:
-            yield Revision(tx, state, partial(revise_main, tx, state, changes, derived), keys)
+            yield RevisionWriter(tx, state, partial(revise_main, tx, state, changes, derived), keys)
     else:
         with prepare_commit(db, state, changes, texts, size) as prepared, db.write() as tx:
-            yield Revision(tx, state, partial(commit, tx, state, changes, prepared), keys)
+            yield RevisionWriter(tx, state, partial(commit, tx, state, changes, prepared), keys)
 
 
-def _stays(tx: Transaction, state: State, **about: Any) -> State:
+def _require_unchanged(tx: Transaction, state: State, **about: Any) -> State:
     if main_state(tx, state.space_id).revision_id != state.revision_id:
         raise BranchMoved
     return state
@@ -88,19 +91,19 @@ def first_revision(
     texts: Sequence[str],
     keys: Sequence[KeptKeys],
     author: str | None,
-) -> Iterator[Revision]:
-    """The same for a branch that is opened over the head of main with its first changes. Raises BranchMoved when
-    ``main`` is no longer that."""
+) -> Iterator[RevisionWriter]:
+    """Do the same for a branch that is opened at the head of main with its first changes. Raises BranchMoved
+    if ``main`` is no longer the head."""
     db, size = context.db, context.settings.page_size
     with prepare_branch(db, main, changes, texts, size, author) as prepared, db.write() as tx:
         if main_state(tx, main.space_id).layers != main.layers:
             raise BranchMoved
         state = prepared.opened or open_branch(tx, main, author)
-        yield Revision(tx, state, partial(commit, tx, state, changes, prepared), keys)
+        yield RevisionWriter(tx, state, partial(commit, tx, state, changes, prepared), keys)
 
 
 def write_unchanged(tx: Transaction, state: State, **about: Any) -> State:
-    """A revision of a change request that changes nothing: it says something else, such as what conflicts."""
+    """Create a revision of a change request that changes no content, for example to record conflicts."""
     return _commit(tx, state, Changes(), None, **about)
 
 
@@ -108,13 +111,13 @@ _on_commit: list[Callable[[Transaction, str, Changes], None]] = []
 
 
 def on_commit(hook: Callable[[Transaction, str, Changes], None]) -> None:
-    """Registers ``hook(tx, space_id, changes)``: called in the transaction of each revision of any branch."""
+    """Register ``hook(tx, space_id, changes)``, called in the transaction of each revision of any branch."""
     _on_commit.append(hook)
 
 
 class PreparedCommit(Struct, frozen=True):
-    """What ``commit`` needs. ``staged``: what is checked and written already; None where nothing is. ``opened``: the
-    branch of ``prepare_branch``, where it is there already."""
+    """Input of ``commit``. ``staged``: what is already checked and written; None if nothing is. ``opened``:
+    the branch from ``prepare_branch``, if it is already open."""
 
     texts: Sequence[str]
     page_size: int
@@ -126,15 +129,16 @@ class PreparedCommit(Struct, frozen=True):
 def prepare_commit(
     db: Database, state: State, changes: Changes, texts: Sequence[str], page_size: int
 ) -> Iterator[PreparedCommit]:
-    """What one call of ``commit`` in the block needs. Many changes are written before it, with the sources ``texts``
-    that they name. ``page_size`` is the setting. Raises as ``commit`` and ``written_before`` do."""
+    """Provide the input of one ``commit`` in the block. Many changes are written beforehand, with the sources
+    ``texts`` that they reference. ``page_size`` is the setting. Raises like ``commit`` and
+    ``write_before_revision``."""
     if len(changes) <= staging.MOST_AT_ONCE:
         yield PreparedCommit(texts, page_size)
         return
     store_bodies(db, texts)
     with db.read() as tx:
         require_limits(tx, state, changes, page_size)
-    with written_before(db, state, changes, ()) as staged:
+    with write_before_revision(db, state, changes, ()) as staged:
         yield PreparedCommit((), page_size, staged)
 
 
@@ -142,7 +146,7 @@ def prepare_commit(
 def prepare_branch(
     db: Database, main: State, changes: Changes, texts: Sequence[str], page_size: int, author: str | None
 ) -> Iterator[PreparedCommit]:
-    """The same for a branch that is opened over main with its first changes (``open_branch``)."""
+    """Do the same for a branch that is opened at the head of main with its first changes (``open_branch``)."""
     if len(changes) <= staging.MOST_AT_ONCE:
         yield PreparedCommit(texts, page_size)
         return
@@ -160,8 +164,8 @@ def prepare_branch(
 
 
 def commit(tx: Transaction, state: State, changes: Changes, prepared: PreparedCommit, **about: Any) -> State:
-    """The next revision of a change request; ``about`` as for ``store.commit``. Raises BranchMoved, and BadRequest or
-    TooLarge where the space would hold more than it may."""
+    """Create the next revision of a change request; ``about`` as for ``store.commit``. Raises BranchMoved,
+    and BadRequest or TooLarge if the space would exceed a limit."""
     if prepared.staged is None:
         put_bodies(tx, prepared.texts)
         require_limits(tx, state, changes, prepared.page_size)
@@ -186,11 +190,13 @@ def prepare_main(
     hosts: tuple[str, ...],
     page_size: int,
 ) -> Iterator[PreparedParts]:
-    """What one call of ``revise_main`` in the block needs: what is derived from main, computed and where it is much
-    also written before the transaction, as the changes are. The sources ``texts`` that these name are stored first;
-    nothing names them before the revision does. ``hosts``: the addresses of this installation
-    (``core.links.app_hosts``); ``page_size`` is the setting. Raises BadRequest or TooLarge where the space would hold
-    more than it may."""
+    """Provide the input of one ``revise_main`` in the block: the data derived from main, computed and, if
+    large, also written before the transaction, like the changes.
+
+    The sources ``texts`` that the changes reference are stored first; nothing references them before the
+    revision does. ``hosts``: the hosts of this server (``core.links.app_hosts``). ``page_size`` is the
+    setting. Raises BadRequest or TooLarge if the space would exceed a limit.
+    """
     store_bodies(db, texts)
     with db.read() as tx:
         require_limits(tx, state, changes, page_size)
@@ -203,8 +209,8 @@ def prepare_main(
 def revise_main(
     tx: Transaction, state: State, changes: Changes, prepared: PreparedParts, **about: Any
 ) -> State:
-    """The next revision of main. The state is its head, or was and means the same still; ``about`` as for
-    ``store.commit``. Raises BranchMoved."""
+    """Create the next revision of main. ``state`` is its head, or an earlier head on which the changes mean
+    the same; ``about`` as for ``store.commit``. Raises BranchMoved."""
     head = lock_main(tx, state, changes, prepared)
     made = _commit(tx, head, changes, prepared.staged, **about)
     apply_derived(tx, state.space_id, prepared)
@@ -220,9 +226,9 @@ def revise_main(
     return made
 
 
-_NAMED = 50
+_MAX_NAMED = 50
 
 
 def changed_pages(changes: Changes) -> dict[str, list[str]]:
-    """For an event: the ids of the pages that a revision changes, as ``pages``; nothing where they are many."""
-    return {"pages": sorted(changes.pages)} if len(changes.pages) <= _NAMED else {}
+    """Return, for an event, the IDs of the changed pages as ``pages``, or nothing if there are many."""
+    return {"pages": sorted(changes.pages)} if len(changes.pages) <= _MAX_NAMED else {}

@@ -1,4 +1,4 @@
-"""Writing in short transactions what is to count with one revision, and removing what came to nothing of it."""
+"""Writing rows in short transactions before the revision that makes them count, and removing abandoned ones."""
 
 from __future__ import annotations
 
@@ -13,21 +13,26 @@ from octavo.kit.db.turns import short_write
 from octavo.organization.spaces.garbage import release
 
 from .store import Changes, Staged, State, insert_rows, list_replaced, lock_branch
-from .versions import begin_version, end_earlier, end_version, hold_version
+from .versions import begin_version, end_earlier, end_version, lock_version
 
 MOST_AT_ONCE = 10_000
-"""Rows that a revision may write in its own transaction; more are written before it."""
+"""Maximum number of rows that a revision writes in its own transaction; more are written beforehand."""
 BATCH = 2_000
-"""Rows of each transaction that writes before a revision: about a tenth of a second."""
+"""Number of rows per transaction that writes before a revision: about a tenth of a second."""
 
 Write = Callable[[Transaction, Staged], None]
 
 
 @contextmanager
-def written_before(db: Database, state: State, changes: Changes, more: Iterable[Write]) -> Iterator[Staged]:
-    """Writes the rows of ``changes`` of the state's upper branch, and ``more``, each in a transaction of its own. They
-    count once the block has claimed the version (``claim_version``); one that fails leaves nothing that counts. Called
-    outside of any transaction. Raises BranchMoved where somebody who began later was done earlier."""
+def write_before_revision(
+    db: Database, state: State, changes: Changes, more: Iterable[Write]
+) -> Iterator[Staged]:
+    """Write the rows of ``changes`` of the state's upper branch, and ``more``, each in its own transaction.
+
+    They count once the block has claimed the version (``claim_version``); a failing block leaves nothing that
+    counts. Call this outside any transaction. Raises BranchMoved if a writer that started later finished
+    earlier.
+    """
     layer = state.layers[0]
     with db.read() as tx:
         replaced = list_replaced(tx, layer, changes)
@@ -37,10 +42,10 @@ def written_before(db: Database, state: State, changes: Changes, more: Iterable[
         for writes in (_row_batches(changes, hides=len(state.layers) > 1), more):
             for write in writes:
                 with short_write(db) as tx:
-                    hold_version(tx, staged)
+                    lock_version(tx, staged)
                     write(tx, staged)
         with db.write() as tx:
-            hold_version(tx, staged)
+            lock_version(tx, staged)
             end_earlier(tx, state.space_id, staged)
         remove_unclaimed(db, staged.branch_id, staged.sequence)
         yield staged
@@ -60,15 +65,15 @@ def _row_batches(changes: Changes, *, hides: bool) -> Iterator[Write]:
 
 
 def remove_unclaimed(db: Database, branch_id: str, below: int | None = None) -> None:
-    """Removes the rows beyond the head of a branch that nobody is writing, of sequences ``below`` one or of all, in
-    short transactions; texts and files that they name are released."""
+    """Remove rows beyond the head of a branch that nobody is writing, with sequences ``below`` one or all, in
+    short transactions. The texts and files that they reference are released."""
     for table, key in (("page_versions", "page_id"), ("item_versions", "item_id")):
         while True:
             with db.read() as tx:
                 if not _list_unclaimed(tx, table, key, branch_id, below):
                     break
             with short_write(db) as tx:
-                # The head does not move meanwhile.
+                # The lock keeps the head from moving.
                 lock_branch(tx, branch_id)
                 _remove(tx, table, key, branch_id, _list_unclaimed(tx, table, key, branch_id, below))
 
@@ -103,7 +108,7 @@ def _remove(tx: Transaction, table: str, key: str, branch_id: str, found: list[t
 
 
 def list_unclaimed_branches(tx: Transaction, space_id: str) -> list[str]:
-    """The branches of a space that have rows beyond their heads."""
+    """Return the branches of a space that have rows beyond their heads."""
     rows = tx.all(
         """SELECT b.id FROM branches b WHERE b.space_id = :space AND (
              EXISTS (SELECT 1 FROM page_versions p WHERE p.branch_id = b.id AND p.from_seq > b.sequence)

@@ -1,11 +1,11 @@
-"""Branches, revisions and what they hold: page versions and item versions.
+"""Branches, revisions, and their content: page versions and item versions.
 
-A ``State`` names one immutable state as a stack of layers, each a branch at a sequence. Main is one layer; a
-change request is its own branch laid over main where it began. Reading looks through the stack from the top.
-Writing is ``commit``: rows for what changed and nothing else.
+A ``State`` identifies one immutable state as a stack of layers, each a branch at a sequence. Main has one
+layer; a change request is its own branch on top of main where it started. Reads search the stack from the
+top. ``commit`` writes rows for what changed and nothing else.
 
-Rows whose ``from_seq`` is beyond the head of their branch are there for nobody: they are of a large revision that is
-being written (``staging.py``), or of a process that died over one.
+Rows with a ``from_seq`` beyond the head of their branch are invisible: they belong to a large revision that
+is being written (``staging.py``), or to a process that died while writing one.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from octavo.kit.http.operation import Drafted
 from octavo.organization.spaces.store import advance_main
 
 FOREVER = 2**62
-"""``to_seq`` of what is still valid."""
+"""``to_seq`` of rows that are still valid."""
 
 SAVES_APART = 5 * 60_000
-"""Milliseconds within which somebody's next save goes on what they saved before."""
+"""Maximum number of milliseconds between two saves by the same person that are shown as one."""
 SAVES_LONGEST = 60 * 60_000
-"""Milliseconds from the first of saves in a row to the last."""
+"""Maximum number of milliseconds from the first to the last save that are shown as one."""
 
 RevisionType = Literal["edits", "merge", "rollback", "update", "computed"]
 
@@ -45,7 +45,7 @@ class Layer(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """One state of a space's content."""
+    """State of a space's content."""
 
     space_id: str
     revision_id: str
@@ -53,10 +53,10 @@ class State(Struct, frozen=True):
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """A file, reusable content, variable, or kept configuration source.
+    """File, reusable content, variable, or configuration source.
 
-    ``content``: for a file the hash of its bytes, for reusable content and sources the hash of the text, for
-    a variable its JSON value. ``path``: where it is among the space's files.
+    ``content``: for a file, the hash of its bytes; for reusable content and sources, the hash of the text;
+    for a variable, its JSON value. ``path``: the path among the space's files.
     """
 
     id: str
@@ -86,23 +86,23 @@ class RevisionRow(Struct, frozen=True):
     conflicts: str | None
     agent: str | None
     saves_since: int | None
-    """The sequence before the saves in a row that this one goes on; None for one that begins."""
+    """Sequence before the run of consecutive saves that this one continues; None if it starts a run."""
 
     @property
     def before(self) -> int:
-        """The sequence of the state that this revision, with the saves in a row that it goes on, was made over."""
+        """Return the sequence of the state before this revision and the consecutive saves that it continues."""
         return self.sequence - 1 if self.saves_since is None else self.saves_since
 
 
 class BranchMoved(Exception):
-    """Somebody else made a revision on the branch first; look again and retry."""
+    """Error raised when someone else created a revision on the branch first. Read again and retry."""
 
 
 # --- states -------------------------------------------------------------------------------------------
 
 
 def main_state(tx: Transaction, space_id: str) -> State:
-    """The head of main."""
+    """Return the head of main."""
     row = tx.one(
         """SELECT l.id, l.sequence, l.revision FROM spaces s JOIN branches l ON l.id = s.main_branch
            WHERE s.id = :space""",
@@ -114,13 +114,13 @@ def main_state(tx: Transaction, space_id: str) -> State:
 
 
 def lock_branch(tx: Transaction, branch_id: str) -> bool:
-    """Holds a branch until the transaction ends: no revision of it comes between, and nobody else writes what is
-    derived from it. False for one that is gone."""
+    """Lock a branch until the transaction ends, so that nobody else creates a revision or writes derived
+    data. Return False if the branch is gone."""
     return tx.one(f"SELECT 1 FROM branches WHERE id = :id{tx.for_update}", id=branch_id) is not None
 
 
 def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
-    """The state a revision of this space holds. Raises NotFound."""
+    """Return the state of a revision of this space. Raises NotFound."""
     row = tx.one(
         """SELECT r.branch_id, r.sequence, r.base_sequence, l.base_branch FROM revisions r JOIN branches l ON l.id = r.branch_id
            WHERE r.id = :revision AND l.space_id = :space""",
@@ -128,7 +128,7 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
         space=space_id,
     )
     if row is None:
-        raise NotFound(f"There is no revision {revision_id!r} in this space.")
+        raise NotFound(f"This space has no revision {revision_id!r}.")
     branch_id, sequence, base_sequence, base_branch = row
     layers = [Layer(branch_id, sequence)]
     if base_branch is not None:
@@ -137,26 +137,26 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
 
 
 def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
-    """What a site shows of a space: main, or what the preview that somebody sees it by shows in its place."""
+    """Return what a site shows of a space: main, or the revision of the preview that someone is viewing."""
     if drafted is not None and drafted.space_id == space_id:
         return revision_state(tx, space_id, drafted.revision_id)
     return main_state(tx, space_id)
 
 
 def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
-    """The head of a branch of this space. Raises NotFound."""
+    """Return the head of a branch of this space. Raises NotFound."""
     revision = tx.value(
         "SELECT revision FROM branches WHERE id = :branch AND space_id = :space",
         branch=branch_id,
         space=space_id,
     )
     if revision is None:
-        raise NotFound(f"There is no branch {branch_id!r} in this space.")
+        raise NotFound(f"This space has no branch {branch_id!r}.")
     return revision_state(tx, space_id, revision)
 
 
 def open_branch(tx: Transaction, main: State, author: str | None) -> State:
-    """A new branch over main at this state, without any change."""
+    """Open a branch on top of main at this state, without changes."""
     branch_id, revision_id = ids.new_id(), ids.new_id()
     below = main.layers[0]
     tx.run(
@@ -180,32 +180,34 @@ def open_branch(tx: Transaction, main: State, author: str | None) -> State:
     return State(main.space_id, revision_id, (Layer(branch_id, 1), below))
 
 
-class Touched(Struct, frozen=True):
-    """Ids of pages and of items."""
+class TouchedIds(Struct, frozen=True):
+    """IDs of pages and items."""
 
     pages: frozenset[str]
     items: frozenset[str]
 
 
-def list_held(tx: Transaction, layer: Layer) -> Touched:
-    """What the upper branch of a change request says anything of."""
-    return _touched(tx, "+from_seq <= :seq AND to_seq > :seq", branch=layer.branch_id, seq=layer.sequence)
+def list_branch_content(tx: Transaction, layer: Layer) -> TouchedIds:
+    """Return everything for which the upper branch of a change request has rows."""
+    return _list_touched(
+        tx, "+from_seq <= :seq AND to_seq > :seq", branch=layer.branch_id, seq=layer.sequence
+    )
 
 
-def list_changed(tx: Transaction, layer: Layer, after: int) -> Touched:
-    """What a branch changed or dropped after a sequence and up to the layer's."""
-    new = _touched(
+def list_changed(tx: Transaction, layer: Layer, after: int) -> TouchedIds:
+    """Return everything that a branch changed or deleted after a sequence, up to that of the layer."""
+    new = _list_touched(
         tx, "from_seq > :after AND from_seq <= :seq", branch=layer.branch_id, seq=layer.sequence, after=after
     )
-    old = _touched(
+    old = _list_touched(
         tx, "to_seq > :after AND to_seq <= :seq", branch=layer.branch_id, seq=layer.sequence, after=after
     )
-    return Touched(new.pages | old.pages, new.items | old.items)
+    return TouchedIds(new.pages | old.pages, new.items | old.items)
 
 
-def last_changed(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int]]:
-    """The pages (as ``page``) and items (by their kind) that a branch holds or dropped, by id, and the sequence up to
-    the layer's in which each was changed last."""
+def list_last_changes(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int]]:
+    """Return the pages (as ``page``) and items (by kind) that a branch has or deleted, by ID, with the last
+    sequence, up to that of the layer, in which each changed."""
     at = "max(CASE WHEN to_seq <= :seq THEN to_seq ELSE from_seq END)"
     where = "branch_id = :branch AND from_seq <= :seq"
     given = {"branch": layer.branch_id, "seq": layer.sequence}
@@ -218,15 +220,15 @@ def last_changed(tx: Transaction, layer: Layer) -> dict[str, tuple[str, int]]:
     }
 
 
-def _touched(tx: Transaction, where: str, **parameters: Any) -> Touched:
+def _list_touched(tx: Transaction, where: str, **parameters: Any) -> TouchedIds:
     pages = tx.all(f"SELECT page_id FROM page_versions WHERE branch_id = :branch AND {where}", **parameters)
     items = tx.all(f"SELECT item_id FROM item_versions WHERE branch_id = :branch AND {where}", **parameters)
-    return Touched(frozenset(row[0] for row in pages), frozenset(row[0] for row in items))
+    return TouchedIds(frozenset(row[0] for row in pages), frozenset(row[0] for row in items))
 
 
 def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RevisionRow]:
-    """The revisions of main, newest first; of saves in a row the last one."""
-    # Each save that goes on another one takes that one's place in the list.
+    """Return the revisions of main, newest first; of consecutive saves, only the last."""
+    # A save that continues another one replaces it in the list.
     count = tx.value(
         """SELECT count(*) - count(r.saves_since) FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id
            WHERE s.id = :space""",
@@ -248,15 +250,15 @@ _OF_PAGE = """touched(sequence) AS (
     SELECT DISTINCT (SELECT min(r.sequence) FROM revisions r
                       WHERE r.branch_id = :branch AND r.sequence >= t.sequence AND {last})
       FROM touched t)"""
-"""The sequences of main in whose revision a page changed, of saves in a row the last. It costs what happened to the page,
-however long the history of the space is."""
+"""Sequences of the revisions of main in which a page changed; of consecutive saves, the last. The cost
+depends on the history of the page, not on that of the space."""
 
 
 def list_revisions_of_page(
     tx: Transaction, space_id: str, page_id: str, limit: int, page: str | None
 ) -> Slice[RevisionRow]:
-    """The revisions of main that changed a page, newest first; of saves in a row the last one, when any of them did.
-    None for a page that main never had."""
+    """Return the revisions of main that changed a page, newest first; of consecutive saves, the last if any
+    of them did. Empty for a page that main never had."""
     branch = tx.value("SELECT main_branch FROM spaces WHERE id = :id", id=space_id)
     given = {"branch": branch, "page": page_id}
     prefix = f"WITH {_OF_PAGE.format(last=_IS_LAST)}"
@@ -272,7 +274,7 @@ _REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type
                r.git, r.merged_from, r.conflicts, r.agent, r.saves_since"""
 _IS_LAST = """NOT EXISTS (SELECT 1 FROM revisions n WHERE n.branch_id = r.branch_id AND n.sequence = r.sequence + 1
                 AND n.saves_since IS NOT NULL)"""
-"""Of saves in a row the last one; they follow each other without a gap."""
+"""Condition for the last of consecutive saves, which follow each other without a gap."""
 
 
 def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
@@ -282,9 +284,9 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
     return _revision(row)
 
 
-def note_commit(tx: Transaction, revision_id: str, git: Mapping[str, Any]) -> None:
-    """Says of a revision which Git commit was made of it, which is known only afterwards. One that came from a commit
-    goes on saying so."""
+def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, Any]) -> None:
+    """Record which Git commit was created from a revision, which is known only afterwards. A revision that
+    came from a commit keeps that one."""
     tx.run(
         "UPDATE revisions SET git = :git WHERE id = :id AND git IS NULL",
         git=msgspec.json.encode(git).decode(),
@@ -293,7 +295,7 @@ def note_commit(tx: Transaction, revision_id: str, git: Mapping[str, Any]) -> No
 
 
 def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State:
-    """The state that a revision, with the saves in a row that it goes on, was made over. Raises NotFound."""
+    """Return the state before a revision and the consecutive saves that it continues. Raises NotFound."""
     found = tx.value(
         """SELECT id FROM revisions WHERE branch_id = :branch AND sequence <= :before
            ORDER BY sequence DESC LIMIT 1""",
@@ -304,7 +306,8 @@ def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State
 
 
 def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[str, RevisionRow]:
-    """Of those revisions that end saves in a row the first save, by the id of the last."""
+    """Return the first of consecutive saves, by the ID of the last, for those of these revisions that
+    continue some."""
     found = {}
     for revision in revisions:
         if revision.saves_since is not None:
@@ -318,9 +321,9 @@ def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[s
     return found
 
 
-def goes_on(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:
-    """Where the saves in a row began that an edit by this person, or their program, goes on, made on just this state: the sequence before
-    them. None where it begins anew."""
+def find_continued_saves(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:
+    """Return the sequence before the consecutive saves that an edit of this state by this person or their
+    agent continues, or None if it starts anew."""
     last = get_revision(tx, state.revision_id)
     if (
         (last.type, last.author, last.agent) != ("edits", author, agent)
@@ -347,7 +350,7 @@ def _revision(row: tuple[Any, ...]) -> RevisionRow:
 
 _PAGE = """p.page_id, p.parent_id, p.rank, p.slug, p.kind, p.title, p.body, p.file_path, p.created_at, p.updated_at,
            p.fields, p.deleted"""
-# The signs keep planners from walking a whole branch along its sequences instead of using the page or parent.
+# The plus signs keep query planners from scanning a branch by sequence instead of using the page or parent.
 _VALID = "p.branch_id = :branch AND +p.from_seq <= :seq AND +p.to_seq > :seq"
 _COLUMNS = frozenset(
     ("id", "parent", "rank", "slug", "kind", "title", "body", "file_path", "created_at", "updated_at")
@@ -358,7 +361,7 @@ _HINTS = get_type_hints(Page)
 PageFields = defstruct(
     "PageFields", [(name, _HINTS[name], None) for name in _RARE], forbid_unknown_fields=True
 )
-"""The shape of the column ``page_versions.fields``, to check what others wrote."""
+"""Shape of the column ``page_versions.fields``, to validate imported data."""
 
 
 def _page(row: tuple[Any, ...]) -> Page:
@@ -411,10 +414,10 @@ def find_page(tx: Transaction, state: State, page_id: str) -> Page | None:
 _BATCH = 500
 
 
-def _found(
+def _find_rows(
     tx: Transaction, state: State, table: str, key: str, columns: str, wanted: Iterable[str]
 ) -> dict[str, tuple[Any, ...] | None]:
-    """The topmost row of each of these ids, None where it says deleted."""
+    """Return the topmost row of each of these IDs, or None where it is marked as deleted."""
     found: dict[str, tuple[Any, ...] | None] = {}
     left = list(dict.fromkeys(wanted))
     for layer in state.layers:
@@ -431,20 +434,21 @@ def _found(
 
 
 def find_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, Page]:
-    """Those of these pages that the state has, by id."""
-    rows = _found(tx, state, "page_versions", "page_id", _PAGE, page_ids)
+    """Return those of these pages that the state has, by ID."""
+    rows = _find_rows(tx, state, "page_versions", "page_id", _PAGE, page_ids)
     return {id: _page(row) for id, row in rows.items() if row is not None}
 
 
 def get_page(tx: Transaction, state: State, page_id: str) -> Page:
     page = find_page(tx, state, page_id)
     if page is None:
-        raise NotFound(f"There is no page {page_id!r} here.")
+        raise NotFound(f"This content has no page {page_id!r}.")
     return page
 
 
 def _overlay(layers: Iterable[list[tuple[Any, ...]]]) -> dict[str, tuple[Any, ...]]:
-    """Rows by id, upper layers first; rows that say deleted stay in, to hide what lies below."""
+    """Return rows by ID, upper layers first. Rows marked as deleted are included, to hide those in lower
+    layers."""
     found: dict[str, tuple[Any, ...]] = {}
     for rows in layers:
         for row in rows:
@@ -453,7 +457,7 @@ def _overlay(layers: Iterable[list[tuple[Any, ...]]]) -> dict[str, tuple[Any, ..
 
 
 def _pages_where(tx: Transaction, state: State, where: str, **parameters: Any) -> list[Page]:
-    """Pages for which ``where`` holds in the state as a whole, not just in one layer."""
+    """Return the pages for which ``where`` holds in the state as a whole, not just in one layer."""
     top, *below = state.layers
     rows = tx.all(
         f"SELECT {_PAGE} FROM page_versions p WHERE {_VALID} AND {where}",
@@ -463,7 +467,7 @@ def _pages_where(tx: Transaction, state: State, where: str, **parameters: Any) -
     )
     kept = [row for row in rows if not row[-1]]
     for layer in below:
-        # A page of a lower layer counts only when the branch above says nothing of it.
+        # A page of a lower layer counts only if the branch above has no row for it.
         kept += tx.all(
             f"""SELECT {_PAGE} FROM page_versions p WHERE {_VALID} AND {where} AND NOT EXISTS (
                   SELECT 1 FROM page_versions u WHERE u.branch_id = :top AND u.page_id = p.page_id
@@ -478,14 +482,15 @@ def _pages_where(tx: Transaction, state: State, where: str, **parameters: Any) -
 
 
 def list_children(tx: Transaction, state: State, parents: Iterable[str | None]) -> list[Page]:
-    """The children of these pages (None: the top), in order within each parent."""
+    """Return the children of these pages (None: the top level), in order within each parent."""
     wanted = [parent or "" for parent in parents]
     pages = _pages_where(tx, state, "p.parent_id IN :parents", parents=wanted) if wanted else []
     return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
 
 
-def _of_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, Any]]:
-    """``select`` from the pages of each layer for which ``where`` holds in the state as a whole, and what these take."""
+def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str], dict[str, Any]]:
+    """Return ``select`` for the pages of each layer for which ``where`` holds in the state as a whole, and
+    the parameters."""
     selects, parameters = [], dict[str, Any]()
     for n, layer in enumerate(state.layers):
         valid = _VALID.replace(":branch", f":branch_{n}").replace(":seq", f":seq_{n}")
@@ -509,13 +514,13 @@ def slice_children(
     at: int = 0,
     after: tuple[str, str] | None = None,
 ) -> list[Page]:
-    """Up to ``limit`` children of a page (None: the top) in order, from the one at the index ``at`` of those behind the
-    rank and id ``after``."""
+    """Return up to ``limit`` children of a page (None: the top level) in order, starting at the index ``at``
+    of those after the rank and ID ``after``."""
     among = "p.parent_id = :parent AND p.deleted = 0"
     if after is not None:
         among += " AND (p.rank, p.page_id) > (:after_rank, :after_id)"
     after_rank, after_id = after or ("", "")
-    selects, layers = _of_layers(state, "SELECT p.rank, p.page_id FROM page_versions p", among)
+    selects, layers = _select_from_layers(state, "SELECT p.rank, p.page_id FROM page_versions p", among)
     rows = tx.all(
         f"{' UNION ALL '.join(selects)} ORDER BY 1, 2 LIMIT :limit OFFSET :at",
         parent=parent or "",
@@ -530,7 +535,7 @@ def slice_children(
 
 
 def count_children(tx: Transaction, state: State, parent: str | None, before: Page | None = None) -> int:
-    """How many children a page (None: the top) has, or how many of them come before one."""
+    """Return the number of children of a page (None: the top level), or of those before one of them."""
     where, key = "p.parent_id = :parent", {}
     if before is not None:
         where += " AND (p.rank, p.page_id) < (:rank, :id)"
@@ -539,9 +544,9 @@ def count_children(tx: Transaction, state: State, parent: str | None, before: Pa
 
 
 def find_parents(tx: Transaction, state: State, page_ids: Iterable[str]) -> set[str]:
-    """Those of these pages that have others below them."""
+    """Return those of these pages that have subpages."""
     below = "p.parent_id = w.id AND p.deleted = 0"
-    selects, layers = _of_layers(state, "SELECT 1 FROM page_versions p", below)
+    selects, layers = _select_from_layers(state, "SELECT 1 FROM page_versions p", below)
     any_below = " OR ".join(f"EXISTS ({select})" for select in selects)
     wanted = tx.given("ids", "id")
     rows = tx.all(f"SELECT w.id FROM {wanted} AS w WHERE {any_below}", ids=json_list(page_ids), **layers)
@@ -549,12 +554,12 @@ def find_parents(tx: Transaction, state: State, page_ids: Iterable[str]) -> set[
 
 
 def list_by_slug(tx: Transaction, state: State, parent: str | None, slug: str) -> list[Page]:
-    """The children of a page (None: the top) with this slug."""
+    """Return the children of a page (None: the top level) with this slug."""
     return _pages_where(tx, state, "p.parent_id = :parent AND p.slug = :slug", parent=parent or "", slug=slug)
 
 
 def list_subtree(tx: Transaction, state: State, page_id: str) -> list[Page]:
-    """Everything below a page, parents before children."""
+    """Return everything below a page, parents before children."""
     found: list[Page] = []
     level: list[str | None] = [page_id]
     while level:
@@ -565,7 +570,7 @@ def list_subtree(tx: Transaction, state: State, page_id: str) -> list[Page]:
 
 
 def list_pages(tx: Transaction, state: State) -> list[Page]:
-    """Every page of the state, siblings in order."""
+    """Return all pages of the state, siblings in order."""
     rows = _overlay(
         tx.all(
             f"SELECT {_PAGE} FROM page_versions p WHERE p.branch_id = :branch AND +p.from_seq <= :seq AND p.to_seq > :seq",
@@ -580,13 +585,13 @@ def list_pages(tx: Transaction, state: State) -> list[Page]:
 
 
 def list_computed(tx: Transaction, state: State) -> list[Page]:
-    """The pages of the state that are made of something else, siblings in order."""
+    """Return the computed pages of the state, siblings in order."""
     pages = _pages_where(tx, state, "p.kind = 'computed'")
     return sorted(pages, key=lambda page: (page.parent or "", page.rank, page.id))
 
 
 def list_spaces_with_computed(tx: Transaction, organization_id: str) -> list[str]:
-    """The spaces of an organization that have or had computed pages."""
+    """Return the spaces of an organization that have or had computed pages."""
     rows = tx.all(
         """SELECT s.id FROM spaces s WHERE s.organization_id = :org AND s.deleted_at IS NULL AND EXISTS (
              SELECT 1 FROM branches b JOIN page_versions p ON p.branch_id = b.id AND p.kind = 'computed'
@@ -597,7 +602,7 @@ def list_spaces_with_computed(tx: Transaction, organization_id: str) -> list[str
 
 
 def find_page_by_path(tx: Transaction, state: State, path: str) -> Page | None:
-    """The page at a path of slugs: one indexed look-up a level."""
+    """Return the page at a path of slugs, with one indexed lookup per level."""
     page: Page | None = None
     for slug in [part for part in path.split("/") if part]:
         found = list_by_slug(tx, state, page.id if page else None, slug)
@@ -613,7 +618,7 @@ def find_page_by_file(tx: Transaction, state: State, file_path: str) -> Page | N
 
 
 def list_ancestors(tx: Transaction, state: State, page: Page) -> list[Page]:
-    """From the top down to the page's parent."""
+    """Return the ancestors of a page from the top down."""
     chain: list[Page] = []
     seen = {page.id}
     parent = page.parent
@@ -628,7 +633,8 @@ def list_ancestors(tx: Transaction, state: State, page: Page) -> list[Page]:
 
 
 def trace_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, list[Page]]:
-    """Those of these pages that the state has, each behind its ancestors, from the top down: a look-up a level."""
+    """Return those of these pages that the state has, each after its ancestors from the top down, with one
+    lookup per level."""
     found = find_pages(tx, state, page_ids)
     known, level = dict(found), found
     while level:
@@ -646,7 +652,7 @@ def trace_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[
 
 
 class ItemFields(Struct, forbid_unknown_fields=True):
-    """The shape of the column ``item_versions.fields``."""
+    """Shape of the column ``item_versions.fields``."""
 
     content_type: str | None = None
     width: int | None = None
@@ -658,7 +664,7 @@ def count_pages(tx: Transaction, state: State) -> int:
 
 
 def _count(tx: Transaction, state: State, table: str, key: str, where: str, **parameters: Any) -> int:
-    """How many rows the state has for which ``where`` holds."""
+    """Return the number of rows of the state for which ``where`` holds."""
     top, *below = state.layers
     live = "p.branch_id = :branch AND +p.from_seq <= :seq AND p.to_seq > :seq AND p.deleted = 0"
     count: int = tx.value(
@@ -708,15 +714,15 @@ def find_item(tx: Transaction, state: State, item_id: str, kind: ItemKind) -> It
 
 
 def find_items(tx: Transaction, state: State, item_ids: Iterable[str]) -> dict[str, Item]:
-    """Those of these items that the state has, of whatever kind, by id."""
-    rows = _found(tx, state, "item_versions", "item_id", _ITEM, item_ids)
+    """Return those of these items that the state has, of any kind, by ID."""
+    rows = _find_rows(tx, state, "item_versions", "item_id", _ITEM, item_ids)
     return {id: _item(row) for id, row in rows.items() if row is not None}
 
 
 def get_item(tx: Transaction, state: State, item_id: str, kind: ItemKind) -> Item:
     item = find_item(tx, state, item_id, kind)
     if item is None:
-        raise NotFound(f"There is no {kind.replace('-', ' ')} {item_id!r} here.")
+        raise NotFound(f"This content has no {kind.replace('-', ' ')} {item_id!r}.")
     return item
 
 
@@ -725,7 +731,7 @@ _NOT_ABOVE = """NOT EXISTS (SELECT 1 FROM item_versions u WHERE u.branch_id = :t
 
 
 def _items_where(state: State, where: str) -> tuple[str, dict[str, Any]]:
-    """A SELECT over the state as a whole (``UNION ALL`` of its layers) and its parameters."""
+    """Return a SELECT over the state as a whole (a ``UNION ALL`` of its layers) and its parameters."""
     top, *below = state.layers
     parts = [
         f"""SELECT {_ITEM} FROM item_versions p WHERE p.branch_id = :top AND +p.from_seq <= :top_seq
@@ -748,14 +754,14 @@ def find_item_by_path(tx: Transaction, state: State, path: str) -> Item | None:
 
 
 def list_items(tx: Transaction, state: State, kind: ItemKind) -> list[Item]:
-    """All items of a kind, oldest first."""
+    """Return all items of a kind, oldest first."""
     sql, parameters = _items_where(state, "p.kind = :kind")
     return sorted((_item(row) for row in tx.all(sql, kind=kind, **parameters)), key=lambda item: item.id)
 
 
 def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> list[str]:
-    """The hashes of all files whose names end with one of these and that any revision of any branch of a space has
-    or had."""
+    """Return the hashes of all files with one of these suffixes that any revision of any branch of a space
+    has or had."""
     ends = " OR ".join(f"lower(i.name) LIKE '%{suffix}'" for suffix in suffixes)
     rows = tx.all(
         f"""SELECT DISTINCT i.content FROM branches b JOIN item_versions i ON i.branch_id = b.id
@@ -766,7 +772,8 @@ def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> lis
 
 
 def list_rasters(tx: Transaction, space_id: str) -> list[Item]:
-    """The files with a width and a height that any revision of any branch of a space has or had, each content once."""
+    """Return the files with a width and height that any revision of any branch of a space has or had, each
+    content once."""
     rows = tx.all(
         f"""SELECT {_ITEM} FROM branches b JOIN item_versions p ON p.branch_id = b.id
             WHERE b.space_id = :space AND p.from_seq <= b.sequence AND p.kind = 'file' AND p.content IS NOT NULL
@@ -777,7 +784,7 @@ def list_rasters(tx: Transaction, space_id: str) -> list[Item]:
 
 
 def list_variables(tx: Transaction, state: State) -> dict[str, Any]:
-    """The values of the space's variables, by name."""
+    """Return the values of the space's variables by name."""
     return {
         item.name: msgspec.json.decode(item.content or "null") for item in list_items(tx, state, "variable")
     }
@@ -788,7 +795,7 @@ def list_items_page(
 ) -> Slice[Item]:
     sql, parameters = _items_where(state, "p.kind = :kind")
     count = tx.value(f"SELECT count(*) FROM ({sql}) AS items", kind=kind, **parameters)
-    # All ids are behind nothing; said so, SQLite begins in the index that has their order.
+    # The condition is always true and makes SQLite use the index that is ordered by ID.
     source = f"FROM ({sql}) AS items WHERE item_id > ''"
     return list_page(
         tx, limit, page, "items.*", source, _item, by="item_id", count=count, kind=kind, **parameters
@@ -803,7 +810,7 @@ def count_items(tx: Transaction, state: State, kind: ItemKind) -> int:
 
 
 class FoundDocument(Struct, frozen=True):
-    """Whose text a document is, in a state that has it."""
+    """Owner of a document, in a state that contains it."""
 
     state: State
     owner_id: str
@@ -812,8 +819,8 @@ class FoundDocument(Struct, frozen=True):
 
 
 def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocument:
-    """The text with this hash: as main has it now, else as the space had it last, in whichever branch. Raises
-    NotFound."""
+    """Return the text with this hash: as it is in main, or else as any branch of the space had it last.
+    Raises NotFound."""
     found = tx.one(
         """SELECT v.owner, v.kind, v.path, r.id FROM (
              SELECT branch_id, from_seq, to_seq, page_id AS owner, 'page' AS kind, file_path AS path
@@ -833,7 +840,7 @@ def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocum
         space=space_id,
     )
     if found is None:
-        raise NotFound(f"There is no document {document_id!r} in this space.")
+        raise NotFound(f"This space has no document {document_id!r}.")
     owner, kind, path, revision = found
     return FoundDocument(revision_state(tx, space_id, revision), owner, kind, path)
 
@@ -842,7 +849,7 @@ def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocum
 
 
 class Changes(Struct):
-    """What a revision changes: the new state of each page and item, None where it goes away."""
+    """Changes of a revision: the new state of each page and item, None for deleted ones."""
 
     pages: dict[str, Page | None] = {}
     items: dict[str, Item | None] = {}
@@ -855,10 +862,10 @@ class Changes(Struct):
 
 
 class Staged(Struct, frozen=True):
-    """A revision whose rows are written before it.
+    """Revision whose rows are written before it.
 
-    ``sequence``: the one that they have, far beyond the head of the branch. ``version``: that of what is derived with
-    them. ``pages``, ``items``: the ids of what they take the place of (``json_list``).
+    ``sequence``: the sequence of the rows, far beyond the head of the branch. ``version``: that of the
+    derived data. ``pages``, ``items``: the IDs of what they replace (``json_list``).
     """
 
     version: int
@@ -869,15 +876,15 @@ class Staged(Struct, frozen=True):
 
 
 def list_replaced(tx: Transaction, layer: Layer, changes: Changes) -> tuple[str, str]:
-    """The pages and the items that a branch has rows of, of those that change; as ``json_list`` makes them."""
+    """Return the changed pages and items of which a branch already has rows, as ``json_list`` returns them."""
     of_branch = State("", "", (layer,))
-    pages = _found(tx, of_branch, "page_versions", "page_id", "p.page_id, p.deleted", changes.pages)
-    items = _found(tx, of_branch, "item_versions", "item_id", "p.item_id, p.deleted", changes.items)
+    pages = _find_rows(tx, of_branch, "page_versions", "page_id", "p.page_id, p.deleted", changes.pages)
+    items = _find_rows(tx, of_branch, "item_versions", "item_id", "p.item_id, p.deleted", changes.items)
     return json_list(pages), json_list(items)
 
 
-def _close(tx: Transaction, table: str, column: str, branch_id: str, sequence: int, ids: str) -> None:
-    """Ends the rows that count so far. The signs as for ``_VALID``."""
+def _end_validity(tx: Transaction, table: str, column: str, branch_id: str, sequence: int, ids: str) -> None:
+    """End the validity of the current rows. The plus signs as for ``_VALID``."""
     tx.run(
         f"""UPDATE {table} SET to_seq = :seq
             WHERE branch_id = :branch AND {column} {tx.among("ids")}
@@ -889,8 +896,8 @@ def _close(tx: Transaction, table: str, column: str, branch_id: str, sequence: i
 
 
 def insert_rows(tx: Transaction, branch_id: str, sequence: int, changes: Changes, *, hides: bool) -> None:
-    """Rows for what changes, from a sequence on. ``hides``: the branch lies over another, and must say what goes away
-    to hide it there; main forgets it."""
+    """Insert rows for the changes, valid from a sequence. ``hides``: the branch is on top of another one, so
+    deletions need rows that hide what is below; main has no rows for deletions."""
     moment = now()
     tx.run_many(
         """INSERT INTO page_versions (branch_id, page_id, from_seq, to_seq, deleted, parent_id, rank, slug, kind, title,
@@ -942,14 +949,15 @@ def commit(
     parents: Iterable[str] = (),
     base_sequence: int | None = None,
     conflicts: str | None = None,
-    goes_on: tuple[str, int] | None = None,
+    continues: tuple[str, int] | None = None,
 ) -> State:
-    """Makes the next revision of the state's upper branch. The state must be its head: else BranchMoved.
+    """Create the next revision of the state's upper branch. Raises BranchMoved unless the state is its head.
 
-    ``agent``: the program by which the author made it. ``staged``: the rows of these changes, where they are written
-    already. ``base_sequence``: for a change request that moves to a newer state of main. ``parents`` come beside the
-    revision before. ``goes_on``: the revision before and where the saves in a row began that this one goes on, where it
-    is still the one before. Rows are written for what changed, whatever the size of the space.
+    ``agent``: the agent through which the author made it. ``staged``: the rows of these changes, if they are
+    already written. ``base_sequence``: for a change request that moves to a newer state of main. ``parents``
+    are added to the previous revision. ``continues``: the previous revision and the start of the consecutive
+    saves that this one continues, if it is still the previous one. Only changed rows are written, regardless
+    of the size of the space.
     """
     branch, head = state.layers[0].branch_id, state.layers[0].sequence
     sequence = staged.sequence if staged else head + 1
@@ -964,7 +972,7 @@ def commit(
         branch=branch,
         old=head,
     )
-    # What somebody else has written below this sequence would count with it.
+    # Rows that someone else wrote below this sequence would count with it.
     if not moved or (staged and _has_rows_between(tx, branch, head, sequence)):
         raise BranchMoved
     tx.run(
@@ -985,15 +993,17 @@ def commit(
         merged=merged_from,
         conflicts=conflicts,
         agent=agent,
-        saves_since=goes_on[1] if goes_on and staged is None and goes_on[0] == state.revision_id else None,
+        saves_since=continues[1]
+        if continues and staged is None and continues[0] == state.revision_id
+        else None,
     )
     if staged is None:
         insert_rows(tx, branch, sequence, changes, hides=over is not None)
         replaced = json_list(changes.pages), json_list(changes.items)
     else:
         replaced = staged.pages, staged.items
-    _close(tx, "page_versions", "page_id", branch, sequence, replaced[0])
-    _close(tx, "item_versions", "item_id", branch, sequence, replaced[1])
+    _end_validity(tx, "page_versions", "page_id", branch, sequence, replaced[0])
+    _end_validity(tx, "item_versions", "item_id", branch, sequence, replaced[1])
     if over is None:
         advance_main(tx, branch, revision_id)
     layers = (Layer(branch, sequence), over) if over else (Layer(branch, sequence),)

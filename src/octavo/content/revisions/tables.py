@@ -1,4 +1,4 @@
-"""What the tables of content are, and what becomes of it when its space is copied or purged."""
+"""Declarations of the tables of content, and hooks for copying and purging spaces."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from octavo.organization.spaces.hooks import before_copy, on_begin, on_copy, on_
 from .bodies import delete_bodies
 from .copying import copy_content, list_content_writes
 from .deriving import copy_derived
-from .initializing import begin_main, let_copy_count
+from .initializing import activate_copy, insert_main
 from .store import ITEM_KINDS, ItemFields, PageFields, RevisionType
 
 _BRANCHES = "(SELECT id FROM branches WHERE space_id IN {spaces})"
 _COUNTING = """branch_id IN (SELECT id FROM branches WHERE space_id IN (
     SELECT id FROM spaces WHERE organization_id = :org))
   AND from_seq <= (SELECT b.sequence FROM branches b WHERE b.id = branch_id)"""
-"""Rows that are beyond the head of their branch belong to a space, and go along with no organization."""
+"""Condition for rows that count. Rows beyond the head of their branch belong to a space and are not exported
+with an organization."""
 
 declare(
     Table(
@@ -66,8 +67,8 @@ declare(
         columns=(row("owner_id", "page_versions.page_id", "item_versions.item_id"),),
         json={"keys": dict[str, str]},
     ),
-    Table(name="node_whereabouts", stays="noted anew with the next comment or edit"),
-    Table(name="bodies", stays="go along as files"),
+    Table(name="node_whereabouts", stays="rebuilt with the next comment or edit"),
+    Table(name="bodies", stays="exported as files"),
     Table(name="derived_versions", of_space="space_id IN {spaces}", many=True, derived=True),
     Table(name="staged_versions", derived=True),
     Table(name="derivation", derived=True),
@@ -75,8 +76,8 @@ declare(
 
 
 def purge_node_keys(tx: Transaction, space_id: str) -> None:
-    """Deletes the kept keys of nodes that no other space has: a copy has the same pages with the same texts, and
-    then the keys are its own as well."""
+    """Delete the kept keys of nodes that no other space has. A copy has the same pages with the same texts,
+    and so uses the same keys."""
     branches = "(SELECT id FROM branches WHERE space_id = :space)"
     for kept, table, owner, body in (
         ("node_keys", "page_versions", "page_id", "body"),
@@ -92,8 +93,8 @@ def purge_node_keys(tx: Transaction, space_id: str) -> None:
 
 
 before_copy(list_content_writes)
-on_begin(begin_main)
-on_copy(let_copy_count)
+on_begin(insert_main)
+on_copy(activate_copy)
 on_copy(copy_content)
 on_copy(copy_derived)
 on_purge(purge_node_keys)

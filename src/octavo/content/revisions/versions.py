@@ -1,10 +1,11 @@
-"""What is written before the revision that it belongs to.
+"""Versions of data that is written before the revision it belongs to.
 
-What a large revision writes, and what is derived with it, is written in short transactions before its own. It counts
-only once the revision says so. Pages and items are under a sequence far beyond the head of their branch, which becomes
-the head. What is derived has a version: it is 0 until a large revision writes the rows of many owners (pages and
-reusable contents) beside those that count, under a version of its own, and switches these owners to it. Later edits
-write under the version that counts. Rows that do not count are not there for anybody, and a job removes them.
+The rows of a large revision, and the data derived with it, are written in short transactions beforehand and
+count only once the revision is created. Pages and items have a sequence far beyond the head of their branch,
+which becomes the head. Derived data has a version: it is 0 until a large revision writes the rows of many
+owners (pages and reusable contents) next to the current ones, under a new version, and switches these owners
+to it. Later edits write under the current version. Rows that don't count are invisible, and a job removes
+them.
 """
 
 from __future__ import annotations
@@ -20,19 +21,20 @@ from .store import BranchMoved, Staged, lock_branch
 
 _BATCH = 500
 _GAP = 2**32
-"""Sequences that a branch may come to before those of what is staged: more revisions than anybody makes meanwhile."""
+"""Sequences between the head of a branch and a staged revision: more than anyone can create in the meantime.
+"""
 DAY = 24 * 3600 * 1000
-"""A version that was begun so long ago, in milliseconds, and is not switched to, is of a process that died."""
+"""Age in milliseconds after which an unclaimed version is assumed to belong to a process that died."""
 
 
 def current_version(space: str, owner: str) -> str:
-    """SQL of the version that counts; ``space`` and ``owner`` are SQL of the ids."""
+    """Return SQL for the current version. ``space`` and ``owner`` are SQL expressions for the IDs."""
     return f"""COALESCE((SELECT dv.version FROM derived_versions dv
                  WHERE dv.space_id = {space} AND dv.owner_id = {owner}), 0)"""
 
 
 def current_versions(tx: Transaction, space_id: str, owner_ids: Iterable[str]) -> dict[str, int]:
-    """The version that counts, for each of these."""
+    """Return the current version of each of these owners."""
     found = dict.fromkeys(owner_ids, 0)
     asked = list(found)
     for start in range(0, len(asked), _BATCH):
@@ -46,11 +48,14 @@ def current_versions(tx: Transaction, space_id: str, owner_ids: Iterable[str]) -
 
 
 def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tuple[str, str]) -> Staged:
-    """A version and a sequence to write under; ``replaced`` as ``list_replaced`` gives it. What a killed process leaves
-    of it is removed after a day, or before a later one counts. Raises BranchMoved where the branch is gone."""
+    """Reserve a version and a sequence to write under; ``replaced`` as returned by ``list_replaced``.
+
+    What a killed process leaves is removed after a day, or before a later version counts. Raises BranchMoved
+    if the branch is gone.
+    """
     if not lock_branch(tx, branch_id):
         raise BranchMoved
-    # Beyond whatever there is, also of those that died: what they wrote must not count with this.
+    # Beyond all existing rows, including those of dead processes, which must not count with this revision.
     highest = tx.value(
         """SELECT max(used.sequence) FROM (
              SELECT sequence FROM branches WHERE id = :branch
@@ -69,13 +74,13 @@ def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tupl
         sequence=staged.sequence,
         now=now(),
     )
-    _order_removal(tx, space_id, run_at=now() + DAY)
+    _enqueue_removal(tx, space_id, run_at=now() + DAY)
     return staged
 
 
-def hold_version(tx: Transaction, staged: Staged) -> None:
-    """Makes sure that nobody ends a version while this transaction writes under it. Raises BranchMoved where it was
-    ended."""
+def lock_version(tx: Transaction, staged: Staged) -> None:
+    """Lock a version so that nobody ends it while this transaction writes under it. Raises BranchMoved if it
+    has ended."""
     lock_branch(tx, staged.branch_id)
     if not tx.one(
         f"SELECT 1 FROM staged_versions WHERE version = :version{tx.for_update}", version=staged.version
@@ -84,47 +89,49 @@ def hold_version(tx: Transaction, staged: Staged) -> None:
 
 
 def claim_version(tx: Transaction, space_id: str, staged: Staged) -> None:
-    """Ends the writing of a version in the transaction that makes it count. Raises BranchMoved where it was ended
-    before, and some of its rows may be gone."""
+    """End the writing of a version in the transaction that makes it count. Raises BranchMoved if it has
+    already ended and some of its rows may be gone."""
     if not end_version(tx, space_id, staged):
         raise BranchMoved
 
 
 def end_version(tx: Transaction, space_id: str, staged: Staged) -> bool:
-    """Ends the writing of a version, and has whatever does not count then removed. False where it was ended before."""
+    """End the writing of a version and enqueue the removal of rows that don't count. Return False if it has
+    already ended."""
     ended = bool(tx.run("DELETE FROM staged_versions WHERE version = :version", version=staged.version))
     if ended:
-        _order_removal(tx, space_id)
+        _enqueue_removal(tx, space_id)
     return ended
 
 
 def end_earlier(tx: Transaction, space_id: str, staged: Staged) -> None:
-    """Ends what was begun on the branch before this version: had it a head beyond them, they would count."""
+    """End the versions of the branch that began before this one: its rows would count if the head moved
+    beyond them."""
     if tx.run(
         "DELETE FROM staged_versions WHERE branch_id = :branch AND sequence < :sequence",
         branch=staged.branch_id,
         sequence=staged.sequence,
     ):
-        _order_removal(tx, space_id)
+        _enqueue_removal(tx, space_id)
 
 
 def end_versions(tx: Transaction, space_id: str, begun_before: int | None = None) -> None:
-    """Ends the writing of all versions of a space, or of those begun before a moment, without switching to them.
-    Others that may have died by then are looked for later."""
+    """End the writing of all versions of a space, or of those that began before a time, without switching to
+    them. Check again later for others that may have died."""
     ended = tx.run(
         "DELETE FROM staged_versions WHERE space_id = :space AND began_at <= :before",
         space=space_id,
         before=now() if begun_before is None else begun_before,
     )
     if ended:
-        _order_removal(tx, space_id)
+        _enqueue_removal(tx, space_id)
     if tx.one("SELECT 1 FROM staged_versions WHERE space_id = :space LIMIT 1", space=space_id):
-        _order_removal(tx, space_id, run_at=now() + DAY)
+        _enqueue_removal(tx, space_id, run_at=now() + DAY)
 
 
 def switch_version(tx: Transaction, space_id: str, owners: str, version: int) -> None:
-    """From now on this version counts for these owners (``json_list``)."""
-    # SQLite would take the ON of the conflict for one of a join without WHERE.
+    """Make this version the current one for these owners (``json_list``)."""
+    # Without WHERE, SQLite would parse ON CONFLICT as the ON of a join.
     tx.run(
         f"""INSERT INTO derived_versions (space_id, owner_id, version)
             SELECT :space, id, :version FROM {tx.given("owners", "id")} AS g WHERE 1 = 1
@@ -135,8 +142,8 @@ def switch_version(tx: Transaction, space_id: str, owners: str, version: int) ->
     )
 
 
-def _order_removal(tx: Transaction, space_id: str, run_at: int | None = None) -> None:
-    """Has rows that do not count removed, at once or later (``run_at``, in milliseconds)."""
+def _enqueue_removal(tx: Transaction, space_id: str, run_at: int | None = None) -> None:
+    """Enqueue the removal of rows that don't count, now or later (``run_at``, in milliseconds)."""
     when = "later" if run_at is not None else "now"
     organization = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
     jobs.enqueue(

@@ -12,11 +12,17 @@ from importlib.metadata import version
 
 import msgspec
 
-from octavo.content.references.resolving import Nobody, page_owner, state_resolver
+from octavo.content.references.resolving import NobodyViewer, page_owner, state_resolver
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.computing import on_dependency_change
-from octavo.content.revisions.drawing import Drawing, draw_blocks, drawn_states, holds_drawings, list_drawn
-from octavo.content.revisions.expanding import asker_at, computed_document, computed_state, expand
+from octavo.content.revisions.drawing import (
+    Drawing,
+    contains_rendered_blocks,
+    draw_blocks,
+    list_drawn,
+    list_rendering_states,
+)
+from octavo.content.revisions.expanding import computed_document, computed_state, expand, requester_at
 from octavo.content.revisions.staging import BATCH
 from octavo.content.revisions.store import (
     Item,
@@ -113,7 +119,7 @@ def _index_long(context: Context, space_id: str, branch_id: str, page_id: str) -
         if page is None:
             return
         document = read_source(tx, page.body)
-        draws = holds_drawings(document)
+        draws = contains_rendered_blocks(document)
         text = page_text(tx, space_id, page, document, draws=draws)
     with context.db.write() as tx:
         if not lock_branch(tx, branch_id):
@@ -237,14 +243,14 @@ class _Reading:
     def __init__(self, context: Context, tx: Transaction, space_id: str) -> None:
         self._tx = tx
         self.state = main_state(tx, space_id)
-        self._asker = asker_at(tx, space_id, None)
-        self._resolver = state_resolver(tx, self.state, app_hosts(context.settings.url), Nobody())
+        self._asker = requester_at(tx, space_id, None)
+        self._resolver = state_resolver(tx, self.state, app_hosts(context.settings.url), NobodyViewer())
 
     def hash_of(self, page: Page, draws: bool) -> str:
         """Return a hash of all that a page is made of, our own code included."""
         if draws:
             drawn = list_drawn(self._drawing(page), read_source(self._tx, page.body))
-            made_of: object = (drawn, drawn_states(self._tx, self._asker, drawn))
+            made_of: object = (drawn, list_rendering_states(self._tx, self._asker, drawn))
         else:
             made_of = computed_state(self._tx, self.state.space_id, page)
         fields = (page.title, page.link_title, page.description, page.body, page.computed)

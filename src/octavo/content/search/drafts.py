@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from octavo.content.revisions.bodies import get_body, read_source
-from octavo.content.revisions.store import State, find_pages, list_changed, list_held, main_state
+from octavo.content.revisions.store import State, find_pages, list_branch_content, list_changed, main_state
 from octavo.core.pages import Page
 from octavo.core.sentences import stem
 from octavo.kit.db.database import Transaction
@@ -51,7 +51,7 @@ def draft_of(tx: Transaction, state: State) -> Draft | None:
         if layer.branch_id == main.layers[0].branch_id:
             pages |= list_changed(tx, main.layers[0], layer.sequence).pages
         else:
-            pages |= list_held(tx, layer).pages
+            pages |= list_branch_content(tx, layer).pages
     return Draft(state, pages)
 
 

@@ -14,8 +14,8 @@ from tempfile import SpooledTemporaryFile
 import msgspec
 
 from octavo.content.revisions.bodies import get_body, list_oversized, read_source
-from octavo.content.revisions.deriving import order_rebuilding
-from octavo.content.revisions.drawing import holds_drawings
+from octavo.content.revisions.deriving import enqueue_rebuild
+from octavo.content.revisions.drawing import contains_rendered_blocks
 from octavo.content.revisions.staging import BATCH
 from octavo.content.revisions.store import Changes, State, list_pages, main_state
 from octavo.core.document.anchors import Conditions
@@ -98,7 +98,7 @@ def prepare(
         prepared.later = prepared.later or (page is not None and page.kind == "computed")
         if page is not None and page.kind in INDEXED:
             document = read_source(tx, page.body)
-            draws = holds_drawings(document)
+            draws = contains_rendered_blocks(document)
             prepared.later = prepared.later or draws
             prepared.add(page_text(tx, state.space_id, page, document, draws=draws))
     if not anew:
@@ -247,4 +247,4 @@ def recount(db: Database, space_id: str) -> None:
 def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:
     """Another organization is searched for the space's words from now on: they are indexed anew. Until then only
     searches of the space itself, or of few spaces, find it."""
-    order_rebuilding(tx, space_id)
+    enqueue_rebuild(tx, space_id)

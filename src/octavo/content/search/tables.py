@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.content.revisions.deriving import Derived, Versioned, derive_from_main
+from octavo.content.revisions.deriving import Derived, Versioned, register_derived
 from octavo.kit.db.tables import Table, declare
 from octavo.organization.spaces.hooks import on_transfer
 
@@ -17,7 +17,7 @@ declare(
     ),
     Table(name="search_index", derived=True),
 )
-derive_from_main(
+register_derived(
     Derived(
         prepare,
         is_still_true,

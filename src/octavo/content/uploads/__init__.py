@@ -1,3 +1,3 @@
-"""Files that people upload for later use: for imports, as fonts, and for pages."""
+"""Uploaded files for later use in imports, fonts, and pages."""
 
 from . import tables as tables

@@ -1,7 +1,8 @@
-"""Uploads: a signed URL is given out, and takes the bytes of one file, once, for a while.
+"""Uploads: a signed URL accepts the bytes of one file, once, for a limited time.
 
-What came before a connection was cut is kept: the client asks with HEAD how much that is, and sends the rest with PATCH,
-as in the IETF's draft of resumable uploads for HTTP (``Upload-Offset``, ``Upload-Complete``).
+Bytes that arrive before a connection breaks are kept: the client asks with HEAD how many there are and sends
+the rest with PATCH, as in the IETF draft of resumable uploads for HTTP (``Upload-Offset``,
+``Upload-Complete``).
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from .types import Kind
 PURPOSE = "upload"
 PATH = "/uploads"
 GOOD_FOR = 3600_000
-"""Milliseconds in which a URL takes bytes."""
+"""Milliseconds during which a URL accepts bytes."""
 KEPT_FOR = 24 * GOOD_FOR
-"""Milliseconds in which what was uploaded can be used."""
+"""Milliseconds during which an uploaded file can be used."""
 LARGEST: dict[Kind, int] = {
     "import_file": 100 * 1024 * 1024,
     "customization_font": 5 * 1024 * 1024,
@@ -44,26 +45,26 @@ LARGEST: dict[Kind, int] = {
     "customization_picture": 5 * 1024 * 1024,
 }
 MAX_PARTS = 500
-"""Parts in which a file may come; each is kept by itself until all are there."""
+"""Maximum number of parts of a file; each is stored separately until all have arrived."""
 MAX_WAITING = 200
-"""URLs that somebody has and did not use."""
+"""Maximum number of unused URLs per person."""
 
 
-class Share(Struct, frozen=True):
-    """What one person may upload within a day: files, and bytes of all of them."""
+class UploadLimit(Struct, frozen=True):
+    """Limits of one person's uploads per day: number of files and total bytes."""
 
     files: int
     size: int
 
 
-MEMBER_SHARE = Share(1000, 10 * 1000**3)
-GUEST_SHARE = Share(50, 1000**3)
-"""Guests see some spaces of an organization and belong to nobody's staff."""
+MEMBER_SHARE = UploadLimit(1000, 10 * 1000**3)
+GUEST_SHARE = UploadLimit(50, 1000**3)
+"""Limits of guests, who see some spaces of an organization and may not belong to it."""
 _IN_MEMORY = 1024 * 1024
 
 
 class _Ticket(Struct, frozen=True, array_like=True):
-    """What a URL takes bytes for, and who asked for it."""
+    """Payload of a URL: the upload, and who requested it."""
 
     upload: str
     by: Grantor
@@ -72,10 +73,13 @@ class _Ticket(Struct, frozen=True, array_like=True):
 def open_upload(
     context: Context, org: OrgAccess, kind: Kind, name: str, content_type: str, size: int
 ) -> tuple[str, str]:
-    """The URL that takes a file of ``size`` bytes, and the key that names it then. Raises BadRequest for a file larger than its kind may be, TooManyRequests for more than somebody may have."""
+    """Return a URL that accepts a file of ``size`` bytes, and the key of the file.
+
+    Raises BadRequest for a file that is too large for its kind, and TooManyRequests when a limit is exceeded.
+    """
     largest = LARGEST[kind]
     if size > largest:
-        raise BadRequest(f"file.size: expected at most {largest} bytes.")
+        raise BadRequest(f"file.size: must be at most {largest} bytes.")
     upload = UploadRow(
         id=ids.new_id(),
         organization_id=org.organization_id,
@@ -88,35 +92,42 @@ def open_upload(
         expires_at=now() + KEPT_FOR,
     )
     with context.db.write() as tx:
-        _require_share(tx, upload, GUEST_SHARE if org.role is None else MEMBER_SHARE)
+        _require_within_limit(tx, upload, GUEST_SHARE if org.role is None else MEMBER_SHARE)
         store.insert_upload(tx, upload)
     ticket = msgspec.json.encode(_Ticket(upload.id, grantor_of(org.actor))).decode()
     token = context.signer.sign(PURPOSE, ticket, now() + GOOD_FOR)
     return f"{context.settings.url.rstrip('/')}{PATH}/{token}", upload.id
 
 
-def _require_share(tx: Transaction, upload: UploadRow, share: Share) -> None:
-    """What was uploaded is kept for a day: so the rows that are there are those of a day."""
+def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit) -> None:
+    """Raise TooManyRequests when a limit is exceeded. Uploads are kept for a day, so the existing rows are
+    those of one day."""
     held = store.measure_uploads(tx, upload.user_id)
     if held.waiting >= MAX_WAITING:
-        raise TooManyRequests(f"There are {MAX_WAITING} URLs you did not use yet: upload to them first.")
+        raise TooManyRequests(
+            f"You have {MAX_WAITING} unused upload URLs. Use them first, or wait until they expire."
+        )
     if held.files >= share.files:
-        raise TooManyRequests(f"file: more than the {share.files} files that you can upload within a day.")
+        raise TooManyRequests(
+            f"file: you can upload at most {share.files} files per day. Try again tomorrow."
+        )
     if held.size + upload.size > share.size:
         raise TooManyRequests(
-            f"file.size: more than the {share.size} bytes that you can upload within a day."
+            f"file.size: you can upload at most {share.size} bytes per day. Try again tomorrow."
         )
 
 
 def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, key: str) -> UploadRow:
-    """What somebody uploaded under a key. Raises NotFound, BadRequest."""
+    """Return the file that a person uploaded under a key. Raises NotFound and BadRequest."""
     return store.get_uploads(tx, organization_id, user_id, kind, [key])[0]
 
 
 def upload_route(context: Context, pool: SharedThreads) -> Route:
-    """``/uploads/{token}``: takes the bytes piece by piece, never more than were announced. ``PUT`` takes all of them,
-    ``PATCH`` those behind ``Upload-Offset``; ``GET`` and ``HEAD`` say how many there are. ``pool``: threads that store
-    them."""
+    """Return the route ``/uploads/{token}``, which accepts bytes in pieces, never more than announced.
+
+    ``PUT`` sends all bytes, ``PATCH`` those after ``Upload-Offset``; ``GET`` and ``HEAD`` return how many
+    have arrived. ``pool``: the threads that store them.
+    """
 
     async def open_upload(request: Request) -> UploadRow:
         return await in_thread(pool, request.owner, _open, context, request.parameters["token"])
@@ -131,54 +142,57 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
             try:
                 size = await _receive(request, spool, upload.size)
             except BadRequest:
-                await store_in_turn(_keep_part, upload, 0, spool)
+                await store_in_turn(_save_part, upload, 0, spool)
                 raise
             if size < upload.size:
-                raise BadRequest(f"body: {upload.size} bytes were announced, {size} came")
-            await store_in_turn(_keep, upload, spool)
+                raise BadRequest(
+                    f"body: {upload.size} bytes were announced, but {size} arrived. Send the file again"
+                )
+            await store_in_turn(_save_file, upload, spool)
         return _answer(upload, upload.size, is_done=True)
 
     async def append(request: Request) -> Answer:
         upload = await open_upload(request)
         given = request.header(b"upload-offset")
         if not (given.isascii() and given.isdigit() and len(given) < 16):
-            raise BadRequest("Upload-Offset: expected how many bytes of the file came before.")
+            raise BadRequest("Upload-Offset: must be the number of bytes that were already uploaded.")
         start = int(given)
         _require_next(upload, start)
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
             try:
                 size = await _receive(request, spool, upload.size - start)
             except BadRequest:
-                await store_in_turn(_keep_part, upload, start, spool)
+                await store_in_turn(_save_part, upload, start, spool)
                 raise
             if size == upload.size:
-                await store_in_turn(_keep, upload, spool)
+                await store_in_turn(_save_file, upload, spool)
             else:
-                await store_in_turn(_keep_part, upload, start, spool)
+                await store_in_turn(_save_part, upload, start, spool)
                 if start + size == upload.size:
-                    await store_in_turn(_join, upload)
+                    await store_in_turn(_join_parts, upload)
         return _answer(upload, start + size, is_done=start + size == upload.size)
 
-    async def tell(request: Request) -> Answer:
+    async def report(request: Request) -> Answer:
         upload = await open_upload(request)
-        return _answer(upload, _came(upload), is_done=upload.hash is not None)
+        return _answer(upload, _received(upload), is_done=upload.hash is not None)
 
-    actions = {"PUT": put, "PATCH": append, "GET": tell}
+    actions = {"PUT": put, "PATCH": append, "GET": report}
     return Route(
         f"{PATH}/{{token}}", {method: Action("upload", answer) for method, answer in actions.items()}
     )
 
 
 async def _receive(request: Request, spool: Any, limit: int) -> int:
-    """Writes the body to ``spool``; how many bytes. Raises BadRequest where it was cut, TooLarge."""
+    """Write the body to ``spool`` and return its size in bytes. Raises BadRequest if it was cut off, and
+    TooLarge."""
     size = 0
-    async for part in request.read_parts(limit, "that are to come"):
+    async for part in request.read_parts(limit, "that were announced"):
         size += len(part)
         spool.write(part)
     return size
 
 
-def _came(upload: UploadRow) -> int:
+def _received(upload: UploadRow) -> int:
     return upload.size if upload.hash is not None else upload.received
 
 
@@ -187,7 +201,7 @@ def _offset(came: int, *, is_done: bool) -> dict[str, str]:
 
 
 def _answer(upload: UploadRow, came: int, *, is_done: bool) -> Answer:
-    """What is there of a file; its key once that is all of it."""
+    """Return how many bytes of a file have arrived, and its key once it is complete."""
     headers = {"cache-control": "no-store", **_offset(came, is_done=is_done)}
     if not is_done:
         return Answer(204, b"", "application/json", headers)
@@ -195,10 +209,10 @@ def _answer(upload: UploadRow, came: int, *, is_done: bool) -> Answer:
 
 
 def _require_next(upload: UploadRow, start: int) -> None:
-    came = _came(upload)
+    came = _received(upload)
     if start != came:
         raise Conflict(
-            f"Upload-Offset: {came} bytes of this file are there.",
+            f"Upload-Offset: {came} bytes of this file have arrived. Continue from there.",
             **_offset(came, is_done=upload.hash is not None),
         )
 
@@ -209,11 +223,11 @@ def _open(context: Context, token: str) -> UploadRow:
         with context.db.read() as tx:
             if (upload := _find_open(tx, payload)) is not None:
                 return upload
-    raise NotFound("This URL takes no files, or no more: ask for a new one.")
+    raise NotFound("This upload URL is invalid or has expired. Request a new one.")
 
 
 def _find_open(tx: Transaction, payload: str) -> UploadRow | None:
-    """None where whoever asked for the URL may not upload there any more."""
+    """Return the upload, or None if the person who requested the URL can no longer upload there."""
     try:
         ticket = msgspec.json.decode(payload, type=_Ticket)
     except msgspec.MsgspecError:
@@ -229,50 +243,52 @@ def _find_open(tx: Transaction, payload: str) -> UploadRow | None:
     return upload
 
 
-def _keep(context: Context, upload: UploadRow, spool: Any) -> None:
-    """Keeps all bytes of a file."""
+def _save_file(context: Context, upload: UploadRow, spool: Any) -> None:
+    """Store the complete file."""
     digest = _store(context, spool, upload.size)
     with context.db.write() as tx:
         if not store.set_uploaded(tx, upload.id, digest):
-            raise Conflict("Other bytes were uploaded here before: ask for a new URL.")
+            raise Conflict("Other bytes were already uploaded to this URL. Request a new URL.")
         _release_parts(tx, upload.id)
 
 
 def _store(context: Context, spool: Any, limit: int) -> str:
-    """Stores bytes; their hash."""
+    """Store bytes and return their hash."""
     spool.seek(0)
     digest = hashlib.file_digest(spool, "sha256").hexdigest()
     with context.db.write() as tx:
-        # Whoever released such bytes before: they are not removed now.
+        # Keep the bytes even if they were released before.
         retain(tx, "file", [digest])
     spool.seek(0)
     context.files.put(spool, limit)
     return digest
 
 
-def _keep_part(context: Context, upload: UploadRow, start: int, spool: Any) -> None:
-    """Keeps bytes that follow those that are there. Raises Conflict where others do by now."""
+def _save_part(context: Context, upload: UploadRow, start: int, spool: Any) -> None:
+    """Store the next bytes of a file. Raises Conflict if others arrived in the meantime."""
     size = spool.tell()
-    if not size or start != _came(upload):
+    if not size or start != _received(upload):
         return
     with context.db.read() as tx:
         if len(store.list_parts(tx, upload.id)) >= MAX_PARTS:
-            raise TooManyRequests(f"More than {MAX_PARTS} parts of a file: ask for a new URL.")
+            raise TooManyRequests(
+                f"The file has more than {MAX_PARTS} parts. Request a new URL and send larger parts."
+            )
     digest = _store(context, spool, size)
     with context.db.write() as tx:
         if not store.add_part(tx, upload.id, start, start + size, digest):
-            raise Conflict("Other bytes were uploaded here before: ask with HEAD how many.")
+            raise Conflict("Other bytes were uploaded in the meantime. Send HEAD to get the current offset.")
 
 
-def _join(context: Context, upload: UploadRow) -> None:
-    """Makes the file of its parts, all of which are there."""
+def _join_parts(context: Context, upload: UploadRow) -> None:
+    """Build the file from its parts, all of which have arrived."""
     with context.db.read() as tx:
         parts = store.list_parts(tx, upload.id)
     with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
         for part in parts:
             for chunk in context.files.open(part):
                 spool.write(chunk)
-        _keep(context, upload, spool)
+        _save_file(context, upload, spool)
 
 
 def _release_parts(tx: Transaction, upload_id: str) -> None:
@@ -282,7 +298,7 @@ def _release_parts(tx: Transaction, upload_id: str) -> None:
 
 @job("forgetUploads")
 def forget_uploads(context: Context) -> None:
-    """Forgets what was uploaded and is past its time."""
+    """Delete expired uploads."""
     before = now()
     with context.db.write() as tx:
         release(tx, "file", f"SELECT hash FROM uploads WHERE expires_at <= {before}")

@@ -1,4 +1,4 @@
-"""Uploading files."""
+"""Operations for uploading files."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ operation = Area("imports").operation
     errors=(400,),
 )
 def generate_upload_url(call: Call, org: OrgAccess, body: NewUpload) -> SignedUpload:
-    """A URL to ``PUT`` the bytes of one file to, good for an hour. The key names the file afterwards, for a day and
-    for whoever asked for the URL alone."""
+    """Create a URL to which the bytes of one file can be sent with ``PUT`` within an hour. The key then
+    identifies the file for a day, and only for the person who requested the URL."""
     file = body.file
     url, key = receiving.open_upload(call.context, org, body.kind, file.name, file.type, file.size)
     return SignedUpload(url=url, key=key)

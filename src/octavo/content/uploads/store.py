@@ -13,7 +13,7 @@ from octavo.kit.db.database import Transaction
 
 
 class UploadRow(Struct, frozen=True):
-    """``hash`` is None until all bytes came; ``received``: how many of them did, while not all of them have."""
+    """Upload. ``hash`` is None until all bytes have arrived; ``received``: the number of bytes so far."""
 
     id: str
     organization_id: str
@@ -36,7 +36,7 @@ def insert_upload(tx: Transaction, row: UploadRow) -> None:
 
 
 def find_upload(tx: Transaction, upload_id: str) -> UploadRow | None:
-    """None for one that is not there, or no more."""
+    """Return None if the upload does not exist or has expired."""
     row = tx.one(
         f"SELECT {_UPLOAD} FROM uploads WHERE id = :id AND expires_at > :now", id=upload_id, now=now()
     )
@@ -51,8 +51,11 @@ def get_uploads(
     keys: Sequence[str],
     places: Sequence[str] | None = None,
 ) -> list[UploadRow]:
-    """What somebody uploaded under these keys, in their order. ``places``: where each key stands, if not in ``files``.
-    Raises NotFound for keys that are not theirs, BadRequest where the bytes did not come yet."""
+    """Return the files that a person uploaded under these keys, in order. ``places``: the fields with the
+    keys, by default in ``files``.
+
+    Raises NotFound for keys that are not theirs, and BadRequest if the bytes have not arrived yet.
+    """
     found = []
     for key, place in zip(keys, places or [f"files[{n}]" for n in range(len(keys))], strict=True):
         upload = find_upload(tx, key)
@@ -61,23 +64,26 @@ def get_uploads(
             or (upload.organization_id, upload.user_id) != (organization_id, user_id)
             or upload.kind != kind
         ):
-            raise NotFound(f"{place}: there is no uploaded file {key!r}.")
+            raise NotFound(
+                f"{place}: the uploaded file {key!r} doesn't exist or has expired. Upload it again."
+            )
         if upload.hash is None:
-            raise BadRequest(f"{place}: nothing was uploaded to the URL of {key!r} yet.")
+            raise BadRequest(f"{place}: the file {key!r} hasn't been uploaded yet. Send it to its URL first.")
         found.append(upload)
     return found
 
 
-class Held(Struct, frozen=True):
-    """What somebody has announced: files, their bytes, and how many of the files did not come yet."""
+class UploadUsage(Struct, frozen=True):
+    """Announced uploads of a person: number of files, total bytes, and number of files that have not arrived
+    yet."""
 
     files: int
     size: int
     waiting: int
 
 
-def measure_uploads(tx: Transaction, user_id: str) -> Held:
-    """In whichever organization."""
+def measure_uploads(tx: Transaction, user_id: str) -> UploadUsage:
+    """Return the uploads of a user in all organizations."""
     row = tx.one(
         "SELECT count(*), coalesce(sum(size), 0), count(*) - count(hash) FROM uploads"
         " WHERE user_id = :user AND expires_at > :now",
@@ -85,11 +91,12 @@ def measure_uploads(tx: Transaction, user_id: str) -> Held:
         now=now(),
     )
     files, size, waiting = row or (0, 0, 0)
-    return Held(int(files), int(size), int(waiting))
+    return UploadUsage(int(files), int(size), int(waiting))
 
 
 def set_uploaded(tx: Transaction, upload_id: str, hash: str) -> bool:
-    """False when other bytes came first, or the time is over."""
+    """Set the hash of a complete upload. Return False when other bytes arrived first or the upload has
+    expired."""
     return bool(
         tx.run(
             "UPDATE uploads SET hash = :hash WHERE id = :id AND expires_at > :now AND (hash IS NULL OR hash = :hash)",
@@ -101,7 +108,7 @@ def set_uploaded(tx: Transaction, upload_id: str, hash: str) -> bool:
 
 
 def add_part(tx: Transaction, upload_id: str, start: int, end: int, hash: str) -> bool:
-    """Notes bytes of a file, from one place to another; False when others were noted there first, or all came."""
+    """Record a range of bytes. Return False when others were recorded there first or the file is complete."""
     is_next = tx.run(
         """UPDATE uploads SET received = :end
            WHERE id = :id AND expires_at > :now AND received = :start AND hash IS NULL""",
@@ -121,7 +128,7 @@ def add_part(tx: Transaction, upload_id: str, start: int, end: int, hash: str) -
 
 
 def list_parts(tx: Transaction, upload_id: str) -> list[str]:
-    """The hashes of the parts that came, in order."""
+    """Return the hashes of the parts in order."""
     rows = tx.all("SELECT hash FROM upload_parts WHERE upload_id = :id ORDER BY start", id=upload_id)
     return [row[0] for row in rows]
 

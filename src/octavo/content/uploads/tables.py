@@ -1,4 +1,4 @@
-"""What the table of uploads is."""
+"""Declarations of the tables of uploads."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ declare(
     Table(
         name="uploads",
         of_organization="organization_id = :org",
-        stays="of the moment",
+        stays="temporary",
         columns=(file("hash"),),
     ),
     Table(
         name="upload_parts",
         of_organization="upload_id IN (SELECT id FROM uploads WHERE organization_id = :org)",
-        stays="of the moment",
+        stays="temporary",
         columns=(file("hash"),),
     ),
 )

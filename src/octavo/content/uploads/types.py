@@ -1,9 +1,9 @@
-"""What files are uploaded for."""
+"""Purposes of uploads."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 Kind = Literal["import_file", "customization_font", "page_file", "customization_picture"]
-"""``page_file`` is Octavo's own: a file for the pages of a space, which a change of its content then names; so is
-``customization_picture``: a logo or an icon of sites."""
+"""Purpose of an upload. Octavo's own are ``page_file``, a file for the pages of a space, and
+``customization_picture``, a logo or an icon of sites."""

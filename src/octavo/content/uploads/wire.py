@@ -1,4 +1,4 @@
-"""Uploads on the wire."""
+"""Wire types of uploads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .types import Kind
 
 
 class FileMetadata(Struct):
-    """``size`` in bytes: not a byte more can be uploaded."""
+    """File to upload. ``size`` in bytes is also the maximum that can be sent."""
 
     name: Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^/\\\x00-\x1f]+\Z")]
     type: Annotated[str, Meta(max_length=255)]
@@ -23,7 +23,7 @@ class NewUpload(Struct):
 
 
 class SignedUpload(Struct):
-    """``PUT`` the bytes to ``url`` while it is good; ``key`` then names the file."""
+    """Upload URL. Send the bytes to ``url`` with ``PUT`` while it is valid; ``key`` then identifies the file."""
 
     url: str
     key: str

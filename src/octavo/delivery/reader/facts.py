@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from octavo.content.references.lookup import Files, Owner, OwnerKind
+from octavo.content.references.lookup import Owner, OwnerKind, SpaceFiles
 from octavo.content.references.viewing import SiteVisitor, ViewFiles
-from octavo.content.revisions.drawing import Drawn, drawn_states
-from octavo.content.revisions.expanding import asker_at, computed_state
+from octavo.content.revisions.drawing import Drawn, list_rendering_states
+from octavo.content.revisions.expanding import computed_state, requester_at
 from octavo.content.revisions.store import Item, ItemKind, State
 from octavo.core.document.html import Asset, CodeBlock, HtmlTarget
 from octavo.core.expressions import Shown
@@ -44,11 +44,11 @@ class Facts:
         self._view = visit.view
         self._visitor = visitor
         self._link, self._asset = link, file
-        self._files: dict[str, Files | None] = {
+        self._files: dict[str, SpaceFiles | None] = {
             visit.view.state.space_id: ViewFiles(tx, visit.view, withheld=True)
         }
 
-    def _files_of(self, space_id: str) -> Files | None:
+    def _files_of(self, space_id: str) -> SpaceFiles | None:
         if space_id not in self._files:
             self._files[space_id] = self._visitor.files(space_id)
         return self._files[space_id]
@@ -60,7 +60,7 @@ class Facts:
         return self._files_of(space_id) is not None
 
     def of_files(self, space_id: str, asked: str, *arguments: Any) -> Any:
-        """What a method of ``Files`` gives."""
+        """What a method of ``SpaceFiles`` gives."""
         files = self._files_of(space_id)
         return getattr(files, asked)(*arguments) if files is not None else None
 
@@ -91,9 +91,9 @@ class Facts:
     def file(self, ref: bytes) -> Asset | None:
         return self._asset(msgspec.json.decode(ref))
 
-    def drawn_states(self, drawn: tuple[Drawn, ...]) -> tuple[str, ...]:
-        """What blocks of these kinds are drawn of now."""
-        return drawn_states(self._tx, asker_at(self._tx, self._view.state.space_id, None), drawn)
+    def list_rendering_states(self, drawn: tuple[Drawn, ...]) -> tuple[str, ...]:
+        """Return the states on which these rendered blocks currently depend."""
+        return list_rendering_states(self._tx, requester_at(self._tx, self._view.state.space_id, None), drawn)
 
     def computed_state(self, page_id: str) -> bytes:
         """What a computed page is made of now."""
@@ -149,12 +149,12 @@ class Noted:
     def sees(self, space_id: str) -> bool:
         return bool(self.ask("sees", space_id))
 
-    def files(self, space_id: str) -> Files | None:
+    def files(self, space_id: str) -> SpaceFiles | None:
         return _NotedFiles(self, space_id) if self.ask("has_files", space_id) else None
 
     # --- as a view of the space ----------------------------------------------------------------------------
 
-    def own_files(self) -> Files:
+    def own_files(self) -> SpaceFiles:
         return _NotedFiles(self, self.state.space_id)
 
     def shown(self, page: Page) -> Shown:
@@ -198,7 +198,7 @@ class _NotedShown(Shown):
 
 
 class _NotedFiles:
-    """``Files`` of a space, every question noted."""
+    """``SpaceFiles`` of a space, every question noted."""
 
     def __init__(self, noted: Noted, space_id: str) -> None:
         self.space_id = space_id

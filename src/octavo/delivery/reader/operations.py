@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
-from octavo.content.revisions.expanding import asker_at
+from octavo.content.revisions.expanding import requester_at
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.delivery.visits.authorization import SpaceVisit
@@ -126,7 +126,7 @@ def operations_of(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
 def models_of(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | None:
     """The models that a page lists, each with its page, for the filter above them; None for any other page."""
     page = visit.view.tree.page(page_id)
-    found = find_reference(tx, asker_at(tx, visit.view.state.space_id, None), page) if page else None
+    found = find_reference(tx, requester_at(tx, visit.view.state.space_id, None), page) if page else None
     if page is None or found is None or not lists_models(page):
         return None
     shown = next((one for one in _references(visit.view.tree) if _of_same(one.first, page)), None)
@@ -139,7 +139,7 @@ def access_of(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
     """What a page on authentication asks its reader for; None for any other page."""
     if authentication_of(page) is None:
         return None
-    found = find_reference(tx, asker_at(tx, visit.view.state.space_id, None), page)
+    found = find_reference(tx, requester_at(tx, visit.view.state.space_id, None), page)
     form = make_access(found[0]) if found is not None else None
     return form if form is not None and form.security and form.servers else None
 
@@ -156,7 +156,7 @@ def find_in_references(
     found: dict[str, list[ApiHit]] = {"operations": [], "fields": [], "models": []}
     for visit in spaces:
         for one in _references(visit.view.tree):
-            known = find_reference(tx, asker_at(tx, visit.view.state.space_id, None), one.first)
+            known = find_reference(tx, requester_at(tx, visit.view.state.space_id, None), one.first)
             if known is None:
                 continue
             description = known[0]

@@ -16,9 +16,9 @@ from msgspec import Struct
 from octavo.content.images.making import is_scaled
 from octavo.content.images.store import ScaledImage, find_pictures, variant_name
 from octavo.content.references.resolving import Resolver, page_owner
-from octavo.content.references.showing import Documents
+from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles
-from octavo.content.revisions.expanding import asker_at, markdown_page
+from octavo.content.revisions.expanding import markdown_page, requester_at
 from octavo.content.revisions.store import Item
 from octavo.core.document.html import COLUMN, Asset, Context, Html, HtmlTarget, ImageSource, render
 from octavo.core.document.nodes import Block, Document, plain_text, walk
@@ -308,8 +308,8 @@ class PageBuilder:
         None where the page is made of one specification."""
         if not self._look.customization.api_playground.enabled:
             return None
-        blocks = Documents(self._tx, self._view, self._resolver).to_find(page, OPERATIONS)
-        asker = asker_at(self._tx, self._view.state.space_id, None)
+        blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(page, OPERATIONS)
+        asker = requester_at(self._tx, self._view.state.space_id, None)
         return find_operation(self._tx, asker, blocks, spec, key)
 
     def _block_address(self, page: Page, noted: Noted) -> Callable[[dict[str, Any]], str | None]:
@@ -322,7 +322,9 @@ class PageBuilder:
 
     def find_block(self, page: Page, key: str) -> dict[str, Any] | None:
         """The block of an integration that the page shows to its visitor, by what its address says."""
-        blocks = Documents(self._tx, self._view, self._resolver).to_find(page, ("integration", "code"))
+        blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(
+            page, ("integration", "code")
+        )
         drawing = list_code_blocks(self._tx, self._visit.visit.organization_id, self._view.state.space_id)
         for block in blocks:
             by = drawing.get((text_of(block.data, "syntax") or "").lower()) if block.type == "code" else None
@@ -373,8 +375,8 @@ class PageBuilder:
         return found
 
     def _draw(self, page: Page, noted: Noted) -> Text:
-        documents = Documents(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
-        document = documents.to_draw(page, folded=True, whole=self._whole)
+        documents = ViewDocuments(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
+        document = documents.for_rendering(page, folded=True, whole=self._whole)
         if not document.nodes:
             # An empty page shows what is below it.
             document.nodes = [
@@ -583,8 +585,8 @@ class PageBuilder:
 
     def entries(self, page: Page) -> list[DatedEntry]:
         """The dated entries of a page that this visitor sees, in its order."""
-        documents = Documents(self._tx, self._view, self._resolver)
-        document = documents.to_draw(page, folded=True)
+        documents = ViewDocuments(self._tx, self._view, self._resolver)
+        document = documents.for_rendering(page, folded=True)
         self.varies = self.varies or bool(documents.drawn or page.computed)
         context = Context(
             link=self.link,
@@ -668,19 +670,22 @@ class PageBuilder:
                 titles[url] = target.title
             return url
 
-        documents = Documents(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
-        written = documents.to_write(page, address, section=section)
+        documents = ViewDocuments(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
+        written = documents.for_markdown(page, address, section=section)
         is_there = section is None or bool(written.nodes)
         text = markdown_page(page, portable(written, titles), note) if is_there else None
         self._ask_states(page, noted, documents)
         return MarkdownText(noted.notes, text, bool(documents.drawn or page.computed))
 
-    def _ask_states(self, page: Page, noted: Noted, documents: Documents) -> None:
+    def _ask_states(self, page: Page, noted: Noted, documents: ViewDocuments) -> None:
         """Notes what a page was made of that changes without a revision."""
         if page.computed:
             noted.ask("computed_state", page.id)
         if documents.drawn:
-            noted.ask("drawn_states", tuple(sorted(documents.drawn, key=lambda each: (each.type, each.ref))))
+            noted.ask(
+                "list_rendering_states",
+                tuple(sorted(documents.drawn, key=lambda each: (each.type, each.ref))),
+            )
 
     def _note(self, page: Page) -> str:
         """What a program that reads one page should know about the rest."""

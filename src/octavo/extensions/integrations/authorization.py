@@ -18,12 +18,12 @@ from octavo.organization.access.authorization import (
     enter_site,
     organization_access,
     require_actor,
+    require_visitor,
     role_of_member,
     space_access,
-    visiting,
 )
-from octavo.organization.access.permitting import may_write
-from octavo.organization.access.reach import list_reached
+from octavo.organization.access.permitting import can_write
+from octavo.organization.access.reach import list_reachable_organizations
 from octavo.organization.access.roles import SITE, SPACE, Can, Role, at_least
 from octavo.organization.spaces.store import get_space
 from octavo.sites.site.publishing import may_open, require_opening
@@ -52,7 +52,7 @@ class IntegrationAccess(Struct, frozen=True):
     @property
     def changes(self) -> bool:
         """Whether the caller's token could change the configurations of its installations."""
-        return self.by_script or may_write(self.actor, "integrations")
+        return self.by_script or can_write(self.actor, "integrations")
 
     @property
     def organization_id(self) -> str:
@@ -111,7 +111,7 @@ def _forbidden(role: str) -> Forbidden:
 def role_at_owner(tx: Transaction, actor: Actor, organization_id: str) -> str | None:
     """The caller's role in an organization, as far as their token or session reaches it; None for guests and
     strangers."""
-    if organization_id not in list_reached(tx, actor):
+    if organization_id not in list_reachable_organizations(tx, actor):
         return None
     return role_of_member(tx, organization_id, actor.user_id)[1]
 
@@ -140,7 +140,7 @@ def _is_installed_for(tx: Transaction, actor: Actor, row: IntegrationRow) -> boo
     return any(
         at_least(role_of_member(tx, organization_id, actor.user_id)[1], INSTALLATION[Can.VIEW])
         and _is_installed_in(tx, row, organization_id)
-        for organization_id in list_reached(tx, actor)
+        for organization_id in list_reachable_organizations(tx, actor)
     )
 
 
@@ -157,7 +157,7 @@ def enter_integration(call: Call, needs: Can, name: str) -> IntegrationAccess:
 
 @enters(VisitedIntegration, "integrationName", visitors=True)
 def visit_integration(call: Call, needs: Can, name: str) -> VisitedIntegration:
-    visitor = visiting(call)
+    visitor = require_visitor(call)
     with call.db.read() as tx:
         row = store.find_integration(tx, name)
         if row is None or needs is not Can.VIEW or not _is_installed_in(tx, row, visitor.organization_id):
@@ -185,7 +185,7 @@ def installation_access(
     administers = at_least(org.role, INSTALLATION[Can.ADMIN])
     if needs is not Can.VIEW and not administers:
         raise _forbidden(str(INSTALLATION[needs]))
-    return InstallationAccess(row, actor, administers and may_write(actor, "integrations"))
+    return InstallationAccess(row, actor, administers and can_write(actor, "integrations"))
 
 
 def _is_own(actor: Script, row: InstallationRow) -> bool:
@@ -224,7 +224,7 @@ def enter_space_installation(
                 raise NotFound(missing)
             role, changes = (
                 space.role,
-                at_least(space.role, SPACE[Can.INSTALL_INTEGRATION]) and may_write(actor, "integrations"),
+                at_least(space.role, SPACE[Can.INSTALL_INTEGRATION]) and can_write(actor, "integrations"),
             )
         place = store.find_place(tx, row.id, "space", space_id)
     return SpaceInstallationAccess(row, place, space_id, actor, changes, role)
@@ -247,7 +247,7 @@ def enter_site_installation(
             role, changes = (
                 site.role,
                 at_least(site.role, SITE[Can.ADMIN])
-                and may_write(actor, "integrations")
+                and can_write(actor, "integrations")
                 and may_open(tx, site),
             )
         place = store.find_place(tx, row.id, "site", site_id)

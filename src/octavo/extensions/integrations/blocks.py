@@ -141,7 +141,7 @@ def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id
         documents = documents_for(tx, view, visitor_of_token(tx, visitor), url)
         found = set()
         for page in _pages_that_may_show(tx, view, name):
-            for block in documents.to_find(page, ("integration", "embed")):
+            for block in documents.find_blocks(page, ("integration", "embed")):
                 data = block.data
                 if block.type == "embed":
                     found.add(_encoded(data["url"]))

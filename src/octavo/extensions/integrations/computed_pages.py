@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
-from octavo.content.revisions.computing import Asked, Source, seeded_id
+from octavo.content.revisions.computing import ComputeInput, Source, seeded_id
 from octavo.core.document.nodes import Block, Document, Inline, walk
 from octavo.core.emoji import find_emoji
 from octavo.core.free_names import free_name
@@ -60,7 +60,7 @@ class InputRevision(Struct):
 class _Pages:
     """Pages as they are collected, parents before children."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: ComputeInput) -> None:
         self._asked = asked
         self._slugs: dict[str | None, set[str]] = {}
         self.found: list[Page] = []
@@ -114,7 +114,7 @@ class _Pages:
         return found
 
 
-def read_pages(asked: Asked, given: InputRevision) -> list[Page]:
+def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
     """The pages of an answer. Raises BadRequest naming what is wrong."""
     pages = _Pages(asked)
     pages.add(given.pages, None, "pages")

@@ -17,17 +17,17 @@ import msgspec
 from msgspec import UNSET
 
 from octavo.content.revisions.computing import (
-    Asked,
-    Asker,
     Computed,
+    ComputeInput,
     Computer,
     NotYet,
+    Requester,
     Source,
-    ask_with,
+    build_input,
     compute_revision,
-    compute_with,
-    dependency_changed,
+    notify_dependency_changed,
     on_dependency_change,
+    register_computer,
 )
 from octavo.content.revisions.expanding import source_of
 from octavo.content.revisions.store import State, list_computed, main_state
@@ -41,7 +41,7 @@ from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs, outbox
-from octavo.organization.access.reach import act_for
+from octavo.organization.access.reach import actor_for_job
 from octavo.organization.spaces.store import get_space
 
 from . import store
@@ -68,7 +68,7 @@ _fetched: OwnCache[AnswerRow] = OwnCache("answers of integrations", 4)
 """Answers about sources that are on no page, by what they are of."""
 
 
-def _read_revision(asked: Asked, text: str) -> Computed:
+def _read_revision(asked: ComputeInput, text: str) -> Computed:
     """Raises BadRequest for an answer that cannot be used."""
     try:
         return Computed(read_pages(asked, msgspec.json.decode(text, type=InputRevision)))
@@ -76,7 +76,7 @@ def _read_revision(asked: Asked, text: str) -> Computed:
         raise _bad(error) from None
 
 
-def _read_document(asked: Asked, text: str) -> Document:
+def _read_document(asked: ComputeInput, text: str) -> Document:
     """Raises BadRequest for an answer that cannot be used."""
     try:
         given = msgspec.json.decode(text)
@@ -93,7 +93,7 @@ def _bad(error: Exception) -> BadRequest:
 class _Question:
     """What a script is asked for a source: by whom, where, and with which dependencies."""
 
-    def __init__(self, subject: Subject, source_id: str, asked: Asked, whole: bool) -> None:
+    def __init__(self, subject: Subject, source_id: str, asked: ComputeInput, whole: bool) -> None:
         installation = subject.installation
         assert installation is not None, "it is active"
         self._subject, self._source_id, self._asked = subject, source_id, asked
@@ -158,7 +158,7 @@ def _hash(*parts: Any) -> str:
 # --- what is read ---------------------------------------------------------------------------------------
 
 
-def _question(tx: Transaction, asked: Asked, whole: bool) -> _Question:
+def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
     """Raises BadRequest where no active integration has such a source. A space that is yet to be made has those that
     are installed in its organization."""
     _, _, named = asked.source.type.partition(":")
@@ -178,11 +178,11 @@ def _question(tx: Transaction, asked: Asked, whole: bool) -> _Question:
     return _Question(subject, source_id, asked, whole)
 
 
-def _state(tx: Transaction, asked: Asked, whole: bool) -> str:
+def _state(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
     return _question(tx, asked, whole).find_state(tx)
 
 
-def _answer(tx: Transaction, asked: Asked, whole: bool) -> str:
+def _answer(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
     """Raises BadRequest, NotYet."""
     question = _question(tx, asked, whole)
     found = question.find(tx)
@@ -191,15 +191,15 @@ def _answer(tx: Transaction, asked: Asked, whole: bool) -> str:
     return found.answer
 
 
-def _revision(tx: Transaction, asked: Asked) -> Computed:
+def _revision(tx: Transaction, asked: ComputeInput) -> Computed:
     return _read_revision(asked, _answer(tx, asked, True))
 
 
-def _document(tx: Transaction, asked: Asked) -> Document:
+def _document(tx: Transaction, asked: ComputeInput) -> Document:
     return _read_document(asked, _answer(tx, asked, False))
 
 
-compute_with(TYPE, Computer(document=_document, revision=_revision, state=_state))
+register_computer(TYPE, Computer(document=_document, revision=_revision, state=_state))
 
 
 # --- asking ---------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def _compute(context: Context, space_id: str, tries: int = 0) -> None:
         store.keep_answers(tx, space_id, keys, now() - _UNUSED)
         organization_id = get_space(tx, space_id).organization_id
         if changed or more:
-            dependency_changed(tx, organization_id, [space_id])
+            notify_dependency_changed(tx, organization_id, [space_id])
         if (failed or later) and tries < len(_RETRIES):
             run_at = now() + _RETRIES[tries] * 1000
             order_again(tx, organization_id, space_id, tries=tries + 1, run_at=run_at)
@@ -248,7 +248,7 @@ def _compute(context: Context, space_id: str, tries: int = 0) -> None:
 def _list_revisions(tx: Transaction, state: State) -> Iterator[_Question]:
     for page, source, askers in _list_sources(tx, state):
         for asker in askers:
-            asked = ask_with(tx, asker, source, page.id)
+            asked = build_input(tx, asker, source, page.id)
             yield _question(tx, asked, True)
 
 
@@ -263,25 +263,25 @@ def _list_documents(tx: Transaction, state: State) -> Iterator[_Question]:
                 of = source_of(computed) if computed.kind == "document" else None
                 if of is not None and of.type.startswith(TYPE):
                     try:
-                        yield _question(tx, ask_with(tx, asker, of, computed.id), False)
+                        yield _question(tx, build_input(tx, asker, of, computed.id), False)
                     except BadRequest:
                         continue
 
 
-def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Source, list[Asker]]]:
+def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Source, list[Requester]]]:
     """The pages that an integration computes, and whom they are computed for: visitors, and whoever sees what the
     installation sees."""
     organization_id = get_space(tx, state.space_id).organization_id
-    visitor = Asker(state.space_id, organization_id, None)
+    visitor = Requester(state.space_id, organization_id, None)
     for page in list_computed(tx, state):
         source = source_of(page)
         if source is None or not source.type.startswith(TYPE):
             continue
         try:
-            question = _question(tx, ask_with(tx, visitor, source, page.id), True)
+            question = _question(tx, build_input(tx, visitor, source, page.id), True)
         except BadRequest:
             continue
-        member = Asker(state.space_id, organization_id, act_for(question.user_id, organization_id))
+        member = Requester(state.space_id, organization_id, actor_for_job(question.user_id, organization_id))
         yield page, source, [visitor, member] if source.dependencies else [visitor]
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from octavo.content.revisions.computing import dependency_changed
+from octavo.content.revisions.computing import notify_dependency_changed
 from octavo.errors import Conflict, OctavoError, Unavailable
 from octavo.extensions.deliveries.delivering import Result, deliver_again, drop_after, recipient
 from octavo.extensions.deliveries.delivering import queue as queue_delivery
@@ -129,7 +129,7 @@ def announce(
     previous: dict[str, Any] | None = None,
 ) -> None:
     """That an installation was set up or removed, or one at a place; and so may be what it computes."""
-    dependency_changed(tx, row.organization_id)
+    notify_dependency_changed(tx, row.organization_id)
     touch_sites(tx, row.organization_id)
     was = None if previous is None else (sealer, previous)
     queue(tx, row.integration_id, row.id, row.organization_id, type, fields, place=place, previous=was)

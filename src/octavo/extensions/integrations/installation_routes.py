@@ -11,7 +11,7 @@ from octavo.organization.access.authorization import enter_site, organization_ac
 from octavo.organization.access.reach import require_person
 from octavo.organization.access.roles import Can
 from octavo.organization.access.scopes import SCRIPTS_REACH
-from octavo.organization.access.visibility import seen_spaces
+from octavo.organization.access.visibility import select_visible_spaces
 from octavo.sites.site.publishing import require_opening
 
 from . import installing, store
@@ -143,7 +143,7 @@ def _seen(tx: Transaction, installation: InstallationAccess) -> list[str]:
     """The spaces of an installation that the caller sees."""
     org = organization_access(tx, installation.actor, Can.VIEW, installation.row.organization_id)
     placed = "s.id IN (SELECT p.space_id FROM integration_places p WHERE p.installation_id = :installation)"
-    seen = seen_spaces(org, placed, installation=installation.row.id)
+    seen = select_visible_spaces(org, placed, installation=installation.row.id)
     rows = tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v", **seen.parameters)
     return [row[0] for row in rows]
 

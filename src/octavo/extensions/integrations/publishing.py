@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import UNSET
 
-from octavo.content.revisions.computing import dependency_changed
+from octavo.content.revisions.computing import notify_dependency_changed
 from octavo.content.revisions.files import store_file
 from octavo.core.url_patterns import domain_of
 from octavo.errors import BadRequest, NotFound
@@ -126,7 +126,7 @@ def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
     row = integration_access(tx, actor, Can.ADMIN, name).row
     for installation in store.list_all_installations(tx, row.id):
         remove_installation(tx, installation)
-        dependency_changed(tx, installation.organization_id)
+        notify_dependency_changed(tx, installation.organization_id)
     store.delete_integration(tx, row.id)
     audit(tx, actor, "integration.unpublished", row.organization_id, ("integration", name))
     return True

@@ -14,7 +14,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Person, Reply
 from octavo.organization.access.authorization import organization_access, site_access, space_access
-from octavo.organization.access.permitting import may_write
+from octavo.organization.access.permitting import can_write
 from octavo.organization.access.roles import Can
 from octavo.sites.site.publishing import require_opening
 
@@ -105,7 +105,7 @@ def _message(body: bytes) -> str:
 def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -> Subject:
     """Who is to render, at a place that the caller may see, or configure where it is a form of that."""
     row, actor = integration.row, integration.actor
-    if isinstance(actor, Person) and not _only_reads(at) and not may_write(actor, "integrations"):
+    if isinstance(actor, Person) and not _only_reads(at) and not can_write(actor, "integrations"):
         raise Forbidden("This token lacks the scope `integrations:write`.")
     if isinstance(at, AccountContext):
         org = organization_access(tx, actor, Can.INSTALL_INTEGRATION, at.organization_id)

@@ -16,8 +16,8 @@ from octavo.organization.access.authorization import (
     SpaceAccess,
     organization_access,
 )
-from octavo.organization.access.permitting import may_write
-from octavo.organization.access.reach import list_reached, require_person
+from octavo.organization.access.permitting import can_write
+from octavo.organization.access.reach import list_reachable_organizations, require_person
 from octavo.organization.access.roles import Can, at_least
 from octavo.organization.access.scopes import SCRIPTS_REACH
 from octavo.organization.access.tokens import create_integration_token
@@ -70,7 +70,7 @@ def list_integrations(call: Call, caller: SignedIn, query: IntegrationsQuery) ->
     """List the public integrations by name: those that the server administrator offers to every organization, and those
     of your own organizations."""
     with call.db.read() as tx:
-        reached = list_reached(tx, caller.actor)
+        reached = list_reachable_organizations(tx, caller.actor)
         found = store.list_integrations(tx, filter_of(query), query.limit, query.page, reached=reached)
         return _listing(found, present_integrations(call, tx, found.rows, caller.actor))
 
@@ -312,7 +312,7 @@ def list_organization_installations(
     call: Call, org: OrgAccess, query: OrganizationInstallationsQuery
 ) -> Listing[InstalledItem]:
     """What is installed in an organization, each with its integration, oldest first."""
-    changes = at_least(org.role, INSTALLATION[Can.ADMIN]) and may_write(org.actor, "integrations")
+    changes = at_least(org.role, INSTALLATION[Can.ADMIN]) and can_write(org.actor, "integrations")
     with call.db.read() as tx:
         found = store.list_installations(
             tx, query.limit, query.page, organization_id=org.organization_id, search=query.search

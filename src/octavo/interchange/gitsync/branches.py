@@ -29,7 +29,7 @@ from octavo.content.revisions.store import (
     State,
     find_items,
     find_pages,
-    list_held,
+    list_branch_content,
     main_state,
     revision_state,
 )
@@ -105,7 +105,7 @@ def known_to_changes(sync: Run) -> Mapping[tuple[str, str], str]:
 
 
 def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
-    held = list_held(tx, change.state.layers[0])
+    held = list_branch_content(tx, change.state.layers[0])
     pages, items = find_pages(tx, change.state, held.pages), find_items(tx, change.state, held.items)
     return {name_of(page): id for id, page in pages.items()} | {
         name_of(item): id for id, item in items.items()
@@ -501,7 +501,7 @@ class _Following:
             base = self._agreed(commit, change)
             with self.context.db.read() as tx:
                 main = main_state(tx, self.space_id)
-                held = list_held(tx, change.state.layers[0])
+                held = list_branch_content(tx, change.state.layers[0])
                 pages, items = set(held.pages), set(held.items)
                 own = Versions(
                     {id: find_pages(tx, change.state, pages).get(id) for id in pages},
@@ -524,7 +524,7 @@ class _Following:
         """Whether merging a change request would change nothing."""
         with self.context.db.read() as tx:
             main = main_state(tx, self.space_id)
-            held = list_held(tx, change.state.layers[0])
+            held = list_branch_content(tx, change.state.layers[0])
             pages, items = set(held.pages), set(held.items)
             found = differing_from(tx, Agreed(main, {}, {}), change.state, Changes(), pages, items)
         return not found.pages and not found.items
@@ -565,7 +565,7 @@ class _Following:
         parent = link.commit_id or self.row.commit_id
         base = self._agreed(parent, change)
         with self.context.db.read() as tx:
-            held = list_held(tx, change.state.layers[0])
+            held = list_branch_content(tx, change.state.layers[0])
             pages, items = set(held.pages), set(held.items)
             found = differing_from(tx, base, change.state, Changes(), pages, items)
             writing = write_files(tx, change.state, Changes(), found, lambda digest: get_body(tx, digest))

@@ -18,7 +18,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
 from octavo.kit.work.jobs import LeaseLost
 from octavo.organization.access.authorization import find_space_access, space_access
-from octavo.organization.access.reach import act_for
+from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 
 from . import store
@@ -113,7 +113,7 @@ def run_project(context: Context, project_id: str, cause: Cause, holder: str) ->
 
 def _told_at(tx: Transaction, row: ProjectRow) -> str | None:
     """The space where whoever connected it is told that it failed; None where they see none of it."""
-    actor = act_for(row.user_id, row.organization_id)
+    actor = actor_for_job(row.user_id, row.organization_id)
     spaces = [member.space_id for member in store.list_members(tx, row.id)] or kind_of(row).spaces(tx, row)
     return next((id for id in spaces if find_space_access(tx, actor, Can.VIEW, id) is not None), None)
 
@@ -121,7 +121,7 @@ def _told_at(tx: Transaction, row: ProjectRow) -> str | None:
 class _Run(Run[ProjectRow]):
     def __init__(self, context: Context, row: ProjectRow, holder: str) -> None:
         super().__init__(context, row, holder)
-        self.actor = act_for(row.user_id, row.organization_id)
+        self.actor = actor_for_job(row.user_id, row.organization_id)
         self.kind = kind_of(row)
         with context.db.read() as tx:
             self.kind.require(tx, self.actor, row)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from octavo.content.pages.reading import explain_git
+from octavo.content.pages.reading import register_git_names
 
 from .store import find_names
 
-explain_git(find_names)
+register_git_names(find_names)

@@ -32,7 +32,7 @@ from octavo.content.revisions.store import (
     list_items,
     list_pages,
     main_state,
-    note_commit,
+    record_git_commit,
     revision_state,
 )
 from octavo.core.merge import Conflict, Versions
@@ -48,7 +48,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import SpaceAccess, space_access
-from octavo.organization.access.reach import act_for
+from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space
 
@@ -163,7 +163,7 @@ class Sync(Run[SyncRow]):
         with context.db.read() as tx:
             self.organization_id = get_space(tx, row.space_id).organization_id
             self.space: SpaceAccess = space_access(
-                tx, act_for(row.user_id, self.organization_id), Can.TRIGGER_GIT_SYNC, row.space_id
+                tx, actor_for_job(row.user_id, self.organization_id), Can.TRIGGER_GIT_SYNC, row.space_id
             )
         self.large = LargeFiles(context, row.space_id, row.branch, self.connection)
 
@@ -445,7 +445,7 @@ class Sync(Run[SyncRow]):
         self.outcome.exported = len(entries)
         self._arrived(commit, made.revision_id)
         with self.context.db.write() as tx:
-            note_commit(tx, made.revision_id, self._about(copy, commit, own=True))
+            record_git_commit(tx, made.revision_id, self._about(copy, commit, own=True))
 
     def _keeps(self, found: Differing | None) -> bool:
         """Whether what differs stays so until there is something to commit."""

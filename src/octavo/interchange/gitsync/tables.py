@@ -9,7 +9,7 @@ from octavo.core.pages import Page
 from octavo.core.problems import Problem
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.tables import Table, declare, file, person, row, text
-from octavo.organization.spaces.hooks import Beginning, on_begin, on_purge, on_transfer
+from octavo.organization.spaces.hooks import NewSpace, on_begin, on_purge, on_transfer
 
 from .requesting import notice_project
 from .store import (
@@ -105,7 +105,7 @@ def _purge(tx: Transaction, space_id: str) -> None:
     delete(tx, SyncRow, space_id)
 
 
-def _begin(tx: Transaction, beginning: Beginning) -> None:
+def _begin(tx: Transaction, beginning: NewSpace) -> None:
     """A new space may lie in a collection that is synced."""
     for project_id in list_projects_of(tx, beginning.space_id):
         notice_project(tx, project_id)

@@ -50,7 +50,7 @@ from octavo.kit.db.database import Database, Transaction
 from octavo.kit.files import detect_type
 from octavo.kit.icons import icon, is_free
 from octavo.kit.scheduling import deadlines
-from octavo.organization.spaces.store import get_space, name_language
+from octavo.organization.spaces.store import get_space, set_language_if_unset
 
 from .matching import longest_in_order, match_pages, ranks_of
 from .sampling import Sample
@@ -161,7 +161,7 @@ def import_files(
     )
     if changed and staged.language is not None:
         with context.db.write() as tx:
-            name_language(tx, space_id, staged.language)
+            set_language_if_unset(tx, space_id, staged.language)
     files = sum(item.kind == "file" for item in staged.items)
     return ImportOutcome(
         space_id,

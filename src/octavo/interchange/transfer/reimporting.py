@@ -32,10 +32,10 @@ from octavo.errors import BadRequest
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SpaceAccess, space_access
-from octavo.organization.access.members import first_administrator
-from octavo.organization.access.reach import act_for
+from octavo.organization.access.members import find_first_administrator
+from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
-from octavo.organization.spaces.store import get_space, name_language
+from octavo.organization.spaces.store import get_space, set_language_if_unset
 
 from . import store
 from .importing import ImportOutcome, StagedFiles, replace_all, stage_for
@@ -78,7 +78,7 @@ def import_source(
         state, changed = again(bringing.merge)
     if changed and is_empty and staged.language is not None:
         with context.db.write() as tx:
-            name_language(tx, space_id, staged.language)
+            set_language_if_unset(tx, space_id, staged.language)
     brought = bringing.brought
     return ImportOutcome(
         space_id,
@@ -244,13 +244,13 @@ class _Bringing:
     def _settler(self, tx: Transaction) -> SpaceAccess:
         """The space, as somebody enters it who can make a change request of what conflicts."""
         organization = get_space(tx, self._space_id).organization_id
-        administrator = first_administrator(tx, organization)
+        administrator = find_first_administrator(tx, organization)
         if administrator is None:
             raise BadRequest(
                 "People and the source changed the same places, and nobody administers the organization, who could "
                 "settle it; nothing was changed. --replace takes what the source says."
             )
-        return space_access(tx, act_for(administrator, organization), Can.EDIT, self._space_id)
+        return space_access(tx, actor_for_job(administrator, organization), Can.EDIT, self._space_id)
 
     def _record(self, tx: Transaction, state: State, space: SpaceAccess | None) -> None:
         earlier = self.brought.base.run if self.brought.base is not None else None

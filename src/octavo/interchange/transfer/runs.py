@@ -35,9 +35,9 @@ from octavo.kit.temporary import TemporaryFolder
 from octavo.kit.work.jobs import LeaseLost, finish, job
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import space_access
-from octavo.organization.access.reach import act_for
+from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
-from octavo.organization.spaces.store import name_language
+from octavo.organization.spaces.store import set_language_if_unset
 
 from . import store
 from .converting import Folder, gather_uploads
@@ -154,7 +154,7 @@ def _import(context: Context, run: RunRow) -> None:
         if run.preview:
             _preview(context, run, source, progress)
             return
-        actor = act_for(run.user_id, run.organization_id)
+        actor = actor_for_job(run.user_id, run.organization_id)
         variants = stack.enter_context(space_for_each(context, actor, run, source))
         if variants is None:
             staged = stage_files(context, source, progress=progress.tell)
@@ -246,7 +246,7 @@ def _place(
         )
         return brought.edited
 
-    actor = act_for(run.user_id, run.organization_id)
+    actor = actor_for_job(run.user_id, run.organization_id)
 
     def end(tx: Transaction, state: State, wrote: bool = True) -> None:
         nonlocal is_over
@@ -259,7 +259,7 @@ def _place(
         record(tx, run.id, brought, staged, space, revision, said, urls or {})
         is_over = True
         if was_empty and run.change_id is None and staged.language is not None:
-            name_language(tx, run.space_id, staged.language)
+            set_language_if_unset(tx, run.space_id, staged.language)
         finish(tx)
 
     with context.db.read() as tx:

@@ -19,8 +19,8 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.secrets.sealing import Sealer, sealed_column
 from octavo.organization.access.authorization import OrgAccess
-from octavo.organization.access.roles import SPACE, Can, height
-from octavo.organization.access.visibility import seen_spaces
+from octavo.organization.access.roles import SPACE, Can, role_height
+from octavo.organization.access.visibility import select_visible_spaces
 
 MAX_PROBLEMS = 1000
 NOBODY = ""
@@ -190,11 +190,11 @@ def list_runs(
     ``status`` `active` stands for all that is not over."""
     where, given, prefix = "organization_id = :org", dict[str, Any](org=org.organization_id), ""
     if org.role != "admin":
-        seen = seen_spaces(org, "s.deleted_at IS NULL")
+        seen = select_visible_spaces(org, "s.deleted_at IS NULL")
         editable = f"SELECT v.id FROM {seen.visible} v WHERE v.height >= :least"
         where = f"{where} AND user_id = :user AND space_id IN ({editable})"
         prefix = seen.prefix
-        given |= {"user": org.user_id, "least": height(SPACE[Can.EDIT]), **seen.parameters}
+        given |= {"user": org.user_id, "least": role_height(SPACE[Can.EDIT]), **seen.parameters}
     for column, value in (("space_id", space), ("change_id", change_request)):
         if value is not None:
             where += f" AND {column} = :{column}"

@@ -20,7 +20,7 @@ from octavo.organization.access.authorization import find_space_access, space_ac
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.creating import create_space
 from octavo.organization.spaces.store import get_space, update_space
-from octavo.organization.spaces.trash import take_back_space
+from octavo.organization.spaces.trash import discard_space
 from octavo.organization.spaces.types import MAX_TITLE, UNTITLED
 from octavo.organization.spaces.wire import LANGUAGES
 
@@ -135,7 +135,7 @@ def space_for_each(context: Context, actor: Actor, run: RunRow, source: Source) 
     except BaseException:
         with context.db.write() as tx:
             for space_id in variants.made:
-                take_back_space(tx, space_id)
+                discard_space(tx, space_id)
         raise
 
 

@@ -458,7 +458,7 @@ class Visitor(Struct, frozen=True):
 Actor = Person | Script
 """Whose rights count. Every object is entered by an actor, never by the id of a user alone: the same person reaches
 less through a token of one organization than through their password. Actors are made by authenticating and, for jobs,
-by ``access.act_for``."""
+by ``access.actor_for_job``."""
 Caller = Person | Script | Visitor
 """Who may call."""
 

@@ -56,8 +56,8 @@ from octavo.kit.context import Context
 from octavo.kit.net.fetch import Fetcher, FetchError
 from octavo.kit.temporary import TemporaryFolder
 from octavo.organization.access.authorization import SiteAccess, site_access, space_access
-from octavo.organization.access.members import first_administrator
-from octavo.organization.access.reach import act_for
+from octavo.organization.access.members import find_first_administrator
+from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import insert_space
 from octavo.organization.spaces.wire import LANGUAGES
@@ -233,12 +233,12 @@ class _Moving:
         """The space over there that each of its site spaces shows."""
         self._paired: dict[str, dict[str, str]] = {}
         with context.db.read() as tx:
-            administrator = first_administrator(tx, organization_id)
+            administrator = find_first_administrator(tx, organization_id)
         if administrator is None:
             raise BadRequest(
                 "Nobody administers the organization, in whose name sites and change requests are made."
             )
-        self.actor = act_for(administrator, organization_id)
+        self.actor = actor_for_job(administrator, organization_id)
 
     def choose(self, wanted: str | None) -> str:
         there = list(self.remote.all("/orgs"))

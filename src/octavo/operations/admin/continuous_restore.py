@@ -22,7 +22,7 @@ from typing import IO, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from octavo.content.revisions.deriving import order_outdated
+from octavo.content.revisions.deriving import enqueue_outdated
 from octavo.errors import BadRequest, NotFound, OctavoError
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import SqliteDatabase
@@ -350,7 +350,7 @@ def _try_restore(place: BackupPlace) -> list[str]:
             database = SqliteDatabase(str(target))
             try:
                 migrate(database, load_migrations("octavo.operations.migrations"))
-                order_outdated(database)
+                enqueue_outdated(database)
                 return find_unsound(database, place.files if base.files else None, base.url)
             finally:
                 database.close()

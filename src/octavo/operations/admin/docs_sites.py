@@ -22,8 +22,8 @@ from octavo.interchange.transfer.space_links import guess_ids, with_names
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import site_access
-from octavo.organization.access.members import first_administrator
-from octavo.organization.access.reach import act_for
+from octavo.organization.access.members import find_first_administrator
+from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
 from octavo.organization.spaces.store import insert_space
@@ -137,10 +137,12 @@ def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: S
     not be led."""
     with context.db.write() as tx:
         row = get_site(tx, site_id)
-        user = first_administrator(tx, row.organization_id)
+        user = find_first_administrator(tx, row.organization_id)
         if user is None:
             return []
-        access = site_access(tx, act_for(user, row.organization_id), Can.ADMIN, row.organization_id, site_id)
+        access = site_access(
+            tx, actor_for_job(user, row.organization_id), Can.ADMIN, row.organization_id, site_id
+        )
         return lead_old_addresses(tx, context, access, space_id, source.addresses)
 
 

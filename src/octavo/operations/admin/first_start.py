@@ -25,7 +25,7 @@ from octavo.organization.access.authorization import role_of_member
 from octavo.organization.access.members import upsert_member
 from octavo.organization.access.tokens import create_token, hash_token, new_token
 from octavo.organization.identity.removal import require_another_admin
-from octavo.organization.identity.sessions import expect_first
+from octavo.organization.identity.sessions import mark_never_signed_in
 from octavo.organization.identity.signing_in import issue_first_link
 from octavo.organization.identity.verification import verify_address
 from octavo.organization.orgs.creating import create_organization
@@ -130,7 +130,7 @@ def first_start(context: Context) -> FirstStart | None:
     token = _kept_token(settings)
     with context.db.write() as tx:
         user_id = _person(tx, settings.first_admin, hand_over=True)
-        expect_first(tx, user_id)
+        mark_never_signed_in(tx, user_id)
         row = tx.one("SELECT id FROM organizations ORDER BY id")
         organization_id = row[0] if row else create_organization(tx, user_id, ORGANIZATION_TITLE).id
         if tx.one("SELECT 1 FROM tokens WHERE hash = :hash", hash=hash_token(token)) is None:

@@ -17,7 +17,7 @@ from octavo.kit.work.outbox import count_waiting
 from octavo.organization.access.accounts import find_user
 from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
-from octavo.organization.identity.sessions import require_still_in
+from octavo.organization.identity.sessions import require_still_signed_in
 
 from . import account_deletion, diagnosis, store
 from .authorization import OperatorAccess
@@ -206,7 +206,7 @@ def delete_own_account(call: Call, caller: SignedIn) -> None:
     wrote stays and names nobody. 409 for the last administrator of an organization, for who runs the installation, and
     for an account that an organization manages."""
     with call.db.write() as tx:
-        require_still_in(tx, call.actor)
+        require_still_signed_in(tx, call.actor)
         account_deletion.delete_account(tx, call.settings, caller.actor, caller.user_id)
 
 
@@ -238,7 +238,7 @@ def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
     """Deletes somebody's account for good, as they could themselves. 409 for the last administrator of an organization,
     and for who runs the installation."""
     with call.db.write() as tx:
-        require_still_in(tx, call.actor)
+        require_still_signed_in(tx, call.actor)
         return account_deletion.delete_account(tx, call.settings, operator.actor, user_id)
 
 

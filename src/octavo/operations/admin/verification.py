@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from octavo.extensions.integrations.publishing import offer
 from octavo.kit.context import Context
-from octavo.organization.orgs.domains import vouch
+from octavo.organization.orgs.domains import verify_domain_for_operator
 from octavo.organization.orgs.store import get_organization, trust_organization
 
 
 def prove_domain(context: Context, organization_id: str, domain: str) -> None:
     """Raises NotFound for a domain that the organization does not name, and for an organization that is not there."""
     with context.db.write() as tx:
-        vouch(tx, organization_id, domain.lower())
+        verify_domain_for_operator(tx, organization_id, domain.lower())
 
 
 def trust(context: Context, organization_id: str) -> None:

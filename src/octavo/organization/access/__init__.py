@@ -1,3 +1,3 @@
-"""Who may do what where."""
+"""Authentication and authorization: who can do what, and where."""
 
 from . import tables as tables

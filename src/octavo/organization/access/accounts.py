@@ -1,4 +1,4 @@
-"""Accounts: of people, of services, and those that integrations act as. Rows in, frozen records out."""
+"""Accounts of people, services, and integrations: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def find_user_by_email(tx: Transaction, email: str) -> UserRow | None:
 
 
 def list_users_by_id(tx: Transaction, user_ids: list[str]) -> dict[str, UserRow]:
-    """The users of these ids that exist, by id."""
+    """Return the existing users among these IDs, by ID."""
     rows = tx.all(f"SELECT {_USER} FROM users u WHERE u.id IN :ids", ids=sorted(set(user_ids)))
     return {row[0]: UserRow(*row) for row in rows}
 
@@ -59,8 +59,8 @@ def has_verified_email(tx: Transaction, user_id: str) -> bool:
 
 
 def is_operator(tx: Transaction, settings: Settings, user_id: str) -> bool:
-    """Whether somebody runs the installation: the settings name their address, which they proved to be theirs, and no
-    organization manages the account."""
+    """Return whether a user administers the server: the settings list their email address, they verified it,
+    and no organization manages the account."""
     row = tx.one(
         """SELECT email FROM users WHERE id = :id AND disabled = 0 AND email_verified = 1 AND kind = 'person'
              AND managed_by IS NULL""",
@@ -70,7 +70,7 @@ def is_operator(tx: Transaction, settings: Settings, user_id: str) -> bool:
 
 
 def update_user(tx: Transaction, user_id: str, *, display_name: str | None, photo_url: str | None) -> None:
-    """Changes what is given."""
+    """Update the given values."""
     tx.run(
         """UPDATE users SET display_name = COALESCE(:name, display_name), photo_url = COALESCE(:photo, photo_url)
            WHERE id = :id""",
@@ -83,7 +83,8 @@ def update_user(tx: Transaction, user_id: str, *, display_name: str | None, phot
 def insert_managed(
     tx: Transaction, organization_id: str, kind: Literal["service", "integration"], name: str
 ) -> UserRow:
-    """An account of an organization that is no person: nobody can sign in with it, and its address leads nowhere."""
+    """Create an account of an organization that is not a person. Nobody can sign in with it, and its email
+    address is invalid."""
     id = ids.new_id()
     domain = {"service": "service.invalid", "integration": "integrations.invalid"}[kind]
     user = UserRow(id, f"{id.lower()}@{domain}", name, None, 0, now())
@@ -101,7 +102,8 @@ def insert_managed(
 
 
 def set_manager(tx: Transaction, user_id: str, organization_id: str) -> None:
-    """The organization made this account, and its directory or identity provider speaks for it."""
+    """Record that the organization created this account and that its directory or identity provider controls
+    it."""
     tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=organization_id, id=user_id)
 
 
@@ -110,8 +112,7 @@ def set_password_hash(tx: Transaction, user_id: str, hashed: str) -> None:
 
 
 def hand_over_account(tx: Transaction, user_id: str) -> None:
-    """The address is proved to be somebody's: the account is theirs, without the password that it had and without
-    anybody who manages it."""
+    """Give the account to the person who verified its email address: remove its password and its manager."""
     tx.run(
         "UPDATE users SET email_verified = 1, password_hash = NULL, managed_by = NULL WHERE id = :id",
         id=user_id,
@@ -119,17 +120,17 @@ def hand_over_account(tx: Transaction, user_id: str) -> None:
 
 
 def disable_account(tx: Transaction, user_id: str) -> None:
-    """It stays as the author of what it wrote."""
+    """Deactivate an account. It remains as the author of its content."""
     tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=user_id)
 
 
 DELETED = "Deleted user"
-"""The name under which stands what somebody wrote whose account was deleted."""
+"""Display name for the author of content whose account was deleted."""
 
 
 def erase_account(tx: Transaction, user_id: str) -> None:
-    """Takes away everything that is known of a person, with all rows that end with them: how they sign in, what they were
-    told, what they saw. What they wrote keeps its id, which from now on names nobody."""
+    """Delete all personal data of a user, with all rows that depend on the account, such as sign-in methods
+    and notifications. Content they wrote keeps their ID, which then identifies nobody."""
     created_at = tx.value("SELECT created_at FROM users WHERE id = :id", id=user_id)
     tx.run("DELETE FROM users WHERE id = :id", id=user_id)
     tx.run(

@@ -1,8 +1,8 @@
-"""The scopes that a person grants a program that asks for the API by OAuth, and the operations that each of them lets
-it call.
+"""Scopes that a person grants to an app that requests access to the API through OAuth, and the operations of
+each scope.
 
-The names are those of the public API. Operations that no scope names are not for such programs: they change accounts,
-tokens, sign-in or whole organizations, or are Octavo's own.
+The names are those of the public API. Apps can't call operations without a scope: they change accounts,
+tokens, sign-in, or whole organizations, or are Octavo's own.
 """
 
 from __future__ import annotations
@@ -131,10 +131,11 @@ _OPERATIONS: dict[ApiScope, str] = {
         createOpenAPISpec createOrUpdateOpenAPISpecBySlug deleteOpenAPISpecBySlug updateOpenAPISpecBySlug
     """,
 }
-"""Operations by scope. One that stands at two scopes needs both: its answer also opens what the second is about."""
+"""Operations by scope. An operation with two scopes requires both, because its response also reveals data of
+the second scope."""
 
 
-def _needed() -> dict[str, frozenset[ApiScope]]:
+def _scopes_by_operation() -> dict[str, frozenset[ApiScope]]:
     needed: dict[str, set[ApiScope]] = defaultdict(set)
     for scope, ids in _OPERATIONS.items():
         for operation_id in ids.split():
@@ -142,5 +143,5 @@ def _needed() -> dict[str, frozenset[ApiScope]]:
     return {operation_id: frozenset(scopes) for operation_id, scopes in needed.items()}
 
 
-API_SCOPES_NEEDED = _needed()
-"""The scopes that a program must hold to call an operation, all of them."""
+API_SCOPES_NEEDED = _scopes_by_operation()
+"""Scopes that an app must have to call an operation; all of them are required."""

@@ -1,6 +1,6 @@
-"""The audit log: who did what to what, when, from where, and how it was before and after.
+"""Audit log: who did what to what, when, from where, with the state before and after.
 
-An event is written in the transaction of the change it is about, and never changed: the database refuses it.
+An event is written in the transaction of its change and never modified; the database enforces this.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from octavo.kit.http.operation import Actor, Person, Script
 
 
 class AuditRow(Struct, frozen=True):
-    """``actor_kind``: the kind of user that the actor is; None where there is no such user, or not any more."""
+    """Event of the audit log. ``actor_kind``: the actor's kind of user; None if the user does not exist or no
+    longer exists."""
 
     id: str
     action: str
@@ -37,13 +38,14 @@ class AuditRow(Struct, frozen=True):
 
 
 class Stranger(Struct, frozen=True):
-    """Somebody who is not signed in, by the network address that their request came from."""
+    """Caller who is not signed in, identified by the network address of the request."""
 
     client: str
 
 
 class AuditFilter(Struct, frozen=True):
-    """``since`` and ``until`` in milliseconds, both included; the rest must be equal where it is given."""
+    """Filter of the audit log. ``since`` and ``until`` are inclusive, in milliseconds; the other values must
+    match exactly."""
 
     action: str | None = None
     actor: str | None = None
@@ -70,7 +72,8 @@ _watches: list[Watch] = []
 
 
 def watch_audit(watch: Watch) -> Watch:
-    """Registers what is called with the organization and the target of whatever is recorded, in its transaction."""
+    """Register a function to call with the organization and target of each recorded event, in its
+    transaction."""
     _watches.append(watch)
     return watch
 
@@ -85,9 +88,9 @@ def audit(
     before: Any = None,
     after: Any = None,
 ) -> None:
-    """Records ``action`` (``noun.done``) on ``target`` (type, id) by somebody; None: by ourselves.
+    """Record ``action`` (``noun.done``) on ``target`` (type, ID). ``by`` None stands for the server itself.
 
-    ``before`` and ``after``: what changed, anything that goes into JSON. Secrets do not belong there.
+    ``before`` and ``after``: the changed state, any JSON value. It must not contain secrets.
     """
     actor = by if isinstance(by, Person | Script) else None
     _insert(
@@ -118,10 +121,10 @@ def audit_person(
     before: Any = None,
     after: Any = None,
 ) -> None:
-    """Records what somebody did with their own account, in every organization that trusts it.
+    """Record an action on a user's own account in every organization of which they are a member.
 
-    ``only``: the one organization that the session or token in question reaches. ``actor``: who did it, where
-    that was not the person; `""` for somebody unknown.
+    ``only``: the only organization that the session or token reaches. ``actor``: who did it, if not the user;
+    `""` for an unknown person.
     """
     rows = tx.all(
         "SELECT organization_id FROM members WHERE user_id = :user AND disabled = 0 ORDER BY organization_id",
@@ -186,17 +189,17 @@ def get_audit_event(tx: Transaction, organization_id: str, event_id: str) -> Aud
         id=event_id,
     )
     if row is None:
-        raise NotFound(f"There is no audit event {event_id!r} in this organization.")
+        raise NotFound(f"This organization has no audit event {event_id!r}.")
     return AuditRow(*row)
 
 
 def list_audit_events(
     tx: Transaction, organization_id: str, wanted: AuditFilter, limit: int, page: str | None
 ) -> Slice[AuditRow]:
-    """Newest first."""
+    """Return the matching events, newest first."""
     given = {name: value for name, value in msgspec.structs.asdict(wanted).items() if value is not None}
     where = " AND ".join(["organization_id = :org", *(_CONDITIONS[name] for name in given)])
-    # How many there are of an actor, an action or a kind of target is kept with the events.
+    # Totals by actor, action, and type of target are stored with the events.
     counting = "CAST(COALESCE(sum(events), 0) AS BIGINT) FROM audit_totals"
     if not given.keys() <= {"actor", "action", "target_type"}:
         counting = "count(*) FROM audit_events"

@@ -1,12 +1,14 @@
-"""The choke point: the only way to an organization, collection or space is through one of these functions.
+"""Authorization: the only way to an organization, collection, site, or space is through one of these
+functions.
 
-Each takes an actor, fetches the object, asks whether the actor's token or session reaches it (``reach``), finds
-their role there and checks the ability. Not reached, or not allowed to see it: NotFound, as if it were not there.
-Seen, but without the ability: Forbidden. What comes back is a proof, which carries the actor on to whatever else
-the operation enters. Proofs are made in files named ``authorization.py`` alone; a test holds that.
+Each takes an actor, fetches the object, checks that the actor's token or session reaches it (``reach``),
+finds the actor's role there, and checks the ability. If the object is out of reach or not visible to the
+actor, it raises NotFound, as if the object did not exist; if it is visible but the ability is missing,
+Forbidden. The result is a proof, which carries the actor to everything else that the operation uses. Proofs
+are created only in files named ``authorization.py``; a test enforces this.
 
-``enter_*`` are for the ids in a path; the dispatcher calls them. ``*_access`` do the same within a transaction, for
-ids in a query, a body or a job.
+``enter_*`` functions are for IDs in a path and are called by the dispatcher. ``*_access`` functions do the
+same within a transaction, for IDs in a query, a body, or a job.
 """
 
 from __future__ import annotations
@@ -33,12 +35,11 @@ T = TypeVar("T")
 
 RESTORE_DAYS = 7
 _VISITOR_ROLE = "read"
-"""What visitors of a site count as at the site and at the spaces that it shows them, for the operations that are open
-to them."""
+"""Role of a site's visitors at the site and its spaces, for operations that visitors can call."""
 
 
 class SignedIn(Struct, frozen=True):
-    """Somebody, proved by a token."""
+    """Caller who is authenticated by a token or session."""
 
     actor: Actor
 
@@ -48,14 +49,14 @@ class SignedIn(Struct, frozen=True):
 
 
 class Visiting(Struct, frozen=True):
-    """Somebody who visits a site, proved by a token. Visitors get proofs of their own, which have no role and no person:
-    who forgets them has nothing to give them."""
+    """Visitor of a site, authenticated by a token. Visitors get proofs of their own, without a role or a
+    person, so code that ignores visitors can't grant them anything."""
 
     visitor: Visitor
 
 
 class OrgAccess(Struct, frozen=True):
-    """The caller inside an organization; ``role`` None is a guest."""
+    """Caller in an organization. ``role`` is None for a guest."""
 
     organization_id: str
     actor: Actor
@@ -78,12 +79,13 @@ class SiteAccess(Struct, frozen=True):
 
     @property
     def organization(self) -> OrgAccess:
-        """The caller in the organization that the site belongs to: nobody has another role at a site than there."""
+        """Return the caller's access to the site's organization. Roles at a site are those of the
+        organization."""
         return OrgAccess(self.organization_id, self.actor, self.role)
 
 
 class VisitedSite(Visiting, frozen=True):
-    """A visitor at the site that they visit."""
+    """Visitor at the site that they visit."""
 
     @property
     def site_id(self) -> str:
@@ -95,7 +97,7 @@ class VisitedSite(Visiting, frozen=True):
 
 
 class _ContentAccess(Struct, frozen=True):
-    """The caller at a space or collection. ``member_role``: theirs in its organization."""
+    """Caller at a space or collection. ``member_role``: their role in its organization."""
 
     organization_id: str
     actor: Actor
@@ -108,12 +110,12 @@ class _ContentAccess(Struct, frozen=True):
 
     @property
     def agent(self) -> str | None:
-        """The program by which the caller acts, where it is one."""
+        """Return the name of the agent that acts for the caller, if any."""
         return self.actor.agent
 
     @property
     def organization(self) -> OrgAccess:
-        """The caller in the organization that this belongs to."""
+        """Return the caller's access to the organization that owns this."""
         return OrgAccess(self.organization_id, self.actor, self.member_role)
 
 
@@ -122,7 +124,7 @@ class CollectionAccess(_ContentAccess, frozen=True, kw_only=True):
 
 
 class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
-    """The caller at a space. ``deleted`` spaces are entered only by operations that say so."""
+    """Caller at a space. Only operations that declare it can enter ``deleted`` spaces."""
 
     space_id: str
     locked: bool
@@ -130,7 +132,7 @@ class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
 
 
 class VisitedSpace(Visiting, frozen=True):
-    """A visitor at a space that the site shows them."""
+    """Visitor at a space of the site that they visit."""
 
     space_id: str
 
@@ -140,19 +142,19 @@ class VisitedSpace(Visiting, frozen=True):
 
 
 class KeptSpaceAccess(SpaceAccess, frozen=True):
-    """The caller at a space that may lie in the trash, as long as it can be restored."""
+    """Caller at a space that may be in the trash, as long as it can be restored."""
 
 
 def require_actor(call: Call) -> Actor:
-    """Whose rights count. Raises Unauthorized for nobody, Forbidden when the scopes of their token lack the operation,
-    NotFound for visitors."""
+    """Return the actor whose permissions count. Raises Unauthorized without one, Forbidden when the token's
+    scopes don't include the operation, and NotFound for visitors."""
     actor = call.actor
     require_scope(actor, call.operation)
     return actor
 
 
 def actor_or_stranger(call: Call) -> Actor | Stranger:
-    """Who is said to have done what anybody may do: a visitor is nobody there."""
+    """Return whom the audit log names for a public operation; visitors count as strangers."""
     match call.authenticated:
         case Person() | Script() as actor:
             return actor
@@ -162,24 +164,27 @@ def actor_or_stranger(call: Call) -> Actor | Stranger:
             assert_never(other)
 
 
-def visiting(call: Call) -> Visitor:
-    """Who visits. For the checks of visitors, to whom no others are led."""
+def require_visitor(call: Call) -> Visitor:
+    """Return the visitor. Only for authorization of visitors, which no other callers reach."""
     caller = call.caller
     assert isinstance(caller, Visitor)
     return caller
 
 
 def _check(abilities: Abilities, role: str | None, needs: Can, missing: str) -> None:
-    """Raises NotFound when the role cannot even see the object, Forbidden when it lacks ``needs``."""
+    """Raise NotFound when the role can't see the object and Forbidden when it lacks ``needs``."""
     if not at_least(role, abilities[Can.VIEW]):
         raise NotFound(missing)
     least = abilities[needs]
     if not at_least(role, least):
-        raise Forbidden(f"This needs the role `{least}` or a higher one here; you have `{role or 'guest'}`.")
+        raise Forbidden(
+            f"This requires the `{least}` role or higher; your role here is `{role or 'guest'}`."
+            " Ask an administrator for access."
+        )
 
 
-def _fresh(call: Call, key: tuple[str, ...], find: Callable[[Transaction], T]) -> T:
-    """What ``find`` gives, kept until anybody commits. It must not depend on the actor's reach."""
+def _read_cached(call: Call, key: tuple[str, ...], find: Callable[[Transaction], T]) -> T:
+    """Return the result of ``find``, cached until the next commit. It must not depend on the actor's reach."""
 
     def read() -> T:
         with call.db.read() as tx:
@@ -190,12 +195,12 @@ def _fresh(call: Call, key: tuple[str, ...], find: Callable[[Transaction], T]) -
 
 
 @enters(Visiting, visitors=True)
-def visit(call: Call, needs: Can) -> Visiting:
-    return Visiting(visiting(call))
+def enter_as_visitor(call: Call, needs: Can) -> Visiting:
+    return Visiting(require_visitor(call))
 
 
 @enters(SignedIn)
-def enter(call: Call, needs: Can) -> SignedIn:
+def enter_account(call: Call, needs: Can) -> SignedIn:
     actor = require_actor(call)
     require_account(actor, needs)
     return SignedIn(actor)
@@ -205,7 +210,7 @@ def enter(call: Call, needs: Can) -> SignedIn:
 
 
 class _EnabledMember(Struct, frozen=True):
-    """An enabled member with an enabled account. ``forced``: the organization forces single sign-on."""
+    """Enabled member with an active account. ``forced``: whether the organization requires single sign-on."""
 
     role: str | None
     forced: bool
@@ -237,7 +242,7 @@ def _organization_access(
 def enter_organization(call: Call, needs: Can, organization_id: str) -> OrgAccess:
     actor = require_actor(call)
     key = ("member", actor.user_id, organization_id)
-    membership = _fresh(call, key, lambda tx: _find_enabled_member(tx, actor.user_id, organization_id))
+    membership = _read_cached(call, key, lambda tx: _find_enabled_member(tx, actor.user_id, organization_id))
     return _organization_access(actor, membership, needs, organization_id)
 
 
@@ -260,7 +265,7 @@ def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Si
 
 @enters(VisitedSite, "organizationId", "siteId", visitors=True)
 def visit_site(call: Call, needs: Can, organization_id: str, site_id: str) -> VisitedSite:
-    missing, visitor = f"There is no site {site_id!r} in this organization.", visiting(call)
+    missing, visitor = f"There is no site {site_id!r} in this organization.", require_visitor(call)
     if (visitor.organization_id, visitor.site_id) != (organization_id, site_id):
         raise NotFound(missing)
     _check(SITE, _VISITOR_ROLE, needs, missing)
@@ -268,7 +273,7 @@ def visit_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Vi
 
 
 def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
-    """For members and scripts. Raises NotFound, Forbidden."""
+    """Return the access of a member or script to a site. Raises NotFound and Forbidden."""
     try:
         org = organization_access(tx, actor, Can.VIEW, organization_id)
     except NotFound:
@@ -291,8 +296,9 @@ def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> S
 # --- collections --------------------------------------------------------------------------------------
 
 
-class _Found(Struct, frozen=True):
-    """A space or collection and what role somebody has there, whatever their reach. ``role`` None: they do not see it."""
+class _FoundObject(Struct, frozen=True):
+    """Space or collection with a person's role there, regardless of their reach. ``role`` is None if they
+    can't see it."""
 
     organization_id: str
     role: str | None
@@ -302,8 +308,8 @@ class _Found(Struct, frozen=True):
     deleted_at: int | None = None
 
 
-def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _Found | None:
-    """None when there is no such collection, or its organization has no such member."""
+def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _FoundObject | None:
+    """Return None when the collection does not exist or the user is not a member of its organization."""
     organization_id = tx.value(
         "SELECT organization_id FROM collections WHERE id = :id AND deleted_at IS NULL", id=collection_id
     )
@@ -313,13 +319,13 @@ def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _Foun
     if membership is None:
         return None
     role = role_along(tx, user_id, membership.role, list_collection_steps(tx, collection_id))
-    return _Found(organization_id, role, membership.role, membership.forced)
+    return _FoundObject(organization_id, role, membership.role, membership.forced)
 
 
 def _require(
-    actor: Actor, found: _Found | None, abilities: Abilities, needs: Can, kind: Kind, object_id: str
-) -> _Found:
-    """Raises NotFound or Forbidden unless the actor reaches what was found and has the ability there."""
+    actor: Actor, found: _FoundObject | None, abilities: Abilities, needs: Can, kind: Kind, object_id: str
+) -> _FoundObject:
+    """Raise NotFound or Forbidden unless the actor reaches the object and has the ability there."""
     missing = f"There is no {kind} {object_id!r}."
     if found is None or is_bound_elsewhere(actor, found.organization_id):
         raise NotFound(missing)
@@ -330,7 +336,7 @@ def _require(
 
 
 def _collection_access(
-    actor: Actor, found: _Found | None, needs: Can, collection_id: str
+    actor: Actor, found: _FoundObject | None, needs: Can, collection_id: str
 ) -> CollectionAccess:
     found = _require(actor, found, COLLECTION, needs, "collection", collection_id)
     assert found.role is not None
@@ -343,7 +349,7 @@ def _collection_access(
 def enter_collection(call: Call, needs: Can, collection_id: str) -> CollectionAccess:
     actor = require_actor(call)
     key = ("collection", actor.user_id, collection_id)
-    found = _fresh(call, key, lambda tx: _find_collection(tx, actor.user_id, collection_id))
+    found = _read_cached(call, key, lambda tx: _find_collection(tx, actor.user_id, collection_id))
     return _collection_access(actor, found, needs, collection_id)
 
 
@@ -360,8 +366,8 @@ _SPACE = """SELECT s.organization_id, s.collection_id, s.default_level, s.edit_m
             WHERE s.id = :id"""
 
 
-def _find_space(tx: Transaction, user_id: str, space_id: str) -> _Found | None:
-    """None when there is no such space, or its organization has no such member."""
+def _find_space(tx: Transaction, user_id: str, space_id: str) -> _FoundObject | None:
+    """Return None when the space does not exist or the user is not a member of its organization."""
     row = tx.one(_SPACE, id=space_id, user=user_id)
     if row is None:
         return None
@@ -370,11 +376,13 @@ def _find_space(tx: Transaction, user_id: str, space_id: str) -> _Found | None:
     if member != "admin":
         steps += list_collection_steps(tx, collection_id)
     role = role_along(tx, user_id, member, steps)
-    return _Found(organization_id, role, member, forces_sso(settings), edit_mode == "locked", deleted_at)
+    return _FoundObject(
+        organization_id, role, member, forces_sso(settings), edit_mode == "locked", deleted_at
+    )
 
 
 def _space_access(
-    actor: Actor, found: _Found | None, needs: Can, space_id: str, made: type[SpaceAccess] = SpaceAccess
+    actor: Actor, found: _FoundObject | None, needs: Can, space_id: str, made: type[SpaceAccess] = SpaceAccess
 ) -> SpaceAccess:
     found = _require(actor, found, SPACE, needs, "space", space_id)
     assert found.role is not None
@@ -389,11 +397,11 @@ def _space_access(
     )
 
 
-def _alive(found: _Found | None) -> _Found | None:
+def _unless_deleted(found: _FoundObject | None) -> _FoundObject | None:
     return found if found is not None and found.deleted_at is None else None
 
 
-def _restorable(found: _Found | None) -> _Found | None:
+def _unless_expired(found: _FoundObject | None) -> _FoundObject | None:
     if found is None or found.deleted_at is None:
         return found
     return found if found.deleted_at >= now() - RESTORE_DAYS * 24 * 3_600_000 else None
@@ -403,13 +411,13 @@ def _restorable(found: _Found | None) -> _Found | None:
 def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
     actor = require_actor(call)
     key = ("space", actor.user_id, space_id)
-    found = _fresh(call, key, lambda tx: _find_space(tx, actor.user_id, space_id))
-    return _space_access(actor, _alive(found), needs, space_id)
+    found = _read_cached(call, key, lambda tx: _find_space(tx, actor.user_id, space_id))
+    return _space_access(actor, _unless_deleted(found), needs, space_id)
 
 
 @enters(VisitedSpace, "spaceId", visitors=True)
 def visit_space(call: Call, needs: Can, space_id: str) -> VisitedSpace:
-    missing, visitor = f"There is no space {space_id!r}.", visiting(call)
+    missing, visitor = f"There is no space {space_id!r}.", require_visitor(call)
     if space_id not in visitor.spaces:
         raise NotFound(missing)
     _check(SPACE, _VISITOR_ROLE, needs, missing)
@@ -421,15 +429,15 @@ def enter_kept_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
     actor = require_actor(call)
     with call.db.read() as tx:
         found = _find_space(tx, actor.user_id, space_id)
-    return _space_access(actor, _restorable(found), needs, space_id, KeptSpaceAccess)
+    return _space_access(actor, _unless_expired(found), needs, space_id, KeptSpaceAccess)
 
 
 def space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess:
-    return _space_access(actor, _alive(_find_space(tx, actor.user_id, space_id)), needs, space_id)
+    return _space_access(actor, _unless_deleted(_find_space(tx, actor.user_id, space_id)), needs, space_id)
 
 
 def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess | None:
-    """None for a space that the actor does not see, or where they lack the ability."""
+    """Return None for a space that the actor can't see or where they lack the ability."""
     try:
         return space_access(tx, actor, needs, space_id)
     except (NotFound, Forbidden):
@@ -439,7 +447,8 @@ def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) 
 def find_kept_space_access(
     tx: Transaction, actor: Actor, needs: Can, space_id: str
 ) -> KeptSpaceAccess | None:
-    """As ``find_space_access``, at a space that may lie in the trash: what is decided about it holds when it is back."""
+    """Do the same as ``find_space_access`` for a space that may be in the trash. Decisions about it apply
+    once it is restored."""
     try:
         access = _space_access(
             actor, _find_space(tx, actor.user_id, space_id), needs, space_id, KeptSpaceAccess
@@ -450,26 +459,26 @@ def find_kept_space_access(
     return access
 
 
-# --- somebody else ------------------------------------------------------------------------------------
+# --- other members ------------------------------------------------------------------------------------
 
 
-class Member(Struct, frozen=True):
-    """Somebody else in an organization that the caller entered. It answers what they see and is no proof: nothing
-    is done through it."""
+class OtherMember(Struct, frozen=True):
+    """Another member of an organization that the caller entered. It tells what they can see and is not a
+    proof: nothing is done through it."""
 
     organization_id: str
     user_id: str
     role: str | None
 
 
-def find_member(tx: Transaction, org: OrgAccess, user_id: str) -> Member | None:
-    """Another member of an organization; None for somebody who is none, or is disabled there."""
+def find_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember | None:
+    """Return another member of an organization, or None when they are not a member or are disabled there."""
     found = _find_enabled_member(tx, user_id, org.organization_id)
-    return Member(org.organization_id, user_id, found.role) if found else None
+    return OtherMember(org.organization_id, user_id, found.role) if found else None
 
 
 def role_of_member(tx: Transaction, organization_id: str, user_id: str) -> tuple[bool, str | None]:
-    """Whether somebody is an enabled member, and with which role. About others than the caller."""
+    """Return whether a user is an enabled member, and their role. For users other than the caller."""
     found = _find_enabled_member(tx, user_id, organization_id)
     return (False, None) if found is None else (True, found.role)
 
@@ -477,10 +486,10 @@ def role_of_member(tx: Transaction, organization_id: str, user_id: str) -> tuple
 def role_of_person(
     tx: Transaction, organization_id: str, kind: Kind, object_id: str, user_id: str
 ) -> str | None:
-    """The role somebody has at a space or collection of the organization; None: they do not see it. About others
-    than the caller: whoever can be asked for a review, can be mentioned, or made an invite link."""
+    """Return the role of a user at a space or collection of the organization, or None if they can't see it.
+    For users other than the caller, such as possible reviewers and people to mention."""
     if kind == "space":
-        found = _alive(_find_space(tx, user_id, object_id))
+        found = _unless_deleted(_find_space(tx, user_id, object_id))
     else:
         found = _find_collection(tx, user_id, object_id)
     return found.role if found is not None and found.organization_id == organization_id else None

@@ -1,7 +1,7 @@
-"""The roles of people at a space or a collection: what lies above it, what was granted there, and what follows.
+"""Evaluation of roles at a space or collection from the objects above it and the grants there.
 
-The rule itself is ``roles.decide``; here is what it asks for, for one person or for all members at once. Lists of
-what one person sees are decided in SQL, see ``visibility``.
+The rule itself is ``roles.decide``; this module provides its input, for one person or for all members at
+once. Lists of everything that one person sees are filtered in SQL, see ``visibility``.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Literal, NamedTuple
 
 from octavo.kit.db.database import Transaction
 
-from .roles import Decision, Rung, decide
+from .roles import RoleDecision, Rung, decide
 
 Kind = Literal["space", "collection"]
 _MAX_DEPTH = 64
 
 
 class Step(NamedTuple):
-    """One object on the way from a space or collection up to its organization."""
+    """Object on the path from a space or collection up to its organization."""
 
     kind: Kind
     id: str
@@ -27,7 +27,7 @@ class Step(NamedTuple):
 
 
 def list_steps(tx: Transaction, kind: Kind, object_id: str) -> list[Step]:
-    """An object and the collections it lies in, from the inside outwards; empty when it is not there."""
+    """Return an object and the collections that contain it, innermost first. Empty if it does not exist."""
     if kind == "collection":
         return list_collection_steps(tx, object_id)
     row = tx.one("SELECT default_level, collection_id FROM spaces WHERE id = :id", id=object_id)
@@ -35,7 +35,8 @@ def list_steps(tx: Transaction, kind: Kind, object_id: str) -> list[Step]:
 
 
 def list_collection_steps(tx: Transaction, collection_id: str | None) -> list[Step]:
-    """A collection (None: the top of an organization) and those it lies in, outwards."""
+    """Return a collection and those that contain it, innermost first. None stands for the top of an
+    organization."""
     steps: list[Step] = []
     while collection_id is not None and len(steps) < _MAX_DEPTH:
         row = tx.one("SELECT default_level, parent_id FROM collections WHERE id = :id", id=collection_id)
@@ -46,9 +47,9 @@ def list_collection_steps(tx: Transaction, collection_id: str | None) -> list[St
     return steps
 
 
-class Said(NamedTuple):
-    """What one step says about somebody: the role that was granted to them there (``user``: none or one), and those
-    that were granted to teams of theirs, by team."""
+class StepGrants(NamedTuple):
+    """Grants to a person at one step: the role granted to them there (``user``: none or one) and the roles
+    granted to their teams, by team."""
 
     step: Step
     user: Sequence[str | None]
@@ -59,8 +60,8 @@ class Said(NamedTuple):
         return Rung(self.user, list(self.teams.values()), self.step.default_level)
 
 
-def list_said(tx: Transaction, user_id: str, steps: Iterable[Step]) -> dict[str, Said]:
-    """What each of these steps says about somebody, by the id of the object."""
+def list_step_grants(tx: Transaction, user_id: str, steps: Iterable[Step]) -> dict[str, StepGrants]:
+    """Return the grants to a person at each of these steps, by the ID of the object."""
     found: dict[str, tuple[Step, list[str | None], dict[str, str | None]]] = {
         step.id: (step, [], {}) for step in steps
     }
@@ -79,11 +80,11 @@ def list_said(tx: Transaction, user_id: str, steps: Iterable[Step]) -> dict[str,
             own.append(role)
         else:
             teams[subject_id] = role
-    return {object_id: Said(*one) for object_id, one in found.items()}
+    return {object_id: StepGrants(*one) for object_id, one in found.items()}
 
 
 def list_steps_of_spaces(tx: Transaction, space_ids: Sequence[str]) -> dict[str, list[Step]]:
-    """``list_steps`` of each of these spaces, by its id."""
+    """Return ``list_steps`` of each of these spaces, by its ID."""
     above = {
         row[0]: (Step("collection", row[0], row[1]), row[2])
         for row in tx.all(
@@ -108,32 +109,35 @@ def list_steps_of_spaces(tx: Transaction, space_ids: Sequence[str]) -> dict[str,
     return found
 
 
-class Standing(NamedTuple):
-    """A member's role at an object and why. ``teams``: those whose grant gives it."""
+class EvaluatedRole(NamedTuple):
+    """Member's role at an object and its reason. ``teams``: the teams whose grant gives the role."""
 
-    decision: Decision
+    decision: RoleDecision
     teams: tuple[str, ...] = ()
 
 
-def standing(member_role: str | None, said: Sequence[Said]) -> Standing:
-    """What follows for a member from what was said about them, from the object outwards."""
+def evaluate_steps(member_role: str | None, said: Sequence[StepGrants]) -> EvaluatedRole:
+    """Evaluate a member's role from the grants to them, from the object outwards."""
     decision = decide(member_role, [one.rung for one in said])
     if decision.by != "team" or decision.rung is None:
-        return Standing(decision)
+        return EvaluatedRole(decision)
     given = said[decision.rung].teams
-    return Standing(decision, tuple(team for team, role in given.items() if role == decision.role))
+    return EvaluatedRole(decision, tuple(team for team, role in given.items() if role == decision.role))
 
 
 def role_along(tx: Transaction, user_id: str, member_role: str | None, steps: Sequence[Step]) -> str | None:
-    """The role of a member at the first of ``steps``."""
+    """Return the role of a member at the first of ``steps``."""
     if member_role == "admin":
         return "admin"
-    said = list_said(tx, user_id, steps)
-    return standing(member_role, [said[step.id] for step in steps]).decision.role
+    said = list_step_grants(tx, user_id, steps)
+    return evaluate_steps(member_role, [said[step.id] for step in steps]).decision.role
 
 
-def list_standings(tx: Transaction, organization_id: str, steps: Sequence[Step]) -> dict[str, Standing]:
-    """The role of every enabled member at the first of ``steps``, by user id, those without access as well."""
+def list_evaluated_roles(
+    tx: Transaction, organization_id: str, steps: Sequence[Step]
+) -> dict[str, EvaluatedRole]:
+    """Return the role of every enabled member at the first of ``steps``, by user ID, including those without
+    access."""
     rung_of = {step.id: index for index, step in enumerate(steps)}
     users: dict[str, dict[int, list[str | None]]] = defaultdict(lambda: defaultdict(list))
     teams: dict[str, dict[int, str | None]] = defaultdict(dict)
@@ -151,10 +155,10 @@ def list_standings(tx: Transaction, organization_id: str, steps: Sequence[Step])
         teams=sorted(teams),
     ):
         teams_of[user_id].append(team_id)
-    # Most members were granted nothing here: theirs is what everybody with their role has.
-    plain: dict[str | None, Standing] = {}
-    bare = [Said(step, (), {}) for step in steps]
-    found: dict[str, Standing] = {}
+    # Most members have no grant here, so they have the same access as everyone with their role.
+    plain: dict[str | None, EvaluatedRole] = {}
+    bare = [StepGrants(step, (), {}) for step in steps]
+    found: dict[str, EvaluatedRole] = {}
     for user_id, member_role in tx.all(
         """SELECT m.user_id, m.role FROM members m JOIN users u ON u.id = m.user_id AND u.disabled = 0
            WHERE m.organization_id = :org AND m.disabled = 0 ORDER BY m.user_id""",
@@ -163,16 +167,16 @@ def list_standings(tx: Transaction, organization_id: str, steps: Sequence[Step])
         own, through = users.get(user_id), teams_of.get(user_id)
         if own is None and through is None:
             if member_role not in plain:
-                plain[member_role] = standing(member_role, bare)
+                plain[member_role] = evaluate_steps(member_role, bare)
             found[user_id] = plain[member_role]
             continue
         said = [
-            Said(
+            StepGrants(
                 step,
                 own.get(index, ()) if own else (),
                 {team: teams[team][index] for team in through or () if index in teams[team]},
             )
             for index, step in enumerate(steps)
         ]
-        found[user_id] = standing(member_role, said)
+        found[user_id] = evaluate_steps(member_role, said)
     return found

@@ -1,4 +1,4 @@
-"""Memberships of organizations: rows in, frozen records out; and what else happens when somebody becomes a member."""
+"""Memberships of organizations (rows in, frozen records out) and hooks for new members."""
 
 from __future__ import annotations
 
@@ -15,21 +15,25 @@ _on_joined: list[Joined] = []
 
 
 def on_joined(hook: Joined) -> Joined:
-    """Registers ``hook(tx, organization_id, user_id, vouched)``: called in the transaction in which somebody became a
-    member, by whatever way. ``vouched``: the organization itself says that the account is the person of its address."""
+    """Register ``hook(tx, organization_id, user_id, vouched)``, called in the transaction in which someone
+    becomes a member.
+
+    ``vouched``: whether the organization itself vouches that the account belongs to the person with its email
+    address.
+    """
     _on_joined.append(hook)
     return hook
 
 
-def joined(tx: Transaction, organization_id: str, user_id: str, *, vouched: bool = False) -> None:
-    """Tells everybody who registered that somebody is a member now."""
+def notify_joined(tx: Transaction, organization_id: str, user_id: str, *, vouched: bool = False) -> None:
+    """Call all registered hooks for a new member."""
     for hook in _on_joined:
         hook(tx, organization_id, user_id, vouched)
 
 
 class Membership(Struct, frozen=True):
-    """``accepted``: whether the person joined by themselves, or under an account that the organization made. Only
-    then may the organization's identity provider vouch for them."""
+    """Membership of an organization. ``accepted``: whether the person joined by themselves or with an account
+    that the organization created. Only then can the organization's identity provider vouch for them."""
 
     role: str | None
     disabled: int
@@ -37,7 +41,7 @@ class Membership(Struct, frozen=True):
 
 
 def find_membership(tx: Transaction, organization_id: str, user_id: str) -> Membership | None:
-    """Whether enabled or not."""
+    """Return a membership, enabled or not."""
     row = tx.one(
         "SELECT role, disabled, accepted FROM members WHERE organization_id = :org AND user_id = :user",
         org=organization_id,
@@ -49,7 +53,7 @@ def find_membership(tx: Transaction, organization_id: str, user_id: str) -> Memb
 def upsert_member(
     tx: Transaction, organization_id: str, user_id: str, role: str | None, *, accepted: bool = False
 ) -> None:
-    """Makes somebody a member, or changes their role. What was accepted stays so."""
+    """Add a member or change their role. An acceptance is kept."""
     tx.run(
         """INSERT INTO members (organization_id, user_id, role, accepted, joined_at)
            VALUES (:org, :user, :role, :accepted, :at)
@@ -63,8 +67,8 @@ def upsert_member(
     )
 
 
-def first_administrator(tx: Transaction, organization_id: str) -> str | None:
-    """Of the people who administer an organization, the one who has been a member longest."""
+def find_first_administrator(tx: Transaction, organization_id: str) -> str | None:
+    """Return the longest-standing administrator of an organization."""
     row = tx.one(
         """SELECT m.user_id FROM members m JOIN users u ON u.id = m.user_id
            WHERE m.organization_id = :org AND m.role = 'admin' AND m.disabled = 0 AND u.disabled = 0
@@ -75,7 +79,7 @@ def first_administrator(tx: Transaction, organization_id: str) -> str | None:
 
 
 def accept_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
-    """The member says that they want to be one."""
+    """Record that the member accepts the membership."""
     tx.run(
         "UPDATE members SET accepted = 1 WHERE organization_id = :org AND user_id = :user",
         org=organization_id,
@@ -84,12 +88,12 @@ def accept_membership(tx: Transaction, organization_id: str, user_id: str) -> No
 
 
 def withdraw_acceptance(tx: Transaction, user_id: str) -> None:
-    """Somebody else has the account from now on, and accepted none of its memberships yet."""
+    """Reset the acceptance of all memberships, because the account has a new owner."""
     tx.run("UPDATE members SET accepted = 0 WHERE user_id = :id", id=user_id)
 
 
 def set_member_role(tx: Transaction, organization_id: str, user_id: str, role: str | None) -> None:
-    """None makes a guest of them."""
+    """Set the role of a member. None makes them a guest."""
     tx.run(
         "UPDATE members SET role = :role WHERE organization_id = :org AND user_id = :user",
         role=role,
@@ -99,7 +103,8 @@ def set_member_role(tx: Transaction, organization_id: str, user_id: str, role: s
 
 
 def set_sso(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    """The member comes in through the identity provider; False when that was so already."""
+    """Record that the member signs in through the identity provider. Return False if that was already
+    recorded."""
     return (
         tx.run(
             "UPDATE members SET sso = 1 WHERE organization_id = :org AND user_id = :user AND sso = 0",
@@ -128,7 +133,8 @@ def enable_membership(tx: Transaction, organization_id: str, user_id: str) -> No
 
 
 def disable_membership(tx: Transaction, organization_id: str, user_id: str) -> bool | None:
-    """Whether it was accepted; None when there is none, or it was disabled already."""
+    """Disable a membership. Return whether it was accepted, or None if there was none or it was already
+    disabled."""
     row = tx.one(
         """UPDATE members SET disabled = 1 WHERE organization_id = :org AND user_id = :user AND disabled = 0
            RETURNING accepted""",
@@ -139,7 +145,8 @@ def disable_membership(tx: Transaction, organization_id: str, user_id: str) -> b
 
 
 def delete_membership(tx: Transaction, organization_id: str, user_id: str) -> bool | None:
-    """Whether it was accepted; None when there is none. What hangs on it is the caller's."""
+    """Delete a membership. Return whether it was accepted, or None if there was none. The caller handles
+    dependent data."""
     row = tx.one(
         "DELETE FROM members WHERE organization_id = :org AND user_id = :user RETURNING accepted",
         org=organization_id,
@@ -149,7 +156,7 @@ def delete_membership(tx: Transaction, organization_id: str, user_id: str) -> bo
 
 
 def is_member_of_any(tx: Transaction, user_id: str, organization_ids: list[str]) -> bool:
-    """Whether somebody is a member of one of these organizations, disabled or not."""
+    """Return whether a user is a member of one of these organizations, disabled or not."""
     return (
         tx.one(
             "SELECT 1 FROM members WHERE user_id = :user AND organization_id IN :organizations",
@@ -161,7 +168,7 @@ def is_member_of_any(tx: Transaction, user_id: str, organization_ids: list[str])
 
 
 def require_members(tx: Transaction, organization_id: str, user_ids: list[str], place: str) -> None:
-    """Raises NotFound naming ``place`` unless all of them are members of the organization."""
+    """Raise NotFound for ``place`` unless all users are members of the organization."""
     wanted = set(user_ids)
     found = tx.all(
         "SELECT user_id FROM members WHERE organization_id = :org AND user_id IN :users",
@@ -169,4 +176,4 @@ def require_members(tx: Transaction, organization_id: str, user_ids: list[str], 
         users=sorted(wanted),
     )
     if missing := wanted - {row[0] for row in found}:
-        raise NotFound(f"{place}: {sorted(missing)[0]!r} is no member of this organization.")
+        raise NotFound(f"{place}: {sorted(missing)[0]!r} isn't a member of this organization.")

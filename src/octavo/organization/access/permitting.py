@@ -1,4 +1,4 @@
-"""The ``permissions`` objects on the wire: what a role allows, as far as the caller's token reaches."""
+"""``permissions`` objects on the wire: what a role allows, within the reach of the caller's token."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from octavo.kit.http.operation import TABLE, Actor, Person, Recipient, Script
 
 from .api_scopes import ApiScope
 from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
-from .scopes import WHOLE, Reach, allows, reach_of
+from .scopes import FULL_REACH, Reach, allows, reach_of
 
 Place = Literal["space", "collection", "site", "organization"]
 _ABILITIES: dict[Place, Abilities] = {
@@ -23,8 +23,8 @@ _PARAMETER = {"space": "spaceId", "collection": "collectionId", "site": "siteId"
 
 @lru_cache(maxsize=4096)
 def permissions(place: Place, role: str | None, reach: Reach) -> dict[str, bool]:
-    """What somebody with this role may do in such a place, as far as their token reaches. Not to be changed: it is kept
-    and shown again."""
+    """Return what a role allows at such a place, within the reach of the token. The result is cached and must
+    not be modified."""
     return {
         can.value: at_least(role, least) and _reaches(place, can, reach)
         for can, least in _ABILITIES[place].items()
@@ -32,9 +32,9 @@ def permissions(place: Place, role: str | None, reach: Reach) -> dict[str, bool]
 
 
 def _reaches(place: Place, can: Can, reach: Reach) -> bool:
-    """Whether the scopes allow any operation that asks for this ability in such a place; reading with it is not
-    enough where one also changes something with it."""
-    if reach == WHOLE or (reach.scopes is not None and "admin" in reach.scopes):
+    """Return whether the scopes allow any operation that requires this ability at such a place. If an ability
+    allows changes, being able to read is not enough."""
+    if reach == FULL_REACH or (reach.scopes is not None and "admin" in reach.scopes):
         return True
     asking = [
         operation
@@ -60,11 +60,11 @@ _API_SCOPE_OF: dict[str, ApiScope] = {
     "integrations": "integration:installations:write",
     "orgs": "organization:members:write",
 }
-"""The scope by which a program that asks for the API changes something in an area."""
+"""Scope with which an OAuth app changes something in an area."""
 
 
-def may_write(actor: Actor, area: str) -> bool:
-    """Whether the caller's token may change anything in an area of the API, as far as its scopes go."""
+def can_write(actor: Actor, area: str) -> bool:
+    """Return whether the scopes of the caller's token allow changes in an area of the API."""
     match actor:
         case Script():
             return f"{area}:write" in actor.scopes
@@ -78,5 +78,5 @@ def may_write(actor: Actor, area: str) -> bool:
 
 
 def reach_for(to: Recipient) -> Reach:
-    """How far the token reaches of whom something is presented to; all where nobody is signed in."""
-    return reach_of(to.authenticated) if to.authenticated is not None else WHOLE
+    """Return the reach of the recipient's token, or full reach if nobody is signed in."""
+    return reach_of(to.authenticated) if to.authenticated is not None else FULL_REACH

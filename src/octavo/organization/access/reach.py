@@ -1,9 +1,10 @@
-"""How somebody signed in bounds what they reach, whatever their role: the one rule, asked wherever anything is entered.
+"""Limits on what a token or session reaches, whatever its user's role. They are checked whenever anything is
+entered.
 
-A session that an organization's identity provider vouched for, and a token bound to an organization, are good
-there alone: the provider of one organization must not open another's doors. An organization that forces
-single sign-on is closed to sessions that signed in otherwise, but for its administrators, who must be able to
-repair a provider that fails. Personal tokens go on working there.
+A session from an organization's identity provider, and a token bound to an organization, work only there: the
+provider of one organization must not open another's doors. An organization that requires single sign-on is
+closed to other sessions, except those of its administrators, who must be able to repair a failing provider.
+Personal tokens keep working there.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from octavo.kit.http.operation import Actor, Person, Script
 from .roles import ACCOUNT, Can
 
 PROOF_LASTS = 15 * 60_000
-"""Milliseconds after signing in, or giving the password again, in which a session may change how one signs in."""
+"""Milliseconds after signing in or confirming the password during which a session can change how its user
+signs in."""
 
 
 class _Forced(Struct):
@@ -29,17 +31,18 @@ class _Forced(Struct):
 
 
 def forces_sso(settings: str) -> bool:
-    """Whether an organization with these ``settings`` lets its members in through its identity provider only."""
+    """Return whether an organization with these ``settings`` requires single sign-on."""
     return msgspec.json.decode(settings, type=_Forced).sso
 
 
 def is_bound_elsewhere(actor: Actor, organization_id: str) -> bool:
-    """Whether the token or session is good in another organization alone."""
+    """Return whether the token or session works only in another organization."""
     return actor.organization_id is not None and actor.organization_id != organization_id
 
 
 def is_shut_out(actor: Actor, role: str | None, forced: bool) -> bool:
-    """Whether an organization that forces single sign-on (``forced``) is closed to this member's session."""
+    """Return whether an organization that requires single sign-on (``forced``) is closed to this member's
+    session."""
     return forced and is_session(actor) and actor.organization_id is None and role != "admin"
 
 
@@ -54,13 +57,15 @@ def is_session(actor: Actor) -> bool:
 
 
 def require_single_sign_on(actor: Actor, role: str | None, forced: bool) -> None:
-    """Raises Forbidden where ``is_shut_out``."""
+    """Raise Forbidden if ``is_shut_out``."""
     if is_shut_out(actor, role, forced):
-        raise Forbidden("This organization is entered through its own sign-in. See its /sso for where.")
+        raise Forbidden(
+            "This organization requires single sign-on. Sign in with one of the providers listed at its /sso endpoint."
+        )
 
 
-def list_reached(tx: Transaction, actor: Actor) -> list[str]:
-    """The ids of the organizations that the actor can enter at all."""
+def list_reachable_organizations(tx: Transaction, actor: Actor) -> list[str]:
+    """Return the IDs of the organizations that the actor can enter."""
     rows = tx.all(
         """SELECT m.organization_id, m.role, o.settings FROM members m JOIN organizations o ON o.id = m.organization_id
            WHERE m.user_id = :user AND m.disabled = 0""",
@@ -74,33 +79,33 @@ def list_reached(tx: Transaction, actor: Actor) -> list[str]:
 
 
 def require_account(actor: Actor, needs: Can) -> None:
-    """Raises Forbidden when the actor's token or session may not do this to their own account; see ``ACCOUNT``."""
+    """Raise Forbidden when the token or session can't do this to the actor's own account; see ``ACCOUNT``."""
     need = ACCOUNT[needs]
     if need.whole and actor.organization_id is not None:
         raise Forbidden(
-            "This is for the owner of the account. Sign in with your password or a link, not through one"
-            " organization."
+            "This session or token works in one organization only and can't change the account. Sign in with"
+            " your password or a link instead."
         )
     if need.session and not is_session(actor):
-        raise Forbidden("This needs a session: a token does not change how its owner signs in.")
+        raise Forbidden("A token can't do this. Sign in and use a session.")
     if need.proved and isinstance(actor, Person) and actor.session and now() - actor.proved_at > PROOF_LASTS:
         raise Forbidden(
-            "This needs a fresh proof of who you are: send your password to POST /user/proof, or sign in again."
+            "Confirm your identity first: send your password to POST /user/proof, or sign in again."
         )
 
 
 def require_person(actor: Actor) -> Person:
-    """Raises Forbidden for scripts."""
+    """Return the person. Raises Forbidden for scripts."""
     match actor:
         case Person():
             return actor
         case Script():
-            raise Forbidden("This is for people: a script does not do it.")
+            raise Forbidden("An integration's script can't do this. Use a person's token.")
         case _:
             assert_never(actor)
 
 
-def act_for(user_id: str, organization_id: str) -> Person:
-    """Somebody as a job acts for them: with the rights they have by then, in the organization where they started
-    it and nowhere else. That they reached it was checked when they did."""
+def actor_for_job(user_id: str, organization_id: str) -> Person:
+    """Return the actor for a job of this user: with the permissions they have when it runs, and only in the
+    organization where they started it. Their access was checked when they started it."""
     return Person(user_id, "", organization_id=organization_id)

@@ -1,6 +1,6 @@
-"""Roles, what each may do where, and how the role of a person at an object is found.
+"""Roles, their abilities, and the rule that finds a person's role at an object.
 
-The tables here are the only ones: the permission check and every ``permissions`` object on the wire (see
+These tables are the only ones: the authorization check and every ``permissions`` object on the wire (see
 ``permitting``) read them.
 """
 
@@ -12,24 +12,24 @@ from typing import Literal, NamedTuple
 
 Role = Literal["read", "comment", "edit", "review", "create", "admin"]
 Level = Role | Literal["inherit"] | None
-"""What an object gives by default: a role, ``inherit`` (what its parent gives), or None (nothing)."""
+"""Default level of an object: a role, ``inherit`` (the level of its parent), or None (no access)."""
 
 ORDER: tuple[Role, ...] = ("read", "comment", "edit", "review", "create", "admin")
 _HEIGHT: dict[str | None, int] = {None: 0, **{role: i + 1 for i, role in enumerate(ORDER)}}
 
 
 def at_least(role: str | None, wanted: str | None) -> bool:
-    """Whether ``role`` allows what ``wanted`` does; None (a guest) is below every role."""
+    """Return whether ``role`` includes ``wanted``. None (a guest) is below every role."""
     return _HEIGHT[role] >= _HEIGHT[wanted]
 
 
-def height(role: str | None) -> int:
-    """0 for a guest, then one more for each role in ``ORDER``."""
+def role_height(role: str | None) -> int:
+    """Return 0 for a guest, and the position in ``ORDER`` plus one for a role."""
     return _HEIGHT[role]
 
 
-def role_at(height: int) -> Role | None:
-    """The role of a height."""
+def role_from_height(height: int) -> Role | None:
+    """Return the role with this height."""
     return ORDER[height - 1] if height else None
 
 
@@ -38,7 +38,8 @@ def highest(roles: Iterable[str | None]) -> str | None:
 
 
 class Can(Enum):
-    """An ability; its value is the key in ``permissions`` objects. Those over one's own account are in ``ACCOUNT``."""
+    """Ability. Its value is the key in ``permissions`` objects. Abilities over one's own account are in
+    ``ACCOUNT``."""
 
     SIGN_IN = "signedIn"
     OWN_ACCOUNT = "ownAccount"
@@ -74,7 +75,7 @@ class Can(Enum):
 
 Abilities = dict[Can, Role | None]
 
-# The least role that has the ability. None: everybody who can see the object at all.
+# The lowest role with the ability. None: everyone who can see the object.
 SPACE: Abilities = {
     Can.VIEW: "read",
     Can.ACCESS: "read",
@@ -116,10 +117,10 @@ ORGANIZATION: Abilities = {
 
 
 class AccountNeed(NamedTuple):
-    """What an ability over one's own account asks of the token or session.
+    """Requirements of an ability over one's own account on the token or session.
 
-    ``whole``: that it is not bound to one organization. ``session``: a session, no token. ``proved``: of a session,
-    that the person proved a short while ago who they are.
+    ``whole``: not bound to one organization. ``session``: a session, not a token. ``proved``: for a session,
+    that the person recently confirmed their identity.
     """
 
     whole: bool = False
@@ -141,41 +142,42 @@ ACCOUNT: dict[Can, AccountNeed] = {
 
 
 class Rung(NamedTuple):
-    """One object on the way from the asked one up to the organization."""
+    """Grants and default level of one object on the path from the requested one up to the organization."""
 
     user_grants: Sequence[str | None]
     team_grants: Sequence[str | None]
     default_level: str | None
 
 
-class Decision(NamedTuple):
-    """A role, and why: ``by`` what kind of grant, at which rung (its index; None outside all of them)."""
+class RoleDecision(NamedTuple):
+    """Role and its reason: ``by`` which kind of grant, at which rung (an index; None outside all of them)."""
 
     role: str | None
     by: Literal["administrator", "user", "team", "default", "organization"]
     rung: int | None = None
 
 
-def decide(member_role: str | None, rungs: Iterable[Rung]) -> Decision:
-    """The role at an object (None: no access) and what gives it. Pure; ``rungs`` run from the object outwards.
+def decide(member_role: str | None, rungs: Iterable[Rung]) -> RoleDecision:
+    """Return the role at an object (None: no access) and its reason. Pure; ``rungs`` run from the object
+    outwards.
 
-    An administrator of the organization is one everywhere. Otherwise the most direct grant decides: at each
-    rung a grant to the person, else the highest grant to their teams, else the default level unless it says
-    ``inherit``. Past the last rung the role in the organization decides.
+    An administrator of the organization is an administrator everywhere. Otherwise, the most specific grant
+    decides: at each rung, a grant to the person, else the highest grant to their teams, else the default
+    level unless it is ``inherit``. After the last rung, the role in the organization decides.
     """
     if member_role == "admin":
-        return Decision("admin", "administrator")
+        return RoleDecision("admin", "administrator")
     for index, rung in enumerate(rungs):
         if rung.user_grants:
-            return Decision(highest(rung.user_grants), "user", index)
+            return RoleDecision(highest(rung.user_grants), "user", index)
         if rung.team_grants:
-            return Decision(highest(rung.team_grants), "team", index)
+            return RoleDecision(highest(rung.team_grants), "team", index)
         if rung.default_level != "inherit":
-            # A default level is for members; a guest gets only what was granted to them.
-            return Decision(rung.default_level if member_role is not None else None, "default", index)
-    return Decision(member_role, "organization")
+            # A default level is for members; guests have only the roles granted to them.
+            return RoleDecision(rung.default_level if member_role is not None else None, "default", index)
+    return RoleDecision(member_role, "organization")
 
 
 def effective_role(member_role: str | None, rungs: Iterable[Rung]) -> str | None:
-    """The role at an object, or None for no access: see ``decide``."""
+    """Return the role at an object, or None for no access; see ``decide``."""
     return decide(member_role, rungs).role

@@ -23,7 +23,7 @@ from .auditing import get_audit_event as find_event
 from .auditing import list_audit_events as list_events
 from .authorization import OrgAccess, SignedIn, Visiting
 from .members import is_member_of_any
-from .reach import list_reached
+from .reach import list_reachable_organizations
 from .roles import Can
 from .wire import (
     AuditEvent,
@@ -41,11 +41,11 @@ operation = Area("access").operation
 
 @operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, returns=OwnUser, quick=True)
 def get_authenticated_user(call: Call, caller: SignedIn) -> OwnUser:
-    """The person whose token the request carries."""
+    """Get the user whose token or session was used for the request."""
     with call.db.read() as tx:
         user = accounts.find_user(tx, caller.user_id)
         operator = accounts.is_operator(tx, call.settings, caller.user_id)
-    assert user is not None, "a token's user is there as long as the token"
+    assert user is not None, "a token's user exists as long as the token"
     return OwnUser(**msgspec.structs.asdict(present_user(call, user)), operator=operator)
 
 
@@ -53,8 +53,8 @@ def get_authenticated_user(call: Call, caller: SignedIn) -> OwnUser:
     "getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, returns=User, errors=(404,), visitors=True
 )
 def get_user(call: Call, caller: SignedIn | Visiting, user_id: str) -> User:
-    """Oneself, or somebody in an organization that one reaches. Visitors of a site see the name and the picture of
-    whom a page mentions to them."""
+    """Get yourself, or a person in an organization that you can access. Visitors of a site see the name and
+    photo of people whom a page mentions."""
     with call.db.read() as tx:
         user = accounts.find_user(tx, user_id)
         match caller:
@@ -67,23 +67,23 @@ def get_user(call: Call, caller: SignedIn | Visiting, user_id: str) -> User:
             case _:
                 assert_never(caller)
         if user is None or not is_seen:
-            raise NotFound(f"There is no user {user_id!r}.")
+            raise NotFound(f"There is no user {user_id!r}, or you can't see them.")
     shown = present_user(call, user)
     return msgspec.structs.replace(shown, email=UNSET) if isinstance(caller, Visiting) else shown
 
 
 def _is_colleague(tx: Transaction, caller: SignedIn, user_id: str) -> bool:
-    return is_member_of_any(tx, user_id, list_reached(tx, caller.actor))
+    return is_member_of_any(tx, user_id, list_reachable_organizations(tx, caller.actor))
 
 
 @operation("updateUserById", "PATCH", "/users/{userId}", needs=Can.OWN_ACCOUNT, returns=User, errors=(404,))
 def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) -> User:
-    """Changes one's own name and picture."""
+    """Update your own name and photo."""
     if user_id != caller.user_id:
         with call.db.read() as tx:
             if _is_colleague(tx, caller, user_id):
-                raise Forbidden("An account is changed by its owner only.")
-        raise NotFound(f"There is no user {user_id!r}.")
+                raise Forbidden("You can only update your own account.")
+        raise NotFound(f"There is no user {user_id!r}, or you can't see them.")
     with call.db.write() as tx:
         before = accounts.find_user(tx, user_id)
         accounts.update_user(
@@ -117,9 +117,10 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
     extension=True,
 )
 def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[AuditEvent] | Stream:
-    """Who did what to what in the organization, newest first: from where, and how it was before and after.
+    """List the events of an organization's audit log, newest first, with the state before and after each
+    change.
 
-    With `format=ndjson` or `format=csv` the whole log that matches is sent, one event a line.
+    With `format=ndjson` or `format=csv`, the response is the entire matching log, one event per line.
     """
     wanted = audit_filter(query)
     if query.format != "json":
@@ -145,7 +146,7 @@ def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[
     extension=True,
 )
 def get_audit_event(call: Call, org: OrgAccess, audit_event_id: str) -> AuditEvent:
-    """One event of the audit log."""
+    """Get an event of the audit log."""
     with call.db.read() as tx:
         return present_audit_event(
             call, org.organization_id, find_event(tx, org.organization_id, audit_event_id)

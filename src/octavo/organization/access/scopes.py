@@ -1,7 +1,7 @@
-"""What a token with scopes may do, read off the table of operations.
+"""Permissions of tokens with scopes, derived from the table of operations.
 
-``read``: every GET. ``write``: everything outside the area ``access``. ``admin``: everything. ``AREA:read`` and
-``AREA:write``: the same within one area of the table; ``write`` holds ``read``.
+``read``: every GET. ``write``: everything outside the area ``access``. ``admin``: everything. ``AREA:read``
+and ``AREA:write``: the same within one area of the table; ``write`` includes ``read``.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ SCOPES = frozenset(
 
 
 def require_known(scopes: Iterable[str]) -> None:
-    """Raises BadRequest naming a scope that there is not."""
+    """Raise BadRequest for an unknown scope."""
     for scope in scopes:
         if scope not in SCOPES:
-            raise BadRequest(f"scopes: {scope!r} is none of {', '.join(sorted(SCOPES))}")
+            raise BadRequest(f"scopes: {scope!r} isn't a scope. Use any of {', '.join(sorted(SCOPES))}")
 
 
 AGENT_SCOPES: tuple[AgentScope, ...] = get_args(AgentScope)
-"""What a person may grant an agent; ``agents`` of an operation says which of them it takes. Main itself they never write:
-what they draft is merged by people, or by an agent that was granted just that."""
+"""Scopes that a person can grant to an agent; an operation's ``agents`` names the scope it requires. Agents
+never write to main directly: people merge their drafts, or an agent that was granted exactly that."""
 
 
 class Reach(NamedTuple):
-    """What a caller's token lets them call, whoever they are. ``scopes``: as of the caller. ``agent``: a program acts for
-    a person; the scopes are then those of ``AGENT_SCOPES``, or of ``API_SCOPES``."""
+    """Reach of a caller's token, independent of the person. ``scopes``: those of the caller. ``agent``: whether
+    an agent or app acts for a person; the scopes are then from ``AGENT_SCOPES`` or ``API_SCOPES``."""
 
     kind: type[Caller]
     scopes: frozenset[str] | None
     agent: bool = False
 
 
-WHOLE = Reach(Person, None)
+FULL_REACH = Reach(Person, None)
 
 
 def reach_of(caller: Caller) -> Reach:
@@ -62,7 +62,7 @@ def reach_of(caller: Caller) -> Reach:
 
 
 def allows(reach: Reach, operation: Operation) -> bool:
-    """Whether the operation may be called, as far as the token goes."""
+    """Return whether the token allows calling the operation."""
     if reach.kind is Visitor:
         return operation.visit_type is not None
     if reach.agent:
@@ -70,14 +70,14 @@ def allows(reach: Reach, operation: Operation) -> bool:
         return operation.agents in granted or (needed is not None and needed <= granted)
     if reach.kind is Script:
         return _integration_allows(reach.scopes or frozenset(), operation)
-    # Every token may ask whose it is, and take itself back.
+    # Every token can read its own user and revoke itself.
     if reach.scopes is None or operation.needs is Can.OWN_TOKEN:
         return True
-    return all(_holds(reach.scopes, needed) for needed in operation.scopes)
+    return all(_includes_scope(reach.scopes, needed) for needed in operation.scopes)
 
 
-def _holds(scopes: frozenset[str], needed: str) -> bool:
-    """Whether scopes hold one of an area."""
+def _includes_scope(scopes: frozenset[str], needed: str) -> bool:
+    """Return whether the scopes include a scope of an area."""
     area, _, verb = needed.partition(":")
     if "admin" in scopes or f"{area}:write" in scopes or ("write" in scopes and area != "access"):
         return True
@@ -85,7 +85,7 @@ def _holds(scopes: frozenset[str], needed: str) -> bool:
 
 
 class _Allowed(NamedTuple):
-    """Operations of an area, of these methods, at or below a path."""
+    """Operations of an area with these methods, at or below a path."""
 
     area: str
     methods: tuple[str, ...] = ("GET",)
@@ -98,7 +98,7 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _ADAPTIVE = f"{_SITE}/adaptive-schema"
 _READ = (
     *(_Allowed(area) for area in ("content", "changes", "comments", "search")),
-    # Questions are asked of content, with POST where they would not fit an address.
+    # Questions read content and use POST if they don't fit in a URL.
     _Allowed("ask", ("GET", "POST"), "/orgs/{organizationId}/ask"),
     _Allowed("ask", ("GET", "POST"), f"{_SITE}/ask"),
     _Allowed("ask", ("GET", "POST"), f"{_SITE}/ai"),
@@ -122,11 +122,11 @@ INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
     "openapi:write": (_Allowed("openapi", _ANY),),
     "conversations:ingest": (_Allowed("conversations", ("POST",)),),
 }
-"""What the scopes of integrations let their tokens call, beside the operations on integrations. The scopes without
-any are about events. Any scope of spaces or sites lets read the space or site itself."""
+"""Operations that the scopes of integrations allow, in addition to those on integrations. Scopes without any
+are about events. Any scope of spaces or sites allows reading the space or site itself."""
 
 
-def _reached() -> tuple[str, ...]:
+def _list_reached_scopes() -> tuple[str, ...]:
     found: dict[str, str] = {}
     for allowed in (one for each in INTEGRATION_SCOPES.values() for one in each):
         verb = "read" if allowed.methods == ("GET",) else "write"
@@ -134,19 +134,22 @@ def _reached() -> tuple[str, ...]:
     return tuple(f"{area}:{verb}" for area, verb in sorted(found.items()))
 
 
-SCRIPTS_REACH = _reached()
-"""What scripts of integrations may do: so may whoever decides what they run, where, and with which token."""
+SCRIPTS_REACH = _list_reached_scopes()
+"""Scopes of everything that integration scripts can do, and so required of anyone who decides what they run,
+where, and with which token."""
 _SYNCED = ("changes:write", "content:write")
-"""What the scope `space:git:sync` of an integration holds for operations of Git sync, and for no others."""
+"""Scopes that an integration's `space:git:sync` includes for operations of Git sync only."""
 
 
 def _integration_allows(scopes: frozenset[str], operation: Operation) -> bool:
-    """Whether the token of an integration with these scopes may call the operation, as far as scopes go."""
+    """Return whether an integration's token with these scopes can call the operation."""
     if operation.area == "integrations":
-        # What they open for themselves they have.
+        # Integrations can always call operations on integrations.
         return True
     synced = _SYNCED if operation.area == "gitsync" and "space:git:sync" in scopes else ()
-    if not all(_integration_holds(scopes, needed) for needed in operation.yields if needed not in synced):
+    if not all(
+        _integration_includes_scope(scopes, needed) for needed in operation.yields if needed not in synced
+    ):
         return False
     if operation.scripts:
         return True
@@ -161,8 +164,8 @@ def _integration_allows(scopes: frozenset[str], operation: Operation) -> bool:
     return False
 
 
-def _integration_holds(scopes: frozenset[str], needed: str) -> bool:
-    """Whether scopes of an integration hold one of the scopes of other tokens: any that reads there, or writes."""
+def _integration_includes_scope(scopes: frozenset[str], needed: str) -> bool:
+    """Return whether an integration's scopes include one of the other tokens' scopes."""
     area, _, verb = needed.partition(":")
     method = "GET" if verb == "read" else "PATCH"
     return any(
@@ -173,25 +176,27 @@ def _integration_holds(scopes: frozenset[str], needed: str) -> bool:
 
 
 def require_scope(actor: Actor, operation: Operation) -> None:
-    """Raises Forbidden where the scopes of the actor's token lack the operation."""
+    """Raise Forbidden when the scopes of the actor's token don't include the operation."""
     if allows(reach_of(actor), operation):
         return
     match actor:
         case Script():
-            raise Forbidden("No scope of this integration allows this operation.")
+            raise Forbidden(
+                "This integration has no scope for this operation. Add the scope to its manifest."
+            )
         case Person():
-            assert actor.scopes is not None, "without scopes all is allowed"
+            assert actor.scopes is not None, "without scopes, everything is allowed"
             if actor.agent is not None:
                 needed = sorted(API_SCOPES_NEEDED.get(operation.id, frozenset()) - actor.scopes)
                 if not needed:
-                    raise Forbidden("No scope of OAuth allows this operation. Use a personal token instead.")
-                raise Forbidden(f"This program was not granted the scope `{needed[0]}`.")
-            lacking = next(one for one in operation.scopes if not _holds(actor.scopes, one))
-            raise Forbidden(f"This token lacks the scope `{lacking}`.")
+                    raise Forbidden("No OAuth scope covers this operation. Use a personal token instead.")
+                raise Forbidden(f"This app needs the scope `{needed[0]}`. Connect it again with that scope.")
+            lacking = next(one for one in operation.scopes if not _includes_scope(actor.scopes, one))
+            raise Forbidden(f"This token lacks the scope `{lacking}`. Create a token that has it.")
         case _:
             assert_never(actor)
 
 
-def narrower(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:
-    """Whether a token with ``own`` scopes may give ``wanted`` to another one: never more than it has."""
+def is_within_scopes(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:
+    """Return whether a token with ``own`` scopes can give ``wanted`` to a new one: never more than its own."""
     return own is None or "admin" in own or (wanted is not None and set(wanted) <= own)

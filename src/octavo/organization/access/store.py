@@ -1,4 +1,4 @@
-"""Tokens, sessions, and whom integrations act as: rows in, frozen records out."""
+"""Tokens, sessions, and accounts of integrations: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from octavo.kit.db.database import Transaction
 
 
 class TokenOwner(Struct, frozen=True):
-    """Whose token or session this is. ``organization_id`` None: good wherever its user is a member. ``proved_at``:
-    when its user last proved in a session who they are; 0 for a token."""
+    """Token or session and its user. ``organization_id`` None: it works wherever the user is a member.
+    ``proved_at``: when the user last confirmed their identity in the session; 0 for a token."""
 
     token_id: str
     user_id: str
@@ -23,7 +23,7 @@ class TokenOwner(Struct, frozen=True):
     proved_at: int
 
 
-# Neither taken back nor its user disabled; bound to an organization, only while its user is a member there.
+# Not revoked, and its user is active. If it is bound to an organization, its user must be a member there.
 _STILL_GOOD = """JOIN users u ON u.id = t.user_id AND u.disabled = 0
   WHERE (t.organization_id IS NULL OR EXISTS (
     SELECT 1 FROM members m
@@ -37,26 +37,26 @@ _SESSION = f"""SELECT t.id, t.user_id, t.organization_id, NULL, t.expires_at, t.
 
 
 def find_token_owner(tx: Transaction, token_hash: str) -> TokenOwner | None:
-    """Whose token this is, when neither was taken back."""
+    """Return the owner of a token by its hash, unless the token was revoked or the user deactivated."""
     row = tx.one(f"{_TOKEN}hash = :hash", hash=token_hash)
     return TokenOwner(*row) if row else None
 
 
 def find_session_owner(tx: Transaction, session_hash: str) -> TokenOwner | None:
-    """Whose session this is, when neither was ended."""
+    """Return the owner of a session by its hash, unless the session ended or the user was deactivated."""
     row = tx.one(f"{_SESSION}hash = :hash", hash=session_hash)
     return TokenOwner(*row) if row else None
 
 
 def find_owner(tx: Transaction, token_id: str, session: bool) -> TokenOwner | None:
-    """Whose token or session it is that has this id, when neither was taken back."""
+    """Return the owner of a token or session by its ID, unless it was revoked or the user deactivated."""
     row = tx.one(f"{_SESSION if session else _TOKEN}id = :id", id=token_id)
     return TokenOwner(*row) if row else None
 
 
 class InstallationOwner(Struct, frozen=True):
-    """Whom an installation of an integration acts as; ``agreed``: the scopes that the organization agreed to, and
-    ``asked`` those that the integration asks for today."""
+    """Account that an installation of an integration acts as. ``agreed``: the scopes that the organization
+    approved; ``asked``: the scopes that the integration currently requests."""
 
     user_id: str
     organization_id: str
@@ -71,7 +71,7 @@ class _Asked(Struct):
 def find_installation_owner(
     tx: Transaction, integration_id: str, installation_id: str
 ) -> InstallationOwner | None:
-    """None when it was uninstalled."""
+    """Return None if it was uninstalled."""
     row = tx.one(
         """SELECT n.user_id, n.organization_id, n.scopes, i.manifest
              FROM integration_installations n JOIN integrations i ON i.id = n.integration_id
@@ -98,8 +98,8 @@ def is_integration(tx: Transaction, integration_id: str) -> bool:
 
 
 def role_at_site(tx: Transaction, installation_id: str, site_id: str) -> str | None:
-    """The role an installation of an integration has at a site of its organization: what it may do there, its scopes
-    say. None where it is not installed."""
+    """Return the role of an integration's installation at a site of its organization, or None if it is not
+    installed there. Its scopes limit what it can do."""
     row = tx.one(
         """SELECT n.site_selection, (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id
              AND p.kind = 'site' AND p.place_id = :site)
@@ -138,14 +138,14 @@ def insert_token(
     return token_id
 
 
-def touch(tx: Transaction, table: str, used: dict[str, int]) -> None:
-    """Records when ``tokens`` or ``sessions`` were last used, by id."""
+def record_last_use(tx: Transaction, table: str, used: dict[str, int]) -> None:
+    """Record when ``tokens`` or ``sessions`` were last used, by ID."""
     for id, at in used.items():
         tx.run(f"UPDATE {table} SET last_used_at = :at WHERE id = :id", at=at, id=id)
 
 
 def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
-    """Takes back all tokens of somebody, ``only`` those that are bound to this organization; how many."""
+    """Revoke all tokens of a user, or ``only`` those bound to an organization. Return their number."""
     bound = "" if only is None else " AND organization_id = :only"
     return tx.run(
         f"UPDATE tokens SET revoked_at = :at WHERE user_id = :user AND revoked_at IS NULL{bound}",
@@ -156,7 +156,7 @@ def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> 
 
 
 def revoke_token(tx: Transaction, user_id: str, token_id: str, *, only: str | None = None) -> bool:
-    """Takes back a token of the user; False when there was none that was good."""
+    """Revoke a token of the user. Return False if there was no active one."""
     bound = "" if only is None else " AND organization_id = :only"
     return (
         tx.run(

@@ -1,4 +1,4 @@
-"""What the tables of people, teams and rights are."""
+"""Declarations of the tables of people, teams, and permissions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .roles import ORDER
 declare(
     Table(
         name="users",
-        stays="go along without passwords, in a file of their own",
+        stays="exported to a separate file, without passwords",
         secrets=("password_hash",),
         values={"kind": ("person", "service", "integration", "deleted")},
     ),
@@ -48,6 +48,6 @@ declare(
         columns=(row("organization_id", "organizations"), person("actor_id")),
         json={"before_state": object, "after_state": object},
     ),
-    # A trigger keeps it.
+    # Maintained by a trigger.
     Table(name="audit_totals", derived=True, columns=(person("actor_id"),)),
 )

@@ -1,4 +1,4 @@
-"""Teams and who is in them: rows in, frozen records out; and what else happens when a team is removed."""
+"""Teams and their members (rows in, frozen records out) and hooks for deleted teams."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _on_team_removed: list[Removed] = []
 
 
 def on_team_removed(hook: Removed) -> Removed:
-    """Registers ``hook(tx, team_id)``: called in the transaction that removed a team."""
+    """Register ``hook(tx, team_id)``, called in the transaction that deletes a team."""
     _on_team_removed.append(hook)
     return hook
 
 
 class TeamRow(Struct, frozen=True):
-    """``spaces``: how many spaces were granted to it."""
+    """Team. ``spaces``: the number of spaces granted to it."""
 
     id: str
     organization_id: str
@@ -38,7 +38,7 @@ TEAM = """t.id, t.organization_id, t.title, t.created_at,
   (SELECT count(*) FROM team_members x WHERE x.team_id = t.id),
   (SELECT count(*) FROM grants g JOIN spaces s ON s.id = g.object_id AND s.deleted_at IS NULL
    WHERE g.subject_type = 'team' AND g.subject_id = t.id AND g.object_type = 'space')"""
-"""The columns of a TeamRow, of ``teams t``."""
+"""Columns of a TeamRow, from ``teams t``."""
 
 
 def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | None:
@@ -56,7 +56,7 @@ def list_teams_by_id(tx: Transaction, team_ids: list[str]) -> dict[str, TeamRow]
 
 
 def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], place: str) -> None:
-    """Raises NotFound naming ``place`` unless all of them are teams of the organization."""
+    """Raise NotFound for ``place`` unless all teams belong to the organization."""
     wanted = set(team_ids)
     found = tx.all(
         "SELECT id FROM teams WHERE organization_id = :org AND id IN :teams",
@@ -68,7 +68,7 @@ def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], pl
 
 
 def insert_team(tx: Transaction, organization_id: str, title: str) -> str:
-    """The id of a new team without anybody in it."""
+    """Create a team without members and return its ID."""
     team_id = ids.new_id()
     tx.run(
         "INSERT INTO teams (id, organization_id, title, created_at) VALUES (:id, :org, :title, :at)",
@@ -85,7 +85,7 @@ def rename_team(tx: Transaction, team_id: str, title: str) -> None:
 
 
 def delete_team(tx: Transaction, organization_id: str, team_id: str) -> bool:
-    """Removes a team and what was granted to it; False when the organization has none."""
+    """Delete a team and its grants. Return False if the organization has no such team."""
     if not tx.run(
         "DELETE FROM teams WHERE id = :id AND organization_id = :org", id=team_id, org=organization_id
     ):
@@ -97,7 +97,8 @@ def delete_team(tx: Transaction, organization_id: str, team_id: str) -> bool:
 
 
 def put_team_member(tx: Transaction, team_id: str, user_id: str, role: TeamRole | None = None) -> None:
-    """Adds somebody, or changes their role; None: a new one is a member, another one stays what they are."""
+    """Add a member or change their role. With None, a new member gets `member` and an existing one keeps
+    their role."""
     keep = "team_members.role" if role is None else "excluded.role"
     tx.run(
         f"""INSERT INTO team_members (team_id, user_id, role, joined_at) VALUES (:team, :user, :role, :at)
@@ -110,7 +111,7 @@ def put_team_member(tx: Transaction, team_id: str, user_id: str, role: TeamRole 
 
 
 def join_teams(tx: Transaction, pairs: Iterable[tuple[str, str]]) -> None:
-    """Adds people to teams, by the ids of the team and of the account; who is in one stays what they are there."""
+    """Add users to teams, as pairs of team ID and user ID. Existing members keep their role."""
     tx.run_many(
         """INSERT INTO team_members (team_id, user_id, joined_at) VALUES (:team, :user, :at)
            ON CONFLICT (team_id, user_id) DO NOTHING""",

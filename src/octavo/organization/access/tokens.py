@@ -1,4 +1,5 @@
-"""What proves who calls: personal and service tokens, and sessions. Prefixed, random, stored as a hash only."""
+"""Credentials of callers: personal and service tokens, and sessions. They have a prefix, are random, and are
+stored only as a hash."""
 
 from __future__ import annotations
 
@@ -29,12 +30,13 @@ SESSION_PREFIX = "ocs_"
 INTEGRATION_PREFIX = "oci_"
 AGENT_PREFIX = "oca_"
 API_PREFIX = "oco_"
-"""Of tokens that programs get by OAuth: for the tools of an organization, and for the API."""
+"""Prefixes of tokens that agents and apps get through OAuth: for the tools of an organization, and for the
+API."""
 INTEGRATION_TOKEN_LASTS = 3600_000
-"""Milliseconds for which a token of an integration or of an installation is good."""
+"""Lifetime of a token of an integration or installation, in milliseconds."""
 _INTEGRATION = "integration-token"
 SESSION_IDLE = 7 * 24 * 3_600_000
-"""Milliseconds after which a session that nobody uses is over."""
+"""Milliseconds after which an unused session ends."""
 _TOUCH_EVERY = 60_000
 
 
@@ -43,12 +45,13 @@ _find_visitor: list[FindVisitor] = []
 
 
 def recognize_visitors(find: FindVisitor) -> None:
-    """Registers who knows the tokens of visitors: they are of sites, and stored nowhere."""
+    """Register the function that recognizes tokens of visitors, which belong to sites and are not stored."""
     _find_visitor[:] = [find]
 
 
 class AgentOwner(Struct, frozen=True):
-    """Whom an agent acts for, in which organization, as far as ``scopes`` say, until when. ``id``: of the connection."""
+    """Person for whom an agent acts, with the organization, scopes, and expiration. ``id``: the ID of the
+    connection."""
 
     id: str
     name: str
@@ -63,30 +66,30 @@ _find_agent: list[FindAgent] = []
 FindAgentById = Callable[[Transaction, str], AgentOwner | None]
 _find_agent_by_id: list[FindAgentById] = []
 RevokeAgents = Callable[[Transaction, str, str | None], int]
-"""``(tx, user_id, only)``: takes back the agents of somebody, ``only`` those in this organization; how many."""
+"""``(tx, user_id, only)``: revokes the agents of a user, ``only`` those in one organization, and returns
+their number."""
 _revoke_agents: list[RevokeAgents] = []
 
 
 def recognize_agents(find: FindAgent, find_by_id: FindAgentById, revoke: RevokeAgents) -> None:
-    """Register who knows agents by the hashes of their tokens and by the ids of their connections, and revokes them
-    with the tokens of their people."""
+    """Register functions that find agents by the hashes of their tokens and by the IDs of their connections,
+    and that revoke them together with the tokens of their users."""
     _find_agent[:], _find_agent_by_id[:], _revoke_agents[:] = [find], [find_by_id], [revoke]
 
 
 def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
-    """Takes back all that lets programs in as somebody, tokens and agents; how many. ``only``: those of this
-    organization."""
+    """Revoke all tokens and agents of a user. Return their number. ``only``: those of this organization."""
     ended = store.revoke_tokens(tx, user_id, only=only)
     return ended + sum(revoke(tx, user_id, only) for revoke in _revoke_agents)
 
 
 def hash_token(token: str) -> str:
-    """Tokens hold 256 random bits, so a plain SHA-256 cannot be turned back."""
+    """Return the SHA-256 of a token. Tokens have 256 random bits, so a plain hash can't be reversed."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def new_token() -> str:
-    """The secret of a token, not yet anybody's."""
+    """Return a new random token."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
@@ -100,15 +103,15 @@ def create_token(
     organization_id: str | None = None,
     token: str | None = None,
 ) -> str:
-    """A new token of a user; the secret is returned and cannot be had again.
+    """Create a token for a user. The returned secret can't be retrieved again.
 
-    ``scopes``: see ``scopes.SCOPES``. ``organization_id``: the only organization it is good for. Raises
+    ``scopes``: see ``scopes.SCOPES``. ``organization_id``: the only organization in which it works. Raises
     BadRequest.
     """
     if scopes is not None:
         require_known(scopes)
     if expires_at is not None and expires_at <= now():
-        raise BadRequest("expiresAt: expected a time to come")
+        raise BadRequest("expiresAt: must be in the future")
     secret = token or new_token()
     store.insert_token(
         tx,
@@ -124,7 +127,8 @@ def create_token(
 
 
 class _IntegrationToken(Struct, frozen=True, array_like=True):
-    """``by``: the administrator who made it; None for one that a script is given."""
+    """Payload of an integration token. ``by``: the administrator who created it; None for a token passed to a
+    script."""
 
     integration_id: str
     installation_id: str = ""
@@ -134,9 +138,12 @@ class _IntegrationToken(Struct, frozen=True, array_like=True):
 def create_integration_token(
     signer: Signer, integration_id: str, installation_id: str = "", by: Actor | None = None
 ) -> str:
-    """A token of an integration, or of an installation of it, good for an hour and until it is uninstalled. It is
-    signed and kept nowhere: scripts are given a new one with each event. ``by``: the person who makes it, with whose
-    right to do so it ends."""
+    """Return a token of an integration or of an installation, valid for an hour and until the integration is
+    uninstalled.
+
+    It is signed and not stored: scripts get a new one with each event. ``by``: the person who creates it. The
+    token stops working when they lose the permission to do so.
+    """
     made = _IntegrationToken(integration_id, installation_id, grantor_of(by) if by is not None else None)
     payload = msgspec.json.encode(made).decode()
     until = now() + INTEGRATION_TOKEN_LASTS
@@ -146,7 +153,7 @@ def create_integration_token(
 
 
 class LastUse:
-    """Remembers which tokens and sessions were used, and writes it down now and then, away from requests."""
+    """Collects when tokens and sessions were used and saves it periodically, outside of requests."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -163,7 +170,7 @@ class LastUse:
         if any(used.values()):
             with db.write() as tx:
                 for table, found in used.items():
-                    store.touch(tx, table, found)
+                    store.record_last_use(tx, table, found)
 
 
 def _find_owner(db: Database, digest: str, session: bool) -> store.TokenOwner | None:
@@ -172,34 +179,35 @@ def _find_owner(db: Database, digest: str, session: bool) -> store.TokenOwner | 
 
 
 def authenticate(call: Call, last_use: LastUse) -> str | None:
-    """Sets ``call.authenticated`` from the Authorization header, else from the session cookie.
+    """Set ``call.authenticated`` from the Authorization header, or else from the session cookie.
 
-    Returns the actor's key for rate limits, None for nobody. Raises NotSignedIn for a header that proves
-    nothing: a wrong token is an error, no token and an old cookie are not. Raises Forbidden when a cookie comes
-    with a request that another site may have made.
+    Return the actor's key for rate limits, or None without an actor. Raises NotSignedIn for an invalid
+    header: a wrong token is an error; no token and an expired cookie are not. Raises Forbidden when a cookie
+    comes with a request that another site may have made.
     """
     header = call.headers.get(b"authorization")
     if header is None:
         secret = cookie(call)
         if secret is None or not secret.startswith(SESSION_PREFIX):
             return None
-        found = _find(call, secret, last_use)
+        found = _find_caller(call, secret, last_use)
         if found is None or (call.operation.browsed and not _is_asked_by_us(call)):
-            # Another site, which may share a domain with ours, sent the browser here: the request is nobody's.
+            # Another site, which may share our domain, sent the browser here, so the request counts as signed out.
             return None
         require_same_origin(call)
         return _admit(call, found)
     kind, _, token = header.decode("latin-1").partition(" ")
     if kind.lower() != "bearer" or not token.strip():
-        raise NotSignedIn("Authorization: expected `Bearer <token>`")
-    found = _find(call, token.strip(), last_use)
+        raise NotSignedIn("Authorization: must be `Bearer <token>`")
+    found = _find_caller(call, token.strip(), last_use)
     if found is None:
-        raise NotSignedIn("Authorization: this token is unknown, expired or revoked")
+        raise NotSignedIn("Authorization: this token is unknown, expired, or revoked")
     return _admit(call, found)
 
 
 def _admit(call: Call, found: Caller) -> str | None:
-    """Who calls is known; the key that the rate limit counts them by. Visitors are counted by where they are."""
+    """Set the caller of the request and return its key for rate limits. Visitors are counted by client
+    address."""
     match found:
         case Visitor():
             call.authenticated = found
@@ -232,7 +240,7 @@ def _find_integration(context: Context, token: str) -> Script | None:
 
 
 def _still_administers(tx: Transaction, by: Grantor, installation_id: str) -> bool:
-    """Whether who made a token of an installation may still do so."""
+    """Return whether the person who created a token of an installation can still do so."""
     actor = find_grantor(tx, by, "createIntegrationInstallationToken")
     organization_id = store.find_organization_of_installation(tx, installation_id)
     if actor is None or organization_id is None:
@@ -254,8 +262,8 @@ def _installation_actor(tx: Transaction, integration_id: str, installation_id: s
 
 
 class Grantor(Struct, frozen=True, array_like=True):
-    """Who made something that goes on without them, such as a link: a person by a token or a session, or a script.
-    It is kept in what is signed, and asked again at each use."""
+    """Creator of something that keeps working without them, such as a link: a person with a token or session,
+    or a script. It is stored in the signed value and checked at each use."""
 
     user_id: str
     token_id: str
@@ -275,9 +283,9 @@ def grantor_of(actor: Actor) -> Grantor:
 
 
 def find_grantor(tx: Transaction, grantor: Grantor, operation_id: str) -> Actor | None:
-    """The actor as they are now; None once their token was taken back or has expired, their session has ended, their
-    account was disabled, or they do not reach the operation any more that made it. What they may do is then asked as of
-    everybody."""
+    """Return the grantor's current actor. None if their token was revoked or expired, their session ended,
+    their account was deactivated, or their token no longer reaches the operation. Their permissions are then
+    checked like everyone's."""
     actor: Actor | None
     if grantor.integration_id:
         actor = _installation_actor(tx, grantor.integration_id, grantor.token_id)
@@ -286,12 +294,12 @@ def find_grantor(tx: Transaction, grantor: Grantor, operation_id: str) -> Actor 
         actor = _agent_actor(found) if found is not None else None
     else:
         owner = store.find_owner(tx, grantor.token_id, grantor.session)
-        good = owner is not None and _is_good(owner, grantor.session)
+        good = owner is not None and _is_valid(owner, grantor.session)
         actor = _actor_of(owner, grantor.session) if owner is not None and good else None
     return actor if actor is not None and allows(reach_of(actor), TABLE[operation_id]) else None
 
 
-def _is_good(owner: store.TokenOwner, session: bool) -> bool:
+def _is_valid(owner: store.TokenOwner, session: bool) -> bool:
     moment = now()
     if owner.expires_at is not None and owner.expires_at <= moment:
         return False
@@ -327,20 +335,20 @@ def _agent_actor(owner: AgentOwner) -> Person:
     )
 
 
-def _find(call: Call, secret: str, last_use: LastUse) -> Caller | None:
+def _find_caller(call: Call, secret: str, last_use: LastUse) -> Caller | None:
     if secret.startswith((AGENT_PREFIX, API_PREFIX)):
-        # Each was granted for one door, and is nothing at the other.
+        # Each prefix works either for the tools or for the API, never for both.
         asks_tools = secret.startswith(AGENT_PREFIX)
         return _find_agent_actor(call.context, hash_token(secret)) if call.by_agent == asks_tools else None
     if secret.startswith(INTEGRATION_PREFIX):
         return _find_integration(call.context, secret.removeprefix(INTEGRATION_PREFIX))
     if "." in secret:
-        # Our own tokens have none.
+        # Only tokens of visitors contain a dot.
         return _find_visitor[0](call, secret) if _find_visitor else None
     session = secret.startswith(SESSION_PREFIX)
     digest = hash_token(secret)
     owner = call.context.fresh.get(("owner", session, digest), lambda: _find_owner(call.db, digest, session))
-    if owner is None or not _is_good(owner, session):
+    if owner is None or not _is_valid(owner, session):
         return None
     if not call.asked_again:
         last_use.note("sessions" if session else "tokens", owner, now())
@@ -351,12 +359,13 @@ def _find(call: Call, secret: str, last_use: LastUse) -> Caller | None:
 
 
 def cookie_name(context: Context) -> str:
-    """``__Host-`` binds the cookie to this host and to https; browsers refuse that name over plain http."""
+    """Return the cookie name. ``__Host-`` binds the cookie to this host and to HTTPS; browsers reject that
+    name over plain HTTP."""
     return "__Host-octavo" if context.settings.url.startswith("https://") else "octavo"
 
 
 def cookie(call: Call, name: str | None = None) -> str | None:
-    """The value of a cookie of the request; by default the session's."""
+    """Return the value of a cookie of the request, by default the session cookie."""
     wanted = name or cookie_name(call.context)
     for part in call.headers.get(b"cookie", b"").decode("latin-1").split(";"):
         key, _, value = part.strip().partition("=")
@@ -366,20 +375,18 @@ def cookie(call: Call, name: str | None = None) -> str | None:
 
 
 def cookie_header(context: Context, value: str, seconds: int, name: str | None = None) -> str:
-    """A Set-Cookie value that scripts cannot read and that other sites' forms do not send."""
+    """Return a Set-Cookie value that scripts can't read and that forms of other sites don't send."""
     secure = "; Secure" if context.settings.url.startswith("https://") else ""
     name = name or cookie_name(context)
     return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}"
 
 
 def require_same_origin(call: Call) -> None:
-    """A browser sends cookies by itself: what changes anything must say that our own pages asked.
-
-    Raises Forbidden.
-    """
+    """Raise Forbidden unless our own pages made the request. Browsers send cookies automatically, so any
+    change must prove this."""
     if not _is_asked_by_us(call):
         raise Forbidden(
-            f"Origin: a request with a session cookie is taken from our own pages at {call.settings.url} only."
+            f"Origin: requests with a session cookie are accepted only from pages at {call.settings.url}."
         )
 
 
@@ -393,7 +400,8 @@ def _is_asked_by_us(call: Call) -> bool:
 
 
 def is_same_origin(origin: str, url: str) -> bool:
-    """Whether an ``Origin`` header names the server at a URL. On the own machine its names mean the same server."""
+    """Return whether an ``Origin`` header names the server at a URL. The names of the local machine are
+    equivalent."""
     return _origin(origin) == _origin(url) is not None
 
 
@@ -401,7 +409,7 @@ _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def _origin(url: str) -> tuple[str, str, int | None] | None:
-    """Scheme, host and port, the names of the own machine taken for one; None for what is no address."""
+    """Return scheme, host, and port, with one name for the local machine, or None for an invalid URL."""
     parts = read_address(url)
     if parts is None:
         return None

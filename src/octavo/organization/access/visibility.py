@@ -1,20 +1,20 @@
-"""The SQL form of the permission check, for lists: what of an organization somebody sees, each with the height
-of their role there (see ``roles.height``).
+"""The SQL form of the authorization check, for lists of what a person sees in an organization, with the
+height of their role (see ``roles.height``).
 
-It says the same as ``roles.effective_role``; a test holds them equal. It never asks space by space: what was
-granted, and the collections where something else was decided than above them, are few rows, found once by indexes.
-A guest sees what is open among these. A member sees all but what is closed among these, so that a list walks along
-an index and stops when it has enough, and the total is the difference of two counts.
+It is equivalent to ``roles.effective_role``; a test compares them. It never checks space by space: grants and
+collections with their own level are few rows, found once by indexes. A guest sees what is open among these. A
+member sees everything except what is closed among these, so that a list walks along an index and stops when
+it has enough rows, and the total is the difference of two counts.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .authorization import Member, OrgAccess
-from .roles import ORDER, height
+from .authorization import OrgAccess, OtherMember
+from .roles import ORDER, role_height
 
-_HEIGHTS = " ".join(f"WHEN '{role}' THEN {height(role)}" for role in ORDER)
+_HEIGHTS = " ".join(f"WHEN '{role}' THEN {role_height(role)}" for role in ORDER)
 _SOME_ROLE = "IN (" + ", ".join(f"'{role}'" for role in ORDER) + ")"
 
 
@@ -44,14 +44,15 @@ _FOUND = f"""WITH RECURSIVE granted(kind, id, height) AS MATERIALIZED (
 _NOT_GRANTED = "s.id NOT IN (SELECT id FROM granted)"
 
 
-Viewer = OrgAccess | Member
-"""Whose list it is: the caller's own, or what the caller may know that a colleague sees."""
+Viewer = OrgAccess | OtherMember
+"""Person whose list is built: the caller, or a colleague whose view the caller can know."""
 
 
-class Seen(NamedTuple):
-    """SQL around a list of what somebody sees: ``FROM source WHERE where`` gives it, each row of the table under its
-    one letter, with ``height`` for the viewer's height there. ``visible``: the same as a table of ids and heights.
-    ``total``: the value of how many there are. All behind ``prefix``."""
+class VisibleRows(NamedTuple):
+    """SQL fragments that list what a person sees. ``FROM source WHERE where`` returns each row of the table
+    under its one-letter alias, and ``height`` is the viewer's role height there. ``visible``: the same as a
+    table of IDs and heights. ``total``: an expression for the number of rows. All of them follow ``prefix``.
+    """
 
     prefix: str
     source: str
@@ -62,70 +63,77 @@ class Seen(NamedTuple):
     parameters: dict[str, Any]
 
 
-def seen_spaces(org: Viewer, where: str, **parameters: Any) -> Seen:
-    """The spaces for which ``where`` (on ``spaces s``) holds. ``parameters``: what ``where`` asks for."""
+def select_visible_spaces(org: Viewer, where: str, **parameters: Any) -> VisibleRows:
+    """Return the visible spaces that match ``where`` (on ``spaces s``). ``parameters``: the values for
+    ``where``."""
     table, within = "spaces s", f"s.organization_id = :organization AND {where}"
     if org.role == "admin":
-        return _everything(org, table, within, parameters)
+        return _select_everything(org, table, within, parameters)
     granted = f"FROM granted g JOIN spaces s ON s.id = g.id WHERE g.kind = 'space' AND {within}"
     inherited = f"""FROM decided d JOIN spaces s ON s.collection_id = d.id
         WHERE s.default_level = 'inherit' AND {within} AND {_NOT_GRANTED}"""
     if org.role is None:
         opened = f"""SELECT s.id, g.height {granted} AND g.height > 0
             UNION ALL SELECT s.id, d.height {inherited} AND d.height > 0"""
-        return _opened(org, table, opened, parameters)
+        return _select_opened(org, table, opened, parameters)
     closed = f"""SELECT s.id {granted} AND g.height = 0 UNION ALL SELECT s.id {inherited} AND d.height = 0
         UNION ALL SELECT s.id FROM spaces s WHERE s.default_level IS NULL AND {within} AND {_NOT_GRANTED}"""
     role = f"""COALESCE(g.height,
         CASE WHEN s.default_level = 'inherit' THEN COALESCE(d.height, :viewer_height)
         ELSE {_height_of("s.default_level")} END)"""
     joined = "LEFT JOIN granted g ON g.id = s.id LEFT JOIN decided d ON d.id = s.collection_id"
-    return _not_closed(org, table, within, closed, role, joined, parameters)
+    return _select_not_closed(org, table, within, closed, role, joined, parameters)
 
 
-def seen_collections(org: Viewer, where: str, **parameters: Any) -> Seen:
-    """The collections for which ``where`` (on ``collections c``) holds."""
+def select_visible_collections(org: Viewer, where: str, **parameters: Any) -> VisibleRows:
+    """Return the visible collections that match ``where`` (on ``collections c``)."""
     table, within = "collections c", f"c.organization_id = :organization AND {where}"
     if org.role == "admin":
-        return _everything(org, table, within, parameters)
+        return _select_everything(org, table, within, parameters)
     decided = f"FROM decided d JOIN collections c ON c.id = d.id WHERE {within}"
     if org.role is None:
-        return _opened(org, table, f"SELECT c.id, d.height {decided} AND d.height > 0", parameters)
+        return _select_opened(org, table, f"SELECT c.id, d.height {decided} AND d.height > 0", parameters)
     role, joined = "COALESCE(d.height, :viewer_height)", "LEFT JOIN decided d ON d.id = c.id"
-    return _not_closed(
+    return _select_not_closed(
         org, table, within, f"SELECT c.id {decided} AND d.height = 0", role, joined, parameters
     )
 
 
-def _opened(org: Viewer, table: str, opened: str, parameters: dict[str, Any]) -> Seen:
-    """What a guest sees: ids and heights of what is open to them."""
+def _select_opened(org: Viewer, table: str, opened: str, parameters: dict[str, Any]) -> VisibleRows:
+    """Return what a guest sees: the IDs and heights of what is open to them."""
     prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({opened})"
     source, total = f"visible v JOIN {table} ON {table[-1]}.id = v.id", "(SELECT count(*) FROM visible)"
-    return Seen(prefix, source, "TRUE", "v.height", total, "visible", _given(org, parameters))
+    return VisibleRows(
+        prefix, source, "TRUE", "v.height", total, "visible", _merge_parameters(org, parameters)
+    )
 
 
-def _not_closed(
+def _select_not_closed(
     org: Viewer, table: str, within: str, closed: str, role: str, joined: str, parameters: dict[str, Any]
-) -> Seen:
-    """What a member sees: all that is ``within`` but what is ``closed``."""
+) -> VisibleRows:
+    """Return what a member sees: everything ``within`` except what is ``closed``."""
     prefix = f"{_FOUND}, closed(id) AS MATERIALIZED ({closed})"
     source, where = f"{table} {joined}", f"{within} AND {table[-1]}.id NOT IN (SELECT id FROM closed)"
     total = f"((SELECT count(*) FROM {table} WHERE {within}) - (SELECT count(*) FROM closed))"
     visible = _visible(table, source, where, role)
-    return Seen(prefix, source, where, role, total, visible, _given(org, parameters))
+    return VisibleRows(prefix, source, where, role, total, visible, _merge_parameters(org, parameters))
 
 
-def _everything(org: Viewer, table: str, within: str, parameters: dict[str, Any]) -> Seen:
-    """What an administrator sees: nothing is asked."""
-    role, total = str(height("admin")), f"(SELECT count(*) FROM {table} WHERE {within})"
+def _select_everything(org: Viewer, table: str, within: str, parameters: dict[str, Any]) -> VisibleRows:
+    """Return what an administrator sees, without any check."""
+    role, total = str(role_height("admin")), f"(SELECT count(*) FROM {table} WHERE {within})"
     given = {**parameters, "organization": org.organization_id}
-    return Seen("", table, within, role, total, _visible(table, table, within, role), given)
+    return VisibleRows("", table, within, role, total, _visible(table, table, within, role), given)
 
 
 def _visible(table: str, source: str, where: str, role: str) -> str:
     return f"(SELECT {table[-1]}.id AS id, {role} AS height FROM {source} WHERE {where})"
 
 
-def _given(org: Viewer, parameters: dict[str, Any]) -> dict[str, Any]:
-    asked = {"organization": org.organization_id, "viewer": org.user_id, "viewer_height": height(org.role)}
+def _merge_parameters(org: Viewer, parameters: dict[str, Any]) -> dict[str, Any]:
+    asked = {
+        "organization": org.organization_id,
+        "viewer": org.user_id,
+        "viewer_height": role_height(org.role),
+    }
     return {**parameters, **asked}

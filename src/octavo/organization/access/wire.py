@@ -1,4 +1,4 @@
-"""Users on the wire."""
+"""Wire types of users, teams, and the audit log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .roles import Role
 from .teams import TeamRow
 
 RoleOrGuest = Role | None
-"""A role in an organization or at an object; None: a guest, who gets nothing by it."""
+"""Role in an organization or at an object. None: a guest, who gets no access by it."""
 
 
 class UserUrls(Struct):
@@ -36,7 +36,7 @@ class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL
 
 
 class OwnUser(User, rename="camel"):
-    """The caller. ``operator``: whether they run the installation; Octavo's own."""
+    """The caller. ``operator``: whether they administer the server; Octavo's own."""
 
     operator: bool = False
 
@@ -52,7 +52,7 @@ def present_user(to: Recipient, user: UserRow) -> User:
 
 
 class _People(dict[str, User]):
-    """Users by id; somebody whose account was deleted is shown without a name."""
+    """Users by ID. Deleted accounts appear without a name."""
 
     def __init__(self, to: Recipient, known: dict[str, User]) -> None:
         super().__init__(known)
@@ -63,7 +63,7 @@ class _People(dict[str, User]):
 
 
 def present_people(to: Recipient, tx: Transaction, user_ids: list[str]) -> dict[str, User]:
-    """The users of these ids, by id; each is there, deleted ones too."""
+    """Return the users with these IDs, by ID, including deleted ones."""
     found = list_users_by_id(tx, user_ids)
     return _People(to, {user_id: present_user(to, row) for user_id, row in found.items()})
 
@@ -84,7 +84,7 @@ class Team(Struct, rename="camel"):
 
 
 def present_team(team: TeamRow, *, admin: bool) -> Team:
-    """``admin``: whether the caller manages it."""
+    """Return a team. ``admin``: whether the caller manages it."""
     return Team(
         id=team.id,
         title=team.title,
@@ -99,8 +99,8 @@ def present_team(team: TeamRow, *, admin: bool) -> Team:
 
 
 class AuditQuery(PageQuery, rename="camel"):
-    """``from`` and ``to``: ISO 8601 moments, both included. ``format`` `ndjson` or `csv`: all that matches, an event a
-    line."""
+    """Query of the audit log. ``from`` and ``to``: inclusive ISO 8601 times. With ``format`` `ndjson` or
+    `csv`, the response contains all matching events, one per line."""
 
     action: str | None = None
     actor: str | None = None
@@ -126,8 +126,9 @@ class AuditUrls(Struct):
 
 
 class AuditEvent(Struct, rename="camel"):
-    """``actor``: left out when the server itself did it, or nobody knows who. ``token``: of the token or session
-    used. ``agent``: the program by which the actor did it."""
+    """Event of the audit log. ``actor`` is absent if the server itself acted or the actor is unknown.
+    ``token``: the ID of the token or session used. ``agent``: the agent or app through which the actor acted.
+    """
 
     id: str
     action: str
@@ -144,22 +145,22 @@ class AuditEvent(Struct, rename="camel"):
 
 
 def audit_filter(query: AuditQuery) -> AuditFilter:
-    """Raises BadRequest naming the field."""
+    """Return the filter of a query. Raises BadRequest for an invalid field."""
     return AuditFilter(
         action=query.action,
         actor=query.actor,
         target_type=query.target_type,
         target=query.target,
-        since=_moment("from", query.since),
-        until=_moment("to", query.until),
+        since=_parse_time("from", query.since),
+        until=_parse_time("to", query.until),
     )
 
 
-def _moment(name: str, text: str | None) -> int | None:
+def _parse_time(name: str, text: str | None) -> int | None:
     try:
         return None if text is None else parse_iso(text)
     except ValueError:
-        raise BadRequest(f"{name}: expected an ISO 8601 moment such as 2026-01-31T12:00:00Z") from None
+        raise BadRequest(f"{name}: must be an ISO 8601 time such as 2026-01-31T12:00:00Z") from None
 
 
 def present_audit_event(to: Recipient, organization_id: str, row: AuditRow) -> AuditEvent:

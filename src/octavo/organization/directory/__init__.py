@@ -1,3 +1,3 @@
-"""SCIM 2.0: an organization's members and teams, kept by its directory."""
+"""SCIM 2.0: an organization's members and teams, managed by its directory."""
 
 from . import tables as tables

@@ -1,4 +1,5 @@
-"""What a directory may ask about us: kinds of resources and their attributes (RFC 7643, sections 6 and 7)."""
+"""Discovery for directories: the supported kinds of resources and their attributes (RFC 7643, sections 6 and
+7)."""
 
 from __future__ import annotations
 
@@ -27,11 +28,11 @@ def listing(resources: list[Resource]) -> Resource:
 
 
 def get(resources: list[Resource], id: str) -> Resource:
-    """Raises NotFound."""
+    """Return the resource with this ID. Raises NotFound."""
     for resource in resources:
         if resource["id"] == id:
             return resource
-    raise NotFound(f"There is no {id!r}.")
+    raise NotFound(f"No resource has the ID {id!r}.")
 
 
 def resource_types(to: Recipient, organization_id: str) -> list[Resource]:

@@ -1,9 +1,8 @@
-"""What a directory's changes mean: users are members, groups are teams.
+"""Effects of a directory's changes: users are members, and groups are teams.
 
-Nobody who has an account is made a member by a directory: they are invited, and until they accept the directory is
-told what it sent and nothing else. An account that was there before keeps its name and address: the directory of one
-organization does not rename somebody who may belong to another one too. What ends a membership ends its sessions and
-tokens with it.
+A directory never makes existing accounts members: it invites them, and until they accept, it gets back only
+what it sent. An existing account keeps its name and email address: the directory of one organization must not
+rename someone who may also belong to another one. Ending a membership ends its sessions and tokens.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from octavo.organization.access.accounts import find_user_by_email, insert_user,
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.members import enable_membership, upsert_member
 from octavo.organization.access.teams import delete_team, insert_team, rename_team
-from octavo.organization.identity.linked_accounts import is_made_by
+from octavo.organization.identity.linked_accounts import is_created_by
 from octavo.organization.identity.removal import disable_member, remove_member
-from octavo.organization.invitations.inviting import invite_account, withdraw
+from octavo.organization.invitations.inviting import invite_account, revoke_standing_invitation
 
 from . import store
 from .scim_errors import ScimRefused, ScimTaken
@@ -33,7 +32,7 @@ _AND = re.compile(r"and(?=\s)", re.I)
 
 @dataclass(frozen=True)
 class SentUser:
-    """A user as a directory wants it."""
+    """User as sent by a directory."""
 
     email: str
     external_id: str | None
@@ -43,7 +42,7 @@ class SentUser:
 
 @dataclass(frozen=True)
 class SentGroup:
-    """A group as a directory wants it. ``members``: ids of users, as the directory was told them."""
+    """Group as sent by a directory. ``members``: user IDs, as returned to the directory."""
 
     title: str
     external_id: str | None
@@ -79,8 +78,8 @@ GroupChange = AddMembers | RemoveMembers | ReplaceMembers | Rename | ExternalId
 
 
 def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str, str]]:
-    """The conditions and values of terms `attribute eq "value"` that are joined by `and`. Raises ScimRefused for any other
-    filter."""
+    """Return the conditions and values of terms `attribute eq "value"` joined by `and`. Raises ScimRefused
+    for any other filter."""
     found: list[tuple[str, str]] = []
     at = 0
     while text is not None and (not found or at < len(text)):
@@ -90,7 +89,7 @@ def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str
         if match is None or attribute not in conditions:
             raise ScimRefused(
                 "invalidFilter",
-                'filter: expected `attribute eq "value"`, or several joined by `and`, with the attributes '
+                'filter: must be `attribute eq "value"`, or several such terms joined by `and`. Supported attributes: '
                 + ", ".join(sorted(conditions)),
             )
         value = re.sub(r"\\(.)", r"\1", match[2])
@@ -100,24 +99,25 @@ def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str
     return found
 
 
-def get_user(tx: Transaction, organization_id: str, resource_id: str) -> store.UserRow:
+def get_user(tx: Transaction, organization_id: str, resource_id: str) -> store.ScimUserRow:
     found = store.find_user(tx, organization_id, resource_id)
     if found is None:
-        raise NotFound(f"There is no user {resource_id!r} in this organization.")
+        raise NotFound(f"This organization has no user {resource_id!r}.")
     return found
 
 
-def get_group(tx: Transaction, organization_id: str, group_id: str) -> store.GroupRow:
+def get_group(tx: Transaction, organization_id: str, group_id: str) -> store.ScimGroupRow:
     found = store.find_group(tx, organization_id, group_id)
     if found is None:
-        raise NotFound(f"There is no group {group_id!r} in this organization.")
+        raise NotFound(f"This organization has no group {group_id!r}.")
     return found
 
 
-def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUser) -> store.UserRow:
-    """A new member with the organization's default role, under a new account; who has an account is invited.
+def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUser) -> store.ScimUserRow:
+    """Create an account and add it as a member with the organization's default role; invite an existing
+    account.
 
-    Raises ScimTaken for somebody who is a member or invited already.
+    Raises ScimTaken for someone who is already a member or invited.
     """
     email, organization_id = sent.email, org.organization_id
     role = _default_role(tx, organization_id)
@@ -126,23 +126,24 @@ def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUse
     if user is not None:
         taken = taken or store.find_member(tx, organization_id, user.id)
     if taken is not None:
-        raise ScimTaken(f"userName: {email} is already a member")
+        raise ScimTaken(f"userName: {email} is already a member or invited")
     name = sent.name or email.partition("@")[0]
-    if user is not None and not is_made_by(tx, user.id, organization_id):
+    if user is not None and not is_created_by(tx, user.id, organization_id):
         return _invite(tx, context, org, email, name, sent)
     if user is None:
         user = insert_user(tx, email, name, verified=False)
         set_manager(tx, user.id, organization_id)
-    # Nobody but the organization has ever had this account.
+    # The account was created by the organization and has never belonged to anyone else.
     upsert_member(tx, organization_id, user.id, role, accepted=True)
-    store.note_user(tx, organization_id, user.id, user.id, sent.external_id)
+    store.save_user(tx, organization_id, user.id, user.id, sent.external_id)
     if not sent.active:
         disable_member(tx, organization_id, user.id)
     return get_user(tx, organization_id, user.id)
 
 
 def _default_role(tx: Transaction, organization_id: str) -> str | None:
-    """And lets one change by a directory wait for another: it may send somebody twice at once."""
+    """Return the organization's default role, and serialize changes by a directory, which may send a user
+    twice at once."""
     found = tx.value(
         f"SELECT default_role FROM organizations WHERE id = :id{tx.for_update}", id=organization_id
     )
@@ -151,9 +152,9 @@ def _default_role(tx: Transaction, organization_id: str) -> str | None:
 
 def _invite(
     tx: Transaction, context: Context, org: OrgAccess, email: str, name: str, sent: SentUser
-) -> store.UserRow:
+) -> store.ScimUserRow:
     resource_id = ids.new_id()
-    store.note_user(
+    store.save_user(
         tx, org.organization_id, resource_id, None, sent.external_id, email=email, display_name=name
     )
     if sent.active:
@@ -168,7 +169,7 @@ def _send_invitation(tx: Transaction, context: Context, org: OrgAccess, email: s
 
 def replace_user(
     tx: Transaction, context: Context, org: OrgAccess, resource_id: str, sent: SentUser
-) -> store.UserRow:
+) -> store.ScimUserRow:
     before = get_user(tx, org.organization_id, resource_id)
     if sent.email != before.email:
         raise ScimRefused(
@@ -178,13 +179,13 @@ def replace_user(
     name = sent.name
     if name is not None and before.managed and before.user_id is not None:
         update_user(tx, before.user_id, display_name=name, photo_url=None)
-    # Not the id that was asked for: a member is also found by the id of the account.
-    store.note_user(tx, org.organization_id, before.id, before.user_id, sent.external_id, display_name=name)
+    # Use the resource's own ID, because a member can also be requested by the ID of the account.
+    store.save_user(tx, org.organization_id, before.id, before.user_id, sent.external_id, display_name=name)
     return get_user(tx, org.organization_id, before.id)
 
 
 def _set_active(
-    tx: Transaction, context: Context, org: OrgAccess, before: store.UserRow, active: bool
+    tx: Transaction, context: Context, org: OrgAccess, before: store.ScimUserRow, active: bool
 ) -> None:
     if before.active == active:
         return
@@ -192,7 +193,7 @@ def _set_active(
         if active:
             _send_invitation(tx, context, org, before.email)
         else:
-            withdraw(tx, org.actor, org.organization_id, before.email)
+            revoke_standing_invitation(tx, org.actor, org.organization_id, before.email)
     elif active:
         enable_membership(tx, org.organization_id, before.user_id)
     else:
@@ -200,11 +201,11 @@ def _set_active(
 
 
 def delete_user(tx: Transaction, org: OrgAccess, resource_id: str) -> None:
-    """Ends a membership and all that came with it, or takes an invitation back."""
+    """End a membership and everything that depends on it, or revoke an invitation."""
     found = get_user(tx, org.organization_id, resource_id)
     if found.user_id is None:
-        withdraw(tx, org.actor, org.organization_id, found.email)
-        store.forget_invited(tx, org.organization_id, found.id)
+        revoke_standing_invitation(tx, org.actor, org.organization_id, found.email)
+        store.delete_invited(tx, org.organization_id, found.id)
     else:
         remove_member(tx, org.organization_id, found.user_id)
 
@@ -212,39 +213,41 @@ def delete_user(tx: Transaction, org: OrgAccess, resource_id: str) -> None:
 # --- groups -------------------------------------------------------------------------------------------
 
 
-def _people(tx: Transaction, organization_id: str, members: Sequence[str]) -> store.People:
+def _find_people(tx: Transaction, organization_id: str, members: Sequence[str]) -> store.People:
     people = store.find_people(tx, organization_id, list(members))
     if people is None:
-        raise NotFound("members: one of them is not in this organization")
+        raise NotFound("members: at least one user isn't in this organization")
     return people
 
 
-def create_group(tx: Transaction, organization_id: str, sent: SentGroup) -> store.GroupRow:
+def create_group(tx: Transaction, organization_id: str, sent: SentGroup) -> store.ScimGroupRow:
     title = sent.title
     taken, _ = store.list_groups(tx, organization_id, [(store.BY_TITLE, title)], 0, 1)
     if taken:
         raise ScimTaken(f"displayName: the group {title!r} already exists")
-    people = _people(tx, organization_id, sent.members)
+    people = _find_people(tx, organization_id, sent.members)
     group_id = insert_team(tx, organization_id, title)
     store.add_to_group(tx, group_id, people)
-    store.note_group(tx, organization_id, group_id, sent.external_id)
+    store.save_group(tx, organization_id, group_id, sent.external_id)
     return get_group(tx, organization_id, group_id)
 
 
-def replace_group(tx: Transaction, organization_id: str, group_id: str, sent: SentGroup) -> store.GroupRow:
+def replace_group(
+    tx: Transaction, organization_id: str, group_id: str, sent: SentGroup
+) -> store.ScimGroupRow:
     get_group(tx, organization_id, group_id)
-    people = _people(tx, organization_id, sent.members)
+    people = _find_people(tx, organization_id, sent.members)
     rename_team(tx, group_id, sent.title)
     store.clear_group(tx, group_id)
     store.add_to_group(tx, group_id, people)
-    store.note_group(tx, organization_id, group_id, sent.external_id)
+    store.save_group(tx, organization_id, group_id, sent.external_id)
     return get_group(tx, organization_id, group_id)
 
 
 def patch_group(
     tx: Transaction, organization_id: str, group_id: str, changes: Iterable[GroupChange]
-) -> store.GroupRow:
-    """Makes one change after the other. Raises NotFound."""
+) -> store.ScimGroupRow:
+    """Apply the changes in order. Raises NotFound."""
     external_id = get_group(tx, organization_id, group_id).external_id
     for change in changes:
         match change:
@@ -255,12 +258,12 @@ def patch_group(
             case RemoveMembers(members):
                 store.remove_from_group(tx, organization_id, group_id, list(members))
             case AddMembers(members):
-                store.add_to_group(tx, group_id, _people(tx, organization_id, members))
+                store.add_to_group(tx, group_id, _find_people(tx, organization_id, members))
             case ReplaceMembers(members):
-                people = _people(tx, organization_id, members)
+                people = _find_people(tx, organization_id, members)
                 store.clear_group(tx, group_id)
                 store.add_to_group(tx, group_id, people)
-    store.note_group(tx, organization_id, group_id, external_id)
+    store.save_group(tx, organization_id, group_id, external_id)
     return get_group(tx, organization_id, group_id)
 
 

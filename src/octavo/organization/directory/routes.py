@@ -1,4 +1,5 @@
-"""SCIM 2.0 for an organization; a directory calls these with the token of a service account that administers it."""
+"""SCIM 2.0 for an organization. A directory calls these operations with the token of a service account with
+the admin role."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from .types import CONFIG, MEDIA_TYPE, location
 
 _LAST_INDEX = 2**31 - 1
 operation = Area("access", lenient=True, media_type=MEDIA_TYPE, draw_error=draw_error).operation
-"""A directory sends whatever its schema has; RFC 7644 has a server pass over what it does not know."""
+"""Decorator for SCIM operations. A directory sends its entire schema, and RFC 7644 requires servers to ignore
+unknown attributes."""
 
 _BASE = "/orgs/{organizationId}/scim/v2"
 _USER = _BASE + "/Users/{scimUserId}"
@@ -31,20 +33,20 @@ def _reply(value: Any, status: int = 200, shape: wire.ShapeQuery | None = None) 
     return Reply(wire.encode(value, shape), status, headers)
 
 
-def _user_state(row: store.UserRow) -> dict[str, Any]:
+def _user_state(row: store.ScimUserRow) -> dict[str, Any]:
     return {"email": row.email, "name": row.display_name, "active": row.active, "externalId": row.external_id}
 
 
-def _tell_user(
-    tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.UserRow, **states: Any
+def _audit_user(
+    tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.ScimUserRow, **states: Any
 ) -> None:
-    # What happens to somebody who has not accepted is told of their invitation.
+    # Changes to people who have not accepted yet are recorded with their invitation.
     if row.user_id is not None:
         audit(tx, call.actor, action, org.organization_id, ("user", row.user_id), **states)
 
 
-def _tell_change(
-    tx: Transaction, call: Call, org: OrgAccess, before: store.UserRow, after: store.UserRow
+def _audit_change(
+    tx: Transaction, call: Call, org: OrgAccess, before: store.ScimUserRow, after: store.ScimUserRow
 ) -> None:
     was, is_now = _user_state(before), _user_state(after)
     if was == is_now:
@@ -52,15 +54,15 @@ def _tell_change(
     action = "member.updated"
     if before.active != after.active:
         action = "member.enabled" if after.active else "member.disabled"
-    _tell_user(tx, call, org, action, after, before=was, after=is_now)
+    _audit_user(tx, call, org, action, after, before=was, after=is_now)
 
 
-def _group_state(tx: Transaction, row: store.GroupRow) -> dict[str, Any]:
+def _group_state(tx: Transaction, row: store.ScimGroupRow) -> dict[str, Any]:
     members = store.group_members(tx, [row.id])[row.id]
     return {"title": row.title, "externalId": row.external_id, "members": [member[0] for member in members]}
 
 
-def _tell_group(
+def _audit_group(
     tx: Transaction, call: Call, org: OrgAccess, action: str, group_id: str, **states: Any
 ) -> None:
     if states.get("before") != states.get("after"):
@@ -96,7 +98,8 @@ def _config(call: Call, organization_id: str) -> dict[str, Any]:
     extension=True,
 )
 def get_scim_configuration(call: Call, org: OrgAccess) -> Reply:
-    """What of SCIM is supported: users, groups, PATCH, and filters of the form `attribute eq "value"`, joined by `and`."""
+    """Get the supported SCIM features: users, groups, PATCH, and filters of the form `attribute eq "value"`
+    joined by `and`."""
     return _reply(_config(call, org.organization_id))
 
 
@@ -109,7 +112,7 @@ def get_scim_configuration(call: Call, org: OrgAccess) -> Reply:
     extension=True,
 )
 def list_scim_resource_types(call: Call, org: OrgAccess) -> Reply:
-    """The kinds of resources: users and groups."""
+    """List the resource types: users and groups."""
     return _reply(discovery.listing(discovery.resource_types(call, org.organization_id)))
 
 
@@ -122,7 +125,7 @@ def list_scim_resource_types(call: Call, org: OrgAccess) -> Reply:
     extension=True,
 )
 def get_scim_resource_type(call: Call, org: OrgAccess, resource_type: str) -> Reply:
-    """One kind of resource: `User` or `Group`."""
+    """Get a resource type: `User` or `Group`."""
     return _reply(discovery.get(discovery.resource_types(call, org.organization_id), resource_type))
 
 
@@ -130,7 +133,7 @@ def get_scim_resource_type(call: Call, org: OrgAccess, resource_type: str) -> Re
     "listScimSchemas", "GET", _BASE + "/Schemas", needs=Can.ADMIN, returns=dict[str, Any], extension=True
 )
 def list_scim_schemas(call: Call, org: OrgAccess) -> Reply:
-    """What Octavo keeps of users and groups."""
+    """List the schemas of users and groups."""
     return _reply(discovery.listing(discovery.schemas(call, org.organization_id)))
 
 
@@ -143,13 +146,13 @@ def list_scim_schemas(call: Call, org: OrgAccess) -> Reply:
     extension=True,
 )
 def get_scim_schema(call: Call, org: OrgAccess, schema_id: str) -> Reply:
-    """One schema, by its URN."""
+    """Get a schema by its URN."""
     return _reply(discovery.get(discovery.schemas(call, org.organization_id), schema_id))
 
 
 @operation("listScimUsers", "GET", _BASE + "/Users", needs=Can.ADMIN, returns=wire.UserList, extension=True)
 def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
-    """Members and invited people as SCIM users, from `startIndex` (1) on."""
+    """List members and invited people as SCIM users, starting at `startIndex` (from 1)."""
     filters = provisioning.parse_filter(query.filter, store.USER_FILTERS)
     start, count = min(max(query.start_index, 1), _LAST_INDEX), max(query.count, 0)
     with call.db.read() as tx:
@@ -170,17 +173,17 @@ def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
     body_limit=_BODY_LIMIT,
 )
 def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody, query: wire.ShapeQuery) -> Reply:
-    """A new member, with the organization's default role, under a new account. Somebody who has an account is invited,
-    and a user like any other here, of whom nothing is told but what was sent, until they accept."""
+    """Create a member with a new account and the organization's default role. If the person already has an
+    account, they are invited instead. Until they accept, the user contains only what was sent."""
     with call.db.write() as tx:
         row = provisioning.create_user(tx, call.context, org, wire.read_user(body))
-        _tell_user(tx, call, org, "member.added", row, after=_user_state(row))
+        _audit_user(tx, call, org, "member.added", row, after=_user_state(row))
     return _reply(wire.present_user(call, org.organization_id, row), 201, query)
 
 
 @operation("getScimUser", "GET", _USER, needs=Can.ADMIN, returns=wire.ScimUser, extension=True)
 def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str, query: wire.ShapeQuery) -> Reply:
-    """One member, or somebody invited, as a SCIM user."""
+    """Get a member or an invited person as a SCIM user."""
     with call.db.read() as tx:
         row = provisioning.get_user(tx, org.organization_id, scim_user_id)
     return _reply(wire.present_user(call, org.organization_id, row), shape=query)
@@ -199,12 +202,12 @@ def get_scim_user(call: Call, org: OrgAccess, scim_user_id: str, query: wire.Sha
 def replace_scim_user(
     call: Call, org: OrgAccess, scim_user_id: str, body: wire.UserBody, query: wire.ShapeQuery
 ) -> Reply:
-    """Replaces a user. `active: false` disables the member and ends their sessions and tokens at once, or takes the
-    invitation back."""
+    """Replace a user. `active: false` disables the member and ends their sessions and tokens immediately, or
+    revokes the invitation."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
         row = provisioning.replace_user(tx, call.context, org, scim_user_id, wire.read_user(body))
-        _tell_change(tx, call, org, before, row)
+        _audit_change(tx, call, org, before, row)
     return _reply(wire.present_user(call, org.organization_id, row), shape=query)
 
 
@@ -221,27 +224,28 @@ def replace_scim_user(
 def patch_scim_user(
     call: Call, org: OrgAccess, scim_user_id: str, body: wire.PatchBody, query: wire.ShapeQuery
 ) -> Reply:
-    """Changes a user. `active: false` disables the member and ends their sessions and tokens at once, or takes the
-    invitation back."""
+    """Update a user. `active: false` disables the member and ends their sessions and tokens immediately, or
+    revokes the invitation."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
         row = provisioning.replace_user(
             tx, call.context, org, scim_user_id, wire.read_user_patch(before, body)
         )
-        _tell_change(tx, call, org, before, row)
+        _audit_change(tx, call, org, before, row)
     return _reply(wire.present_user(call, org.organization_id, row), shape=query)
 
 
 @operation("deleteScimUser", "DELETE", _USER, needs=Can.ADMIN, errors=(409,), extension=True)
 def delete_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> None:
-    """Ends a membership with its sessions, tokens, places in teams and grants, at once. 404 when there is none."""
+    """Remove a member with their sessions, tokens, team memberships, and grants immediately. Returns 404 if
+    there is none."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
         provisioning.delete_user(tx, org, scim_user_id)
-        _tell_user(tx, call, org, "member.removed", before, before=_user_state(before))
+        _audit_user(tx, call, org, "member.removed", before, before=_user_state(before))
 
 
-def _present_groups(call: Call, org: OrgAccess, rows: list[store.GroupRow]) -> list[wire.Group]:
+def _present_groups(call: Call, org: OrgAccess, rows: list[store.ScimGroupRow]) -> list[wire.Group]:
     with call.db.read() as tx:
         members = store.group_members(tx, [row.id for row in rows])
     return [wire.present_group(call, org.organization_id, row, members[row.id]) for row in rows]
@@ -251,7 +255,7 @@ def _present_groups(call: Call, org: OrgAccess, rows: list[store.GroupRow]) -> l
     "listScimGroups", "GET", _BASE + "/Groups", needs=Can.ADMIN, returns=wire.GroupList, extension=True
 )
 def list_scim_groups(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
-    """Teams as SCIM groups, from `startIndex` (1) on."""
+    """List teams as SCIM groups, starting at `startIndex` (from 1)."""
     filters = provisioning.parse_filter(query.filter, store.GROUP_FILTERS)
     start, count = min(max(query.start_index, 1), _LAST_INDEX), max(query.count, 0)
     with call.db.read() as tx:
@@ -272,16 +276,16 @@ def list_scim_groups(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply
     body_limit=_BODY_LIMIT,
 )
 def create_scim_group(call: Call, org: OrgAccess, body: wire.GroupBody, query: wire.ShapeQuery) -> Reply:
-    """A new team with these members, all of them of this organization."""
+    """Create a team with these members of the organization."""
     with call.db.write() as tx:
         row = provisioning.create_group(tx, org.organization_id, wire.read_group(body))
-        _tell_group(tx, call, org, "team.created", row.id, after=_group_state(tx, row))
+        _audit_group(tx, call, org, "team.created", row.id, after=_group_state(tx, row))
     return _reply(_present_groups(call, org, [row])[0], 201, query)
 
 
 @operation("getScimGroup", "GET", _GROUP, needs=Can.ADMIN, returns=wire.Group, extension=True)
 def get_scim_group(call: Call, org: OrgAccess, group_id: str, query: wire.ShapeQuery) -> Reply:
-    """One team as a SCIM group."""
+    """Get a team as a SCIM group."""
     with call.db.read() as tx:
         row = provisioning.get_group(tx, org.organization_id, group_id)
     return _reply(_present_groups(call, org, [row])[0], shape=query)
@@ -299,11 +303,11 @@ def get_scim_group(call: Call, org: OrgAccess, group_id: str, query: wire.ShapeQ
 def replace_scim_group(
     call: Call, org: OrgAccess, group_id: str, body: wire.GroupBody, query: wire.ShapeQuery
 ) -> Reply:
-    """Replaces a team's title and members."""
+    """Replace the title and members of a team."""
     with call.db.write() as tx:
         was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
         row = provisioning.replace_group(tx, org.organization_id, group_id, wire.read_group(body))
-        _tell_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
+        _audit_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
     return _reply(_present_groups(call, org, [row])[0], shape=query)
 
 
@@ -319,18 +323,18 @@ def replace_scim_group(
 def patch_scim_group(
     call: Call, org: OrgAccess, group_id: str, body: wire.PatchBody, query: wire.ShapeQuery
 ) -> Reply:
-    """Adds and removes members, or renames the team."""
+    """Add and remove members of a team, or rename it."""
     with call.db.write() as tx:
         was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
         row = provisioning.patch_group(tx, org.organization_id, group_id, wire.read_group_patch(body))
-        _tell_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
+        _audit_group(tx, call, org, "team.updated", group_id, before=was, after=_group_state(tx, row))
     return _reply(_present_groups(call, org, [row])[0], shape=query)
 
 
 @operation("deleteScimGroup", "DELETE", _GROUP, needs=Can.ADMIN, extension=True)
 def delete_scim_group(call: Call, org: OrgAccess, group_id: str) -> None:
-    """Deletes a team and what was granted to it. 404 when there is none."""
+    """Delete a team with its grants. Returns 404 if there is none."""
     with call.db.write() as tx:
         was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
         provisioning.delete_group(tx, org.organization_id, group_id)
-        _tell_group(tx, call, org, "team.removed", group_id, before=was)
+        _audit_group(tx, call, org, "team.removed", group_id, before=was)

@@ -1,4 +1,4 @@
-"""What directories are refused with, in the form that RFC 7644, section 3.12, gives errors."""
+"""Error responses for directories in the form of RFC 7644, section 3.12."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ScimType = Literal["invalidFilter", "invalidPath", "invalidValue", "mutability"]
 
 
 class ScimRefused(BadRequest):
-    """A request that SCIM has a word for."""
+    """Request refused with a SCIM error type."""
 
     def __init__(self, scim_type: ScimType, message: str) -> None:
         super().__init__(message)
@@ -23,11 +23,11 @@ class ScimRefused(BadRequest):
 
 
 class ScimTaken(Conflict):
-    """A name that another user or group has."""
+    """Name that another user or group already has."""
 
 
 def draw_error(error: OctavoError) -> Answer:
-    """Write an error as SCIM has it, whatever raised it."""
+    """Return an error in SCIM's form, whatever raised it."""
     told: dict[str, object] = {"schemas": [ERROR], "status": str(error.status), "detail": error.message}
     if isinstance(error, ScimRefused):
         told["scimType"] = error.scim_type

@@ -1,4 +1,4 @@
-"""What a directory calls members and teams: rows in, frozen records out."""
+"""A directory's view of members and teams: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from octavo.organization.access.teams import clear_team, join_teams, remove_team
 Kind = Literal["user", "group"]
 
 
-class UserRow(Struct, frozen=True):
-    """Somebody as the directory knows them. ``user_id`` None: invited, with an account that has not accepted; then
-    nothing here comes from that account. ``display_name`` is the account's own only once the membership is accepted.
-    """
+class ScimUserRow(Struct, frozen=True):
+    """Person as the directory knows them. ``user_id`` is None for an invited person who has not accepted;
+    nothing here then comes from their account. ``display_name`` is that of the account only once the
+    membership is accepted."""
 
     id: str
     user_id: str | None
@@ -30,7 +30,7 @@ class UserRow(Struct, frozen=True):
     updated_at: int
 
 
-class GroupRow(Struct, frozen=True):
+class ScimGroupRow(Struct, frozen=True):
     id: str
     title: str
     external_id: str | None
@@ -52,7 +52,7 @@ _INVITED = """SELECT s.id AS id, NULL AS user_id, s.user_name AS email, s.displa
   FROM scim_resources s LEFT JOIN invitations i ON i.organization_id = s.organization_id AND i.email = s.user_name
   WHERE s.organization_id = :org AND s.kind = 'user' AND s.user_id IS NULL"""
 _USERS = f"({_MEMBERS} UNION ALL {_INVITED}) AS people"
-_USER = ", ".join(UserRow.__struct_fields__)
+_USER = ", ".join(ScimUserRow.__struct_fields__)
 _GROUPS = """FROM teams t
   LEFT JOIN scim_resources s ON s.organization_id = t.organization_id AND s.kind = 'group' AND s.id = t.id
   WHERE t.organization_id = :org"""
@@ -62,7 +62,7 @@ _HAS_MEMBER = """(EXISTS (SELECT 1 FROM team_members x LEFT JOIN scim_resources 
       ON r.organization_id = t.organization_id AND r.kind = 'user' AND r.user_id = x.user_id
       WHERE x.team_id = t.id AND COALESCE(r.id, x.user_id) = {0})
     OR EXISTS (SELECT 1 FROM scim_invited_members i WHERE i.team_id = t.id AND i.resource_id = {0}))"""
-# What a filter may ask for, by the attribute's name in lower case: conditions, with {0} for the value.
+# Conditions of filters by attribute name in lower case, with {0} for the value.
 BY_EMAIL = "email = {0}"
 BY_TITLE = "t.title = {0}"
 USER_FILTERS = {"username": BY_EMAIL, "emails.value": BY_EMAIL, "emails": BY_EMAIL,
@@ -70,7 +70,7 @@ USER_FILTERS = {"username": BY_EMAIL, "emails.value": BY_EMAIL, "emails": BY_EMA
 GROUP_FILTERS = {"displayname": BY_TITLE, "externalid": "s.external_id = {0}", "id": "t.id = {0}",
                  "members": _HAS_MEMBER, "members.value": _HAS_MEMBER}  # fmt: skip
 Filters = Sequence[tuple[str, str]]
-"""Conditions of ``USER_FILTERS`` or ``GROUP_FILTERS`` that must all hold, each with its value."""
+"""Conditions from ``USER_FILTERS`` or ``GROUP_FILTERS`` that must all hold, each with its value."""
 
 
 def _conditions(filters: Filters) -> tuple[list[str], dict[str, str]]:
@@ -78,17 +78,17 @@ def _conditions(filters: Filters) -> tuple[list[str], dict[str, str]]:
     return conditions, {f"value{n}": value for n, (_, value) in enumerate(filters)}
 
 
-def _user(row: tuple[Any, ...]) -> UserRow:
-    values = dict(zip(UserRow.__struct_fields__, row, strict=True))
-    return UserRow(**values | {"managed": bool(values["managed"]), "active": bool(values["active"])})
+def _user(row: tuple[Any, ...]) -> ScimUserRow:
+    values = dict(zip(ScimUserRow.__struct_fields__, row, strict=True))
+    return ScimUserRow(**values | {"managed": bool(values["managed"]), "active": bool(values["active"])})
 
 
-def _group(row: tuple[Any, ...]) -> GroupRow:
+def _group(row: tuple[Any, ...]) -> ScimGroupRow:
     id, title, external_id, created_at, updated_at = row
-    return GroupRow(id, title, external_id, created_at, updated_at or created_at)
+    return ScimGroupRow(id, title, external_id, created_at, updated_at or created_at)
 
 
-def find_user(tx: Transaction, organization_id: str, resource_id: str) -> UserRow | None:
+def find_user(tx: Transaction, organization_id: str, resource_id: str) -> ScimUserRow | None:
     found = tx.one(
         "SELECT user_id FROM scim_resources WHERE organization_id = :org AND kind = 'user' AND id = :id",
         org=organization_id,
@@ -100,22 +100,22 @@ def find_user(tx: Transaction, organization_id: str, resource_id: str) -> UserRo
     return find_member(tx, organization_id, found[0] if found else resource_id)
 
 
-def find_member(tx: Transaction, organization_id: str, user_id: str) -> UserRow | None:
-    """The member with this account."""
+def find_member(tx: Transaction, organization_id: str, user_id: str) -> ScimUserRow | None:
+    """Return the member with this account."""
     row = tx.one(f"{_MEMBERS} AND m.user_id = :user", org=organization_id, user=user_id)
     return _user(row) if row else None
 
 
-def find_invited(tx: Transaction, organization_id: str, email: str) -> UserRow | None:
-    """Somebody with this address who has not accepted."""
+def find_invited(tx: Transaction, organization_id: str, email: str) -> ScimUserRow | None:
+    """Return the person with this email address who has not accepted yet."""
     row = tx.one(f"{_INVITED} AND s.user_name = :email", org=organization_id, email=email)
     return _user(row) if row else None
 
 
 def list_users(
     tx: Transaction, organization_id: str, filters: Filters, offset: int, limit: int
-) -> tuple[list[UserRow], int]:
-    """Members and invited people in the order they were made, and how many there are."""
+) -> tuple[list[ScimUserRow], int]:
+    """Return members and invited people in the order of creation, and the total."""
     conditions, values = _conditions(filters)
     where = f"FROM {_USERS}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
     rows = tx.all(
@@ -129,14 +129,14 @@ def list_users(
     return [_user(row) for row in rows], total
 
 
-def find_group(tx: Transaction, organization_id: str, group_id: str) -> GroupRow | None:
+def find_group(tx: Transaction, organization_id: str, group_id: str) -> ScimGroupRow | None:
     row = tx.one(f"SELECT {_GROUP} {_GROUPS} AND t.id = :id", org=organization_id, id=group_id)
     return _group(row) if row else None
 
 
 def list_groups(
     tx: Transaction, organization_id: str, filters: Filters, offset: int, limit: int
-) -> tuple[list[GroupRow], int]:
+) -> tuple[list[ScimGroupRow], int]:
     conditions, values = _conditions(filters)
     where = " AND ".join([_GROUPS, *conditions])
     rows = tx.all(
@@ -151,7 +151,7 @@ def list_groups(
 
 
 def group_members(tx: Transaction, group_ids: list[str]) -> dict[str, list[tuple[str, str]]]:
-    """Ids and names of the people in teams, and of those who will be in them, by team."""
+    """Return the IDs and names of the current and future members of teams, by team."""
     rows = tx.all(
         """SELECT t.team_id, COALESCE(s.id, u.id) AS id,
              CASE WHEN m.accepted = 1 THEN u.display_name ELSE COALESCE(s.display_name, u.email) END
@@ -174,7 +174,7 @@ def group_members(tx: Transaction, group_ids: list[str]) -> dict[str, list[tuple
     return found
 
 
-def note_user(
+def save_user(
     tx: Transaction,
     organization_id: str,
     resource_id: str,
@@ -184,7 +184,7 @@ def note_user(
     email: str | None = None,
     display_name: str | None = None,
 ) -> None:
-    """Keeps what the directory says of a user, and that it changed."""
+    """Store what the directory sent about a user, with the time."""
     tx.run(
         """INSERT INTO scim_resources (organization_id, kind, id, user_id, external_id, user_name, display_name,
              created_at, updated_at)
@@ -202,8 +202,8 @@ def note_user(
     )
 
 
-def note_group(tx: Transaction, organization_id: str, group_id: str, external_id: str | None) -> None:
-    """Keeps what the directory calls a group, and that it changed."""
+def save_group(tx: Transaction, organization_id: str, group_id: str, external_id: str | None) -> None:
+    """Store the directory's ID of a group, with the time."""
     tx.run(
         """INSERT INTO scim_resources (organization_id, kind, id, external_id, updated_at)
            VALUES (:org, 'group', :id, :external, :at)
@@ -216,7 +216,7 @@ def note_group(tx: Transaction, organization_id: str, group_id: str, external_id
     )
 
 
-def forget(tx: Transaction, organization_id: str, kind: Kind, id: str) -> None:
+def delete_resource(tx: Transaction, organization_id: str, kind: Kind, id: str) -> None:
     tx.run(
         "DELETE FROM scim_resources WHERE organization_id = :org AND kind = :kind AND id = :id",
         org=organization_id,
@@ -226,14 +226,14 @@ def forget(tx: Transaction, organization_id: str, kind: Kind, id: str) -> None:
 
 
 class People(Struct, frozen=True):
-    """Members of a group to be: ids of accounts that are members, and of resources that are invited."""
+    """Future members of a group: IDs of accounts that are members, and of resources that are invited."""
 
     users: list[str]
     invited: list[str]
 
 
 def find_people(tx: Transaction, organization_id: str, resource_ids: list[str]) -> People | None:
-    """Who these resources are; None when one of them is not in the organization."""
+    """Return the people with these resource IDs, or None if one of them is not in the organization."""
     wanted = set(resource_ids)
     rows = tx.all(
         "SELECT id, user_id FROM scim_resources WHERE organization_id = :org AND kind = 'user' AND id IN :ids",
@@ -283,16 +283,16 @@ def clear_group(tx: Transaction, group_id: str) -> None:
     tx.run("DELETE FROM scim_invited_members WHERE team_id = :team", team=group_id)
 
 
-def forget_group(tx: Transaction, group_id: str) -> None:
+def delete_group_resource(tx: Transaction, group_id: str) -> None:
     tx.run("DELETE FROM scim_resources WHERE kind = 'group' AND id = :id", id=group_id)
 
 
 def adopt_member(tx: Transaction, organization_id: str, user_id: str, *, vouched: bool) -> str | None:
-    """Lets the directory find the user it sent in a new member, and puts them into the groups it wanted them in; the
-    address that it sent them by.
+    """Link a new member to the user that the directory sent, add them to its groups, and return the email
+    address it sent.
 
-    Nothing for an account whose address is not proved, unless the organization itself vouches for it: the directory
-    meant the person of that address.
+    Does nothing for an unverified address, unless the organization itself vouches for it: the directory meant
+    the person with that address.
     """
     proved = "" if vouched else " AND u.email_verified = 1"
     row = tx.one(
@@ -317,7 +317,7 @@ def adopt_member(tx: Transaction, organization_id: str, user_id: str, *, vouched
     return str(email)
 
 
-def forget_invited(tx: Transaction, organization_id: str, resource_id: str) -> None:
-    """Of somebody who never accepted nothing is left."""
+def delete_invited(tx: Transaction, organization_id: str, resource_id: str) -> None:
+    """Delete all records of a person who never accepted."""
     tx.run("DELETE FROM scim_invited_members WHERE resource_id = :id", id=resource_id)
-    forget(tx, organization_id, "user", resource_id)
+    delete_resource(tx, organization_id, "user", resource_id)

@@ -1,4 +1,4 @@
-"""What the tables of SCIM are."""
+"""Declarations of the SCIM tables."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from octavo.kit.db.tables import Table, declare, member, row
 from octavo.organization.access.members import on_joined
 from octavo.organization.access.teams import on_team_removed
 
-from .joining import meet_directory
-from .store import forget_group
+from .joining import link_directory_user
+from .store import delete_group_resource
 
 declare(
     Table(
@@ -24,5 +24,5 @@ declare(
     ),
 )
 
-on_joined(meet_directory)
-on_team_removed(forget_group)
+on_joined(link_directory_user)
+on_team_removed(delete_group_resource)

@@ -1,4 +1,4 @@
-"""What directories call things (RFC 7643, RFC 7644), and where they find them here."""
+"""SCIM names and locations (RFC 7643, RFC 7644)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from .provisioning import (
     SentUser,
 )
 from .scim_errors import ScimRefused
-from .store import GroupRow, UserRow
+from .store import ScimGroupRow, ScimUserRow
 from .types import GROUP, LIST, USER, location
 
 _MEMBER_PATH = re.compile(r'members\[\s*value\s+eq\s+"([^"]*)"\s*\]', re.I)
@@ -34,8 +34,8 @@ Text = Annotated[str, Meta(max_length=512)]
 
 
 class ShapeQuery(Struct, rename="camel"):
-    """``attributes``: the only ones of a resource that are answered, besides its id; ``excludedAttributes``: those that
-    are not. Names separated by commas."""
+    """Query that selects attributes, by comma-separated names. ``attributes``: the only ones to return,
+    besides the ID. ``excludedAttributes``: those to leave out."""
 
     attributes: Annotated[str, Meta(max_length=1000)] | None = None
     excluded_attributes: Annotated[str, Meta(max_length=1000)] | None = None
@@ -60,7 +60,7 @@ class Email(Struct):
 
 
 class UserBody(Struct, rename="camel"):
-    """A user as directories send it; what Octavo has no place for is ignored."""
+    """User as sent by directories. Attributes that Octavo does not support are ignored."""
 
     user_name: Annotated[str, Meta(min_length=1, max_length=320)]
     external_id: Text | None = None
@@ -93,16 +93,16 @@ class PatchBody(Struct):
     )
 
 
-# --- what is sent -------------------------------------------------------------------------------------
+# --- requests -----------------------------------------------------------------------------------------
 
 
 def _address(body: UserBody) -> str:
-    """The address of a user: the user name, or the primary of the addresses where that is none."""
+    """Return the email address of a user: the user name, or else the primary one of the email addresses."""
     candidates = [body.user_name, *[e.value for e in sorted(body.emails, key=lambda e: not e.primary)]]
     for found in candidates:
         if _ADDRESS.fullmatch(found.strip()):
             return found.strip().lower()
-    raise ScimRefused("invalidValue", "userName: expected an email address, here or in emails")
+    raise ScimRefused("invalidValue", "userName: must be an email address, unless emails contains one")
 
 
 def _name(body: UserBody) -> str | None:
@@ -113,12 +113,12 @@ def _name(body: UserBody) -> str | None:
 
 
 def read_user(body: UserBody) -> SentUser:
-    """Raises BadRequest for a user without an address."""
+    """Return the sent user. Raises BadRequest for a user without an email address."""
     return SentUser(_address(body), body.external_id, _name(body), body.active)
 
 
-def read_user_patch(before: UserRow, body: PatchBody) -> SentUser:
-    """The user as it is to be. Of other attributes than those that Octavo keeps nothing is taken. Raises BadRequest."""
+def read_user_patch(before: ScimUserRow, body: PatchBody) -> SentUser:
+    """Return the user after the patch. Attributes that Octavo does not store are ignored. Raises BadRequest."""
     patched = UserBody(before.email, before.external_id, None, None, [], before.active)
     given, _, family = before.display_name.rpartition(" ")
     parts = Name(given_name=given, family_name=family)
@@ -138,15 +138,15 @@ def read_user_patch(before: UserRow, body: PatchBody) -> SentUser:
 
 
 def _attributes(body: PatchBody) -> Iterator[tuple[str, str, Any]]:
-    """Each attribute that a patch is about, with what is done to it: add, replace or remove. Raises BadRequest."""
+    """Return each attribute of a patch with its operation: add, replace, or remove. Raises BadRequest."""
     for operation in body.operations:
         op = operation.op.lower()
         if op not in ("add", "replace", "remove"):
-            raise ScimRefused("invalidValue", "Operations: op is one of add, replace, remove")
+            raise ScimRefused("invalidValue", "Operations: op must be add, replace, or remove")
         values = operation.value if operation.path is None else {operation.path: operation.value}
         if not isinstance(values, dict):
             raise ScimRefused(
-                "invalidPath", "Operations: expected a path, or an object of attributes as value"
+                "invalidPath", "Operations: give a path, or an object of attributes as the value"
             )
         for attribute, value in values.items():
             yield op, attribute, value
@@ -159,24 +159,24 @@ _PARTS = {"name.givenname": "given_name", "name.familyname": "family_name"}
 def _with_attribute(
     body: UserBody, parts: Name, name: str, value: Any, *, removed: bool
 ) -> tuple[UserBody, Name]:
-    """The user and the parts of its name with one attribute changed; ``name`` in lower case."""
+    """Return the user and the parts of its name with one attribute changed. ``name``: in lower case."""
     if name == "externalid" and removed:
         return msgspec.structs.replace(body, external_id=None), parts
     if removed and (name in _TEXTS or name in ("active", "name", "username", "emails")):
-        raise ScimRefused("mutability", f"{name}: cannot be removed")
+        raise ScimRefused("mutability", f"{name}: can't be removed")
     if name == "active":
-        # Some directories send booleans as text.
+        # Some directories send booleans as strings.
         known = {True: True, False: False, "true": True, "false": False}
         key = value.lower() if isinstance(value, str) else value
         if not isinstance(key, (bool, str)) or key not in known:
-            raise ScimRefused("invalidValue", "active: expected true or false")
+            raise ScimRefused("invalidValue", "active: must be true or false")
         return msgspec.structs.replace(body, active=known[key]), parts
     if name == "emails":
         return msgspec.structs.replace(body, user_name=_patched_email(body.user_name, value)), parts
     if name in _TEXTS or name in _PARTS or name == "username":
         text = "" if removed else value
         if not isinstance(text, str) or len(text) > 512:
-            raise ScimRefused("invalidValue", f"{name}: expected a text of up to 512 characters")
+            raise ScimRefused("invalidValue", f"{name}: must be a string of up to 512 characters")
         if name in _PARTS:
             return body, msgspec.structs.replace(parts, **{_PARTS[name]: text})
         return msgspec.structs.replace(body, **{_TEXTS.get(name, "user_name"): text}), parts
@@ -184,7 +184,7 @@ def _with_attribute(
 
 
 def _patched_email(before: str, value: Any) -> str:
-    """The email address that a patch of ``emails`` asks for. Raises ScimRefused."""
+    """Return the email address in a patch of ``emails``. Raises ScimRefused."""
     try:
         emails = msgspec.convert(value if isinstance(value, list) else [value], list[Email])
     except msgspec.ValidationError as error:
@@ -200,7 +200,7 @@ def read_group(body: GroupBody) -> SentGroup:
 
 
 def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
-    """What a patch changes of a group, one thing after the other. Raises BadRequest when it comes to what is wrong."""
+    """Return the changes of a group in order. Raises BadRequest at an invalid change."""
     for op, attribute, value in _attributes(body):
         name = attribute.rpartition(":")[2] if not attribute.lower().startswith("members[") else attribute
         if one := _MEMBER_PATH.fullmatch(name):
@@ -214,12 +214,12 @@ def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
                 title = msgspec.convert({"displayName": value}, GroupBody).display_name.strip()
             except msgspec.ValidationError:
                 raise ScimRefused(
-                    "invalidValue", "displayName: expected a text of 1 to 64 characters"
+                    "invalidValue", "displayName: must be a string of 1 to 64 characters"
                 ) from None
             yield Rename(title)
         elif name.lower() == "externalid":
             if op != "remove" and (not isinstance(value, str) or len(value) > 512):
-                raise ScimRefused("invalidValue", "externalId: expected a text of up to 512 characters")
+                raise ScimRefused("invalidValue", "externalId: must be a string of up to 512 characters")
             yield ExternalId(None if op == "remove" else value)
 
 
@@ -236,7 +236,7 @@ def _read_members(op: str, value: Any) -> GroupChange:
     return ReplaceMembers(ids) if op == "replace" else AddMembers(ids)
 
 
-# --- what is told -------------------------------------------------------------------------------------
+# --- responses ----------------------------------------------------------------------------------------
 
 
 class ResourceMeta(Struct, rename="camel"):
@@ -287,7 +287,7 @@ class GroupList(Struct):
     schemas: list[str] = field(default_factory=lambda: [LIST])
 
 
-def present_user(to: Recipient, organization_id: str, row: UserRow) -> ScimUser:
+def present_user(to: Recipient, organization_id: str, row: ScimUserRow) -> ScimUser:
     return ScimUser(
         id=row.id,
         user_name=row.email,
@@ -306,7 +306,7 @@ def present_user(to: Recipient, organization_id: str, row: UserRow) -> ScimUser:
 
 
 def present_group(
-    to: Recipient, organization_id: str, row: GroupRow, members: list[tuple[str, str]]
+    to: Recipient, organization_id: str, row: ScimGroupRow, members: list[tuple[str, str]]
 ) -> Group:
     return Group(
         id=row.id,
@@ -323,7 +323,7 @@ def present_group(
 
 
 def encode(value: Any, shape: ShapeQuery | None) -> bytes:
-    """JSON of a resource or a list of them, with the attributes that are asked for."""
+    """Return a resource or a list of them as JSON, with the selected attributes."""
     told = msgspec.to_builtins(value)
     if shape is not None and (shape.attributes or shape.excluded_attributes):
         if "Resources" in told:
@@ -350,7 +350,7 @@ def _shaped(resource: dict[str, Any], shape: ShapeQuery) -> dict[str, Any]:
 
 
 def _names(text: str | None) -> set[str]:
-    """Attribute names in lower case, without the URN of their schema."""
+    """Return attribute names in lower case, without the URN of their schema."""
     return {one.strip().rpartition(":")[2].lower() for one in (text or "").split(",") if one.strip()}
 
 

@@ -1,7 +1,7 @@
-"""Limits on guessing: counted in the database, so that they hold for all processes together.
+"""Limits on guessing secrets, counted in the database so that they hold across all processes.
 
-What is counted does not depend on whether the account exists, so neither does the refusal. A stranger can use up the
-counter of an account; so tries from a device that its owner has signed in from before are counted apart.
+Counters don't depend on whether the account exists, so a refusal reveals nothing. A stranger can exhaust the
+counter of an account, so attempts from a device its owner has signed in from are counted separately.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ _DEVICE = "device"
 def counters(
     kind: str, account: str, address: str, *, per_account: int = PER_ACCOUNT, device: str | None = None
 ) -> dict[str, int]:
-    """The counters that one try of ``kind`` falls under, by key, each with its limit.
+    """Return the counters that one attempt of ``kind`` increments, each key with its limit.
 
-    ``device``: what ``read_device`` gave; None: a device that nobody is known to have signed in from.
+    ``device``: the result of ``read_device``; None for a device from which nobody has signed in to this
+    account.
     """
     if device is not None:
         return {key_of(kind, "device", device): PER_DEVICE}
@@ -41,33 +42,36 @@ def counters(
 
 
 def client_counter(kind: str, address: str, limit: int | None = None) -> dict[str, int]:
-    """The counter of one client address alone."""
+    """Return the counter for one client address."""
     return {key_of(kind, "address", address): PER_ADDRESS if limit is None else limit}
 
 
 def account_counter(kind: str, account: str, limit: int) -> dict[str, int]:
-    """The counter of one account alone, whoever asks."""
+    """Return the counter for one account, regardless of the caller."""
     return {key_of(kind, "account", account): limit}
 
 
-def take(tx: Transaction, keys: Mapping[str, int]) -> None:
-    """Counts a try. Raises TooManyRequests when one of the counters is used up in this window.
+def record_or_refuse(tx: Transaction, keys: Mapping[str, int]) -> None:
+    """Count an attempt. Raises TooManyRequests when a counter is exhausted in the current window.
 
-    Take it in a transaction that commits before the try is made: tries at the same time are then counted.
+    Call this in a transaction that commits before the attempt is made, so that concurrent attempts are
+    counted.
     """
-    if not count(tx, keys):
+    if not record(tx, keys):
         window = now() // WINDOW * WINDOW
         seconds = max(1, (window + WINDOW - now()) // 1000)
-        raise TooManyRequests("Too many tries. Wait, then try again.", **{"retry-after": str(seconds)})
+        raise TooManyRequests(
+            "Too many attempts. Wait a few minutes, then try again.", **{"retry-after": str(seconds)}
+        )
 
 
-def count(tx: Transaction, keys: Mapping[str, int]) -> bool:
-    """Counts a try; False when one of the counters is used up in this window."""
+def record(tx: Transaction, keys: Mapping[str, int]) -> bool:
+    """Count an attempt. Return False when a counter is exhausted in the current window."""
     return all(count_more(tx, key, WINDOW) <= keys[key] for key in sorted(keys))
 
 
-def give_back(tx: Transaction, keys: Mapping[str, int]) -> None:
-    """A try that succeeded was no guess."""
+def forgive(tx: Transaction, keys: Mapping[str, int]) -> None:
+    """Undo the count of an attempt that succeeded."""
     tx.run(
         "UPDATE attempts SET count = count - 1 WHERE key IN :keys AND window_start = :window AND count > 0",
         keys=sorted(keys),
@@ -79,13 +83,13 @@ def give_back(tx: Transaction, keys: Mapping[str, int]) -> None:
 
 
 def make_device(signer: Signer, account: str) -> str:
-    """What proves later that somebody has signed in to the account from the device that keeps it."""
+    """Return a signed value that later proves that its device has signed in to the account."""
     payload = f"{secrets.token_hex(16)} {key_of(_DEVICE, account)}"
     return signer.sign(_DEVICE, payload, now() + _DEVICE_LIFETIME)
 
 
 def read_device(signer: Signer, device: str | None, account: str) -> str | None:
-    """The id of a device that knows this account; None for one that does not."""
+    """Return the ID of a device that has signed in to this account, or None."""
     payload = signer.verify(_DEVICE, device) if device else None
     if payload is None:
         return None

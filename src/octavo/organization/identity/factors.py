@@ -1,4 +1,5 @@
-"""The second factor: codes of an authenticator app (TOTP, RFC 6238), and recovery codes for when it is lost."""
+"""Two-factor authentication: codes of an authenticator app (TOTP, RFC 6238) and recovery codes for a lost
+device."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from octavo.organization.access.tokens import hash_token
 
 _STEP = 30
 _DRIFT = 1
-"""Steps that a clock may be early or late."""
+"""Number of time steps by which a clock may be off, in either direction."""
 _RECOVERY_CODES = 10
 _SECRET = sealed_column("second_factors", "secret", "user_id")
 
@@ -40,12 +41,12 @@ def find_factor(tx: Transaction, sealer: Sealer, user_id: str) -> Factor | None:
 
 
 def needs_code(tx: Transaction, user_id: str) -> bool:
-    """Whether this user's sign-in asks for a code."""
+    """Return whether this user must enter a code to sign in."""
     return status(tx, user_id) is not None
 
 
 def status(tx: Transaction, user_id: str) -> int | None:
-    """The number of recovery codes left; None without a second factor in force."""
+    """Return the number of unused recovery codes, or None when two-factor authentication is off."""
     row = tx.one(
         "SELECT recovery_hashes FROM second_factors WHERE user_id = :user AND confirmed = 1", user=user_id
     )
@@ -53,9 +54,10 @@ def status(tx: Transaction, user_id: str) -> int | None:
 
 
 def start(tx: Transaction, sealer: Sealer, user_id: str) -> str:
-    """A new secret, in force once ``confirm`` saw a code of it. Raises Conflict when one is in force."""
+    """Create a secret, which takes effect once ``confirm`` accepts a code. Raises Conflict when two-factor
+    authentication is already on."""
     if needs_code(tx, user_id):
-        raise Conflict("There is a second factor already: end it first.")
+        raise Conflict("Two-factor authentication is already on. Turn it off before setting it up again.")
     import pyotp
 
     secret = pyotp.random_base32(32)
@@ -70,20 +72,22 @@ def start(tx: Transaction, sealer: Sealer, user_id: str) -> str:
 
 
 def provisioning_uri(secret: str, email: str, installation: str) -> str:
-    """What authenticator apps read from a QR code; they show the name of the ``installation``."""
+    """Return the URI that authenticator apps read from a QR code. They display ``installation`` as the
+    issuer."""
     import pyotp
 
     return pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name=installation)
 
 
 def confirm(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> list[str]:
-    """Puts the started factor in force; the recovery codes, shown this once. Raises BadRequest, Conflict."""
+    """Turn on two-factor authentication and return the recovery codes, which can't be shown again. Raises
+    BadRequest and Conflict."""
     factor = find_factor(tx, sealer, user_id)
     if factor is None or factor.confirmed:
-        raise Conflict("There is no second factor that waits for its first code.")
+        raise Conflict("Two-factor authentication isn't being set up. Start the setup first.")
     step = _matching_step(factor, code)
     if step is None:
-        raise BadRequest("code: this is not the code of just now")
+        raise BadRequest("code: doesn't match the current code of the authenticator app")
     tx.run(
         "UPDATE second_factors SET confirmed = 1, last_step = :step WHERE user_id = :user",
         step=step,
@@ -94,12 +98,12 @@ def confirm(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> list[st
 
 def renew_recovery_codes(tx: Transaction, user_id: str) -> list[str]:
     codes = [f"{secrets.token_hex(4)}-{secrets.token_hex(4)}" for _ in range(_RECOVERY_CODES)]
-    _keep_recovery(tx, user_id, [hash_token(code) for code in codes])
+    _save_recovery_hashes(tx, user_id, [hash_token(code) for code in codes])
     return codes
 
 
 def accept(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> bool:
-    """Whether the code is right now, or an unused recovery code; either is used up by this."""
+    """Return whether the code is currently valid or an unused recovery code. Either can be used only once."""
     factor = find_factor(tx, sealer, user_id)
     if factor is None or not factor.confirmed:
         return False
@@ -110,7 +114,7 @@ def accept(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> bool:
         return True
     hashed = hash_token(code)
     if hashed in factor.recovery_hashes:
-        _keep_recovery(tx, user_id, [kept for kept in factor.recovery_hashes if kept != hashed])
+        _save_recovery_hashes(tx, user_id, [kept for kept in factor.recovery_hashes if kept != hashed])
         return True
     return False
 
@@ -119,7 +123,7 @@ def end(tx: Transaction, user_id: str) -> bool:
     return tx.run("DELETE FROM second_factors WHERE user_id = :user", user=user_id) > 0
 
 
-def _keep_recovery(tx: Transaction, user_id: str, hashes: list[str]) -> None:
+def _save_recovery_hashes(tx: Transaction, user_id: str, hashes: list[str]) -> None:
     tx.run(
         "UPDATE second_factors SET recovery_hashes = :hashes WHERE user_id = :user",
         hashes=msgspec.json.encode(hashes).decode(),
@@ -128,7 +132,7 @@ def _keep_recovery(tx: Transaction, user_id: str, hashes: list[str]) -> None:
 
 
 def _matching_step(factor: Factor, code: str) -> int | None:
-    """The time step the code is of, when it is later than the last one taken."""
+    """Return the time step that the code matches, if it is later than the last accepted one."""
     import pyotp
 
     totp = pyotp.TOTP(factor.secret)

@@ -1,4 +1,4 @@
-"""Who somebody is at an identity provider."""
+"""Links between accounts and the identities that providers know them by."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from octavo.kit.db.database import Transaction
 
 
 def find_user_id(tx: Transaction, provider: str, subject: str) -> str | None:
-    """The user behind a subject of a provider (a SAML provider's id, or an issuer)."""
+    """Return the user with this subject at a provider (a SAML provider's ID or an OpenID Connect issuer)."""
     found = tx.value(
         "SELECT user_id FROM external_identities WHERE provider = :provider AND subject = :subject",
         provider=provider,
@@ -27,16 +27,16 @@ def link(tx: Transaction, provider: str, subject: str, user_id: str) -> None:
     )
 
 
-def may_sign_in(tx: Transaction, user_id: str) -> bool:
-    """Whether this is a person whose account is not disabled."""
+def can_sign_in(tx: Transaction, user_id: str) -> bool:
+    """Return whether this is a person whose account is not deactivated."""
     return (
         tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0 AND kind = 'person'", id=user_id)
         is not None
     )
 
 
-def is_made_by(tx: Transaction, user_id: str, organization_id: str) -> bool:
-    """Whether the organization made this account, and nobody has proved its address since."""
+def is_created_by(tx: Transaction, user_id: str, organization_id: str) -> bool:
+    """Return whether the organization created this account and its email address is still unverified."""
     return (
         tx.one(
             "SELECT 1 FROM users WHERE id = :id AND managed_by = :org AND email_verified = 0",

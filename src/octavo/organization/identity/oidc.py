@@ -1,6 +1,7 @@
-"""Signing in through the installation's OpenID Connect provider: code flow with PKCE, state bound to the browser.
+"""Sign-in through the server's OpenID Connect provider: code flow with PKCE, with the state bound to the
+browser.
 
-The operator chose the provider, so an address it verified stands for the person of that address.
+The server administrator chose the provider, so an email address that it verified identifies the account.
 """
 
 from __future__ import annotations
@@ -41,17 +42,19 @@ _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 
 
 class BadProvider(OctavoError):
-    """The provider cannot be asked, or answered something that it should not. Anybody may see this: what exactly is
-    wrong, with addresses of the provider, is in the log."""
+    """A provider that can't be reached or gave an invalid response. The message is public, so the details,
+    including the provider's URLs, are only in the log."""
 
     status = 502
 
     def __init__(self, detail: str) -> None:
-        super().__init__("The sign-in provider does not answer as it should. The server's log says why.")
-        log.warning("the sign-in provider failed", extra={"detail": detail})
+        super().__init__(
+            "The sign-in provider could not be reached or gave an invalid response. See the server log for details."
+        )
+        log.warning("The sign-in provider failed", extra={"detail": detail})
 
 
-class StartQuery(Struct):
+class OidcStartQuery(Struct):
     next: str | None = None
 
 
@@ -61,12 +64,12 @@ class CallbackQuery(Struct):
     error: str | None = None
 
 
-class Started(Struct, frozen=True):
+class ProviderRedirect(Struct, frozen=True):
     url: str
     binding: str
 
 
-class Finished(Struct, frozen=True):
+class OidcSignIn(Struct, frozen=True):
     session: sessions.NewSession
     next: str
 
@@ -86,12 +89,12 @@ class _Metadata(Struct, frozen=True):
     token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
 
 
-class _TokenAnswer(Struct):
+class _TokenResponse(Struct):
     id_token: str
 
 
 class Identity(Struct, frozen=True):
-    """What a verified ID token says. ``email`` only when the provider verified it."""
+    """Contents of a verified ID token. ``email`` is set only when the provider verified it."""
 
     subject: str
     email: str | None
@@ -103,44 +106,44 @@ def _fetcher(allowed: str) -> Fetcher:
     return Fetcher(allowed)
 
 
-def _ask(
+def _send(
     fetcher: Fetcher, url: str, method: str, headers: dict[str, str], body: bytes | None = None
 ) -> Fetched:
-    """Raises BadProvider."""
+    """Send a request to the provider. Raises BadProvider."""
     try:
         return fetcher.fetch(url, method, headers, body, _LIMITS)
     except FetchError as error:
         raise BadProvider(error.message) from None
 
 
-_kept: OwnCache[tuple[float, Any]] = OwnCache("sign-in providers", 1)
-"""Metadata and keys of a provider, with the moment at which they came."""
+_cache: OwnCache[tuple[float, Any]] = OwnCache("sign-in providers", 1)
+"""Metadata and keys of a provider, with the time at which they were fetched."""
 
 
 def _fetch(context: Context, url: str, type: Any, *, at_most: float = _KEEP_SECONDS) -> Any:
-    """What is at an address, at most so many seconds old. Raises BadProvider."""
-    kept = _kept.of(context.db).get(url)
+    """Return the JSON document at a URL, at most ``at_most`` seconds old. Raises BadProvider."""
+    kept = _cache.of(context.db).get(url)
     if kept is not None and time.monotonic() - kept[0] < at_most:
         return kept[1]
-    answer = _ask(_fetcher(context.settings.allow_private_fetch), url, "GET", {"accept": "application/json"})
+    answer = _send(_fetcher(context.settings.allow_private_fetch), url, "GET", {"accept": "application/json"})
     if answer.status != 200:
         raise BadProvider(f"{url} answered {answer.status}")
     try:
         value = msgspec.json.decode(answer.body, type=type)
     except msgspec.MsgspecError as error:
         raise BadProvider(f"{url}: {error}") from None
-    _kept.of(context.db).put(url, (time.monotonic(), value), 10 * len(answer.body))
+    _cache.of(context.db).put(url, (time.monotonic(), value), 10 * len(answer.body))
     return value
 
 
 def _metadata(context: Context) -> _Metadata:
     issuer = context.settings.oidc_issuer
     if not issuer:
-        raise Unavailable("This installation has no OpenID Connect provider (OCTAVO_OIDC_ISSUER).")
+        raise Unavailable("This server has no OpenID Connect provider. Set OCTAVO_OIDC_ISSUER to add one.")
     url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
     found: _Metadata = _fetch(context, url, _Metadata)
     if found.issuer.rstrip("/") != issuer.rstrip("/"):
-        raise BadProvider(f"calls itself {found.issuer!r}, expected {issuer!r}")
+        raise BadProvider(f"the provider's issuer is {found.issuer!r}, expected {issuer!r}")
     return found
 
 
@@ -148,8 +151,8 @@ def cookie_name(context: Context) -> str:
     return "__Host-octavo-oidc" if context.settings.url.startswith("https://") else "octavo-oidc"
 
 
-def start(context: Context, wanted: str | None) -> Started:
-    """Where to send the browser, and what it must bring back in a cookie. Raises Unavailable, BadProvider."""
+def start(context: Context, wanted: str | None) -> ProviderRedirect:
+    """Return the URL to send the browser to and the value for its cookie. Raises Unavailable and BadProvider."""
     metadata = _metadata(context)
     pending = _Pending(
         nonce=secrets.token_urlsafe(24),
@@ -173,27 +176,31 @@ def start(context: Context, wanted: str | None) -> Started:
         "code_challenge_method": "S256",
     }
     glue = "&" if "?" in metadata.authorization_endpoint else "?"
-    return Started(f"{metadata.authorization_endpoint}{glue}{urlencode(parameters)}", binding)
+    return ProviderRedirect(f"{metadata.authorization_endpoint}{glue}{urlencode(parameters)}", binding)
 
 
-def finish(context: Context, browser: sessions.Browser, binding: str, query: CallbackQuery) -> Finished:
-    """A session for whom the provider vouches; ``binding``: what the browser brings back.
+def finish(context: Context, browser: sessions.Browser, binding: str, query: CallbackQuery) -> OidcSignIn:
+    """Start a session for the person whom the provider authenticated.
 
-    Raises Unauthorized, Forbidden, BadProvider.
+    ``binding``: the value of the browser's cookie. Raises Unauthorized, Forbidden, and BadProvider.
     """
     with context.db.write() as tx:
-        pending = one_time.take(tx, context.sealer, "oidc", query.state, _Pending)
+        pending = one_time.redeem(tx, context.sealer, "oidc", query.state, _Pending)
     if pending is None or not secrets.compare_digest(hash_token(binding), pending.binding):
-        raise Unauthorized("state: unknown, used, expired, or of another browser. Start the sign-in again.")
+        raise Unauthorized(
+            "state: unknown, already used, expired, or from another browser. Start over at the sign-in page."
+        )
     if query.error is not None or not query.code:
-        raise Unauthorized("The sign-in provider did not let you in.")
+        raise Unauthorized(
+            "The sign-in provider denied the sign-in. Try again, or ask your administrator for access."
+        )
     metadata = _metadata(context)
     token = _exchange(context, metadata, query.code, pending.verifier)
-    identity = _verified(context, metadata, token, pending.nonce)
+    identity = _verify_token(context, metadata, token, pending.nonce)
     with context.db.write() as tx:
-        user_id = _person(tx, metadata.issuer, identity)
+        user_id = _find_or_create_person(tx, metadata.issuer, identity)
         session = sessions.begin(tx, user_id, "oidc", client=browser.client, agent=browser.agent)
-    return Finished(session, pending.next)
+    return OidcSignIn(session, pending.next)
 
 
 def _exchange(context: Context, metadata: _Metadata, code: str, verifier: str) -> str:
@@ -211,18 +218,20 @@ def _exchange(context: Context, metadata: _Metadata, code: str, verifier: str) -
     else:
         form |= {"client_id": settings.oidc_client_id, "client_secret": settings.oidc_client_secret}
     fetcher = _fetcher(settings.allow_private_fetch)
-    answer = _ask(fetcher, metadata.token_endpoint, "POST", headers, urlencode(form).encode())
+    answer = _send(fetcher, metadata.token_endpoint, "POST", headers, urlencode(form).encode())
     if answer.status != 200:
-        raise Unauthorized("The sign-in provider did not take the code back.")
+        raise Unauthorized(
+            "The sign-in provider rejected the authorization code. Start over at the sign-in page."
+        )
     try:
-        return msgspec.json.decode(answer.body, type=_TokenAnswer).id_token
+        return msgspec.json.decode(answer.body, type=_TokenResponse).id_token
     except msgspec.MsgspecError as error:
-        raise BadProvider(f"token answer: {error}") from None
+        raise BadProvider(f"token response: {error}") from None
 
 
-def _verified(context: Context, metadata: _Metadata, token: str, nonce: str) -> Identity:
+def _verify_token(context: Context, metadata: _Metadata, token: str, nonce: str) -> Identity:
     client_id = context.settings.oidc_client_id
-    # Kept keys first; a token of a key made since asks again, at most every ten seconds.
+    # Try the cached keys first. A token signed with a newer key fetches them again, at most every ten seconds.
     for at_most in (_KEEP_SECONDS, 10):
         keys = _fetch(context, metadata.jwks_uri, dict, at_most=at_most)
         try:
@@ -234,11 +243,11 @@ def _verified(context: Context, metadata: _Metadata, token: str, nonce: str) -> 
 
 
 def read_id_token(token: str, keys: dict[str, Any], *, issuer: str, client_id: str, nonce: str) -> Identity:
-    """What an ID token says, once its signature and all its claims were checked. Raises Unauthorized.
+    """Return the identity in an ID token after checking its signature and claims. Raises Unauthorized.
 
     ``keys``: the provider's JSON Web Key Set.
     """
-    # Loading them takes a tenth of the start, and most installations sign nobody in this way.
+    # Loading these modules takes a tenth of the startup time, and most servers don't use OpenID Connect.
     from joserfc import jwt
     from joserfc.errors import JoseError
     from joserfc.jwk import KeySet
@@ -262,13 +271,15 @@ def read_id_token(token: str, keys: dict[str, Any], *, issuer: str, client_id: s
         claims = jwt.decode(token, KeySet.import_key_set({"keys": usable}), algorithms=_ALGORITHMS).claims
         registry.validate(claims)
     except (JoseError, ValueError, TypeError, KeyError) as error:
-        raise Unauthorized(f"The sign-in provider's token does not hold: {type(error).__name__}.") from None
+        raise Unauthorized(
+            f"The sign-in provider's token is invalid: {type(error).__name__}. Start over at the sign-in page."
+        ) from None
     several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
     if (several or "azp" in claims) and claims.get("azp") != client_id:
-        raise Unauthorized("The sign-in provider's token is for another client.")
+        raise Unauthorized("The sign-in provider's token was issued for another client.")
     subject, email, name = claims["sub"], claims.get("email"), claims.get("name")
     if not isinstance(subject, str) or not 0 < len(subject) <= 255:
-        raise Unauthorized("The sign-in provider's token names nobody.")
+        raise Unauthorized("The sign-in provider's token has no valid subject.")
     verified = claims.get("email_verified") is True and isinstance(email, str) and "@" in email
     return Identity(
         subject,
@@ -277,20 +288,22 @@ def read_id_token(token: str, keys: dict[str, Any], *, issuer: str, client_id: s
     )
 
 
-def _person(tx: Transaction, issuer: str, identity: Identity) -> str:
+def _find_or_create_person(tx: Transaction, issuer: str, identity: Identity) -> str:
     known = linked_accounts.find_user_id(tx, issuer, identity.subject)
     if known is None:
         if identity.email is None:
-            raise Forbidden("The sign-in provider has not verified your e-mail address.")
+            raise Forbidden(
+                "The sign-in provider hasn't verified your email address. Verify it there, then sign in again."
+            )
         user = find_user_by_email(tx, identity.email)
         if user is None:
             name = identity.name or identity.email.partition("@")[0]
             user = insert_user(tx, identity.email, name, verified=True)
         else:
-            # The provider says whose the address is; who set up the account may have been somebody else.
+            # The provider verified the address, but the account may have been created by someone else.
             verify_address(tx, user.id)
         known = user.id
         linked_accounts.link(tx, issuer, identity.subject, known)
-    if not linked_accounts.may_sign_in(tx, known):
-        raise Forbidden("This account is disabled.")
+    if not linked_accounts.can_sign_in(tx, known):
+        raise Forbidden("This account is deactivated. Ask an administrator to reactivate it.")
     return known

@@ -1,4 +1,4 @@
-"""Secrets that are good once and for a short time: sign-in links, states of a sign-in through a provider."""
+"""Short-lived secrets that can be used once: sign-in links and the state of a sign-in through a provider."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _PAYLOAD = sealed_column("one_time_secrets", "payload", "hash")
 def issue(
     tx: Transaction, sealer: Sealer, purpose: str, payload: msgspec.Struct, lifetime: int, secret: str = ""
 ) -> str:
-    """A new secret (or the given one) that ``take`` turns into the payload; ``lifetime`` in milliseconds."""
+    """Store a payload under a new secret (or the given one) and return the secret. ``lifetime`` is in
+    milliseconds."""
     secret = secret or secrets.token_urlsafe(32)
     hashed = hash_token(secret)
     tx.run(
@@ -32,8 +33,8 @@ def issue(
     return secret
 
 
-def look(tx: Transaction, sealer: Sealer, purpose: str, secret: str, type: type[T]) -> T | None:
-    """What was issued under the secret, without using it up; None when unknown, used or expired."""
+def peek(tx: Transaction, sealer: Sealer, purpose: str, secret: str, type: type[T]) -> T | None:
+    """Return the payload without using up the secret, or None when the secret is unknown, used, or expired."""
     hashed = hash_token(secret)
     payload = tx.value(
         "SELECT payload FROM one_time_secrets WHERE hash = :hash AND purpose = :purpose AND expires_at > :now",
@@ -44,8 +45,8 @@ def look(tx: Transaction, sealer: Sealer, purpose: str, secret: str, type: type[
     return _decode(sealer, hashed, payload, type) if payload else None
 
 
-def take(tx: Transaction, sealer: Sealer, purpose: str, secret: str, type: type[T]) -> T | None:
-    """What was issued under the secret, used up by this; None when unknown, used or expired."""
+def redeem(tx: Transaction, sealer: Sealer, purpose: str, secret: str, type: type[T]) -> T | None:
+    """Use up the secret and return its payload, or None when the secret is unknown, used, or expired."""
     hashed = hash_token(secret)
     row = tx.one(
         "DELETE FROM one_time_secrets WHERE hash = :hash AND purpose = :purpose RETURNING payload, expires_at",

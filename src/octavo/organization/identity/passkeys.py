@@ -1,8 +1,9 @@
-"""Passkeys (WebAuthn): made, named and removed by their owner; a sign-in by themselves, or in place of a code.
+"""Passkeys (WebAuthn): registered, renamed, and removed by their owner, and used instead of a password or of
+a code.
 
-The library checks the origin, which is that of the app alone, the host that a passkey is bound to, and the signature.
-Here is what it leaves to us: a challenge is good once and for a short time, and for what it was made for; and the
-counter of an authenticator goes on, or there are two of it.
+The library checks the origin (always that of the app), the host that a passkey is bound to, and the
+signature. This module does the rest: a challenge expires quickly and can be used once, for one purpose; and
+an authenticator's counter must increase, or the authenticator has been cloned.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST = 20
-"""Passkeys that one account has."""
+MAX_PASSKEYS = 20
+"""Maximum number of passkeys per account."""
 LIFETIME = 5 * 60_000
-"""Milliseconds that a browser has from the challenge to its answer."""
+"""Milliseconds between a challenge and the browser's response."""
 
 _UNREADABLE = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError, struct.error,
 )  # fmt: skip
-"""What the library raises for an answer that fits nothing, or that is no answer at all."""
+"""Exceptions that the library raises for a malformed or mismatched response."""
 
 Base64 = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[A-Za-z0-9_-]+=*\Z")]
 LongBase64 = Annotated[str, Meta(min_length=1, max_length=16_384, pattern=r"^[A-Za-z0-9_-]+=*\Z")]
@@ -51,7 +52,7 @@ class MadeResponse(Struct, rename={"client_data": "clientDataJSON", "attestation
 
 
 class MadeCredential(Struct):
-    """What a browser gives for a new passkey: the `RegistrationResponseJSON` of WebAuthn."""
+    """Browser's response for a new passkey: the `RegistrationResponseJSON` of WebAuthn."""
 
     id: Base64
     response: MadeResponse
@@ -68,7 +69,7 @@ class UsedResponse(
 
 
 class UsedCredential(Struct):
-    """What a browser gives for a passkey that is used: the `AuthenticationResponseJSON` of WebAuthn."""
+    """Browser's response for an existing passkey: the `AuthenticationResponseJSON` of WebAuthn."""
 
     id: Base64
     response: UsedResponse
@@ -82,37 +83,38 @@ class PasskeyRow(Struct, frozen=True):
     last_used_at: int | None
 
 
-class _Making(Struct):
+class _PendingRegistration(Struct):
     user_id: str
     state: dict[str, Any]
 
 
-class _Using(Struct):
-    """``user_id``: whose passkey it must be; None: anybody's, who then has to be verified by the authenticator.
-    ``first``: what the first factor proved."""
+class _PendingAuthentication(Struct):
+    """Pending authentication. ``user_id``: the required owner of the passkey; None accepts any passkey whose
+    user the authenticator verified. ``first``: the proof of the first factor."""
 
     state: dict[str, Any]
     user_id: str | None
     first: str | None
 
 
-class Used(Struct, frozen=True):
-    """A passkey was used rightly. ``first``: as in ``begin``."""
+class AcceptedPasskey(Struct, frozen=True):
+    """Successful authentication with a passkey. ``first``: as in ``start_authentication``."""
 
     user_id: str
     first: str | None
 
 
-class Refused(Struct, frozen=True):
-    """``user_id``: whose passkey it is, where that is known. ``why``: for its owner."""
+class RejectedPasskey(Struct, frozen=True):
+    """Failed authentication with a passkey. ``user_id``: the owner of the passkey, if known. ``why``: a
+    reason for the owner."""
 
     user_id: str | None
     why: str
 
 
 def _server(settings: Settings) -> Fido2Server:
-    """Bound to the host of the app; one's own machine is `localhost`. Raises Unavailable where browsers make no
-    passkeys."""
+    """Return a WebAuthn server bound to the host of the app; loopback addresses become `localhost`. Raises
+    Unavailable where browsers don't support passkeys."""
     host, origin = settings.address.host, settings.address.origin
     try:
         found = ip_address(host)
@@ -120,7 +122,10 @@ def _server(settings: Settings) -> Fido2Server:
         pass
     else:
         if not found.is_loopback:
-            raise Unavailable("Passkeys need a host name: OCTAVO_URL has a bare address.")
+            raise Unavailable(
+                "Passkeys need a domain name, but OCTAVO_URL contains an IP address."
+                " Set OCTAVO_URL to a URL with a domain."
+            )
         host, port = "localhost", settings.address.port
         origin = f"{settings.address.scheme}://{host}" + (f":{port}" if port else "")
     from fido2.server import Fido2Server
@@ -135,7 +140,7 @@ _ROW = "id, user_id, name, created_at, last_used_at"
 
 
 def list_passkeys(tx: Transaction, user_id: str) -> list[PasskeyRow]:
-    """Somebody's passkeys, the oldest first."""
+    """Return the passkeys of a user, oldest first."""
     rows = tx.all(f"SELECT {_ROW} FROM passkeys WHERE user_id = :user ORDER BY id", user=user_id)
     return [PasskeyRow(*row) for row in rows]
 
@@ -161,11 +166,11 @@ def has_any(tx: Transaction, user_id: str) -> bool:
     return tx.one("SELECT 1 FROM passkeys WHERE user_id = :user LIMIT 1", user=user_id) is not None
 
 
-# --- making one ---------------------------------------------------------------------------------------
+# --- registration ---------------------------------------------------------------------------------------
 
 
-def begin_making(tx: Transaction, context: Context, user: UserRow) -> tuple[str, dict[str, Any]]:
-    """A challenge, and what the browser is to make of it. Raises Conflict for somebody who has very many."""
+def start_registration(tx: Transaction, context: Context, user: UserRow) -> tuple[str, dict[str, Any]]:
+    """Return a challenge and the options for creating a passkey. Raises Conflict when the limit is reached."""
     from fido2.webauthn import (
         PublicKeyCredentialUserEntity,
         ResidentKeyRequirement,
@@ -173,34 +178,39 @@ def begin_making(tx: Transaction, context: Context, user: UserRow) -> tuple[str,
     )
 
     server = _server(context.settings)
-    if len(list_passkeys(tx, user.id)) >= MOST:
-        raise Conflict(f"There are {MOST} passkeys already: remove one first.")
+    if len(list_passkeys(tx, user.id)) >= MAX_PASSKEYS:
+        raise Conflict(f"You already have {MAX_PASSKEYS} passkeys. Remove one first.")
     options, state = server.register_begin(
         PublicKeyCredentialUserEntity(id=user.id.encode(), name=user.email, display_name=user.display_name),
         _credentials(tx, user.id),
         resident_key_requirement=ResidentKeyRequirement.REQUIRED,
         user_verification=UserVerificationRequirement.PREFERRED,
     )
-    challenge = one_time.issue(tx, context.sealer, "passkey-made", _Making(user.id, state), LIFETIME)
+    challenge = one_time.issue(
+        tx, context.sealer, "passkey-made", _PendingRegistration(user.id, state), LIFETIME
+    )
     return challenge, dict(options.public_key)
 
 
 class ProvedPasskey(Struct, frozen=True):
-    """A passkey that a browser proved to have, to be kept."""
+    """Verified passkey that has not been saved yet."""
 
     id: str
     credential: str
     counter: int
 
 
-def finish_making(context: Context, user_id: str, challenge: str, made: MadeCredential) -> ProvedPasskey:
-    """Raises BadRequest for what is no passkey, or for an unknown challenge, which is used up by this."""
+def finish_registration(
+    context: Context, user_id: str, challenge: str, made: MadeCredential
+) -> ProvedPasskey:
+    """Verify a new passkey and use up its challenge. Raises BadRequest for an unknown challenge or an invalid
+    passkey."""
     from fido2.utils import websafe_encode
 
     with context.db.write() as tx:
-        making = one_time.take(tx, context.sealer, "passkey-made", challenge, _Making)
+        making = one_time.redeem(tx, context.sealer, "passkey-made", challenge, _PendingRegistration)
     if making is None or making.user_id != user_id:
-        raise BadRequest("challenge: unknown, used or expired. Begin again.")
+        raise BadRequest("challenge: unknown, already used, or expired. Add the passkey again.")
     answer = {
         "id": made.id,
         "rawId": made.id,
@@ -210,20 +220,22 @@ def finish_making(context: Context, user_id: str, challenge: str, made: MadeCred
             "attestationObject": made.response.attestation,
         },
     }
-    given = _read(lambda: _server(context.settings).register_complete(making.state, answer))
+    given = _call_library(lambda: _server(context.settings).register_complete(making.state, answer))
     if given is None or given.credential_data is None:
-        raise BadRequest("credential: this is no passkey that was made for this address with this challenge.")
+        raise BadRequest(
+            "credential: not a valid passkey for this server and challenge. Add the passkey again."
+        )
     credential = given.credential_data
     return ProvedPasskey(
         websafe_encode(credential.credential_id), websafe_encode(bytes(credential)), given.counter
     )
 
 
-def keep(tx: Transaction, user_id: str, proved: ProvedPasskey, name: str) -> PasskeyRow:
-    """Raises Conflict for one that is known, and for one too many."""
-    # Others may have been made since it was begun.
-    if len(list_passkeys(tx, user_id)) >= MOST:
-        raise Conflict(f"There are {MOST} passkeys already: remove one first.")
+def save(tx: Transaction, user_id: str, proved: ProvedPasskey, name: str) -> PasskeyRow:
+    """Save a verified passkey. Raises Conflict when it is already registered or the limit is reached."""
+    # Others may have been added since the registration started.
+    if len(list_passkeys(tx, user_id)) >= MAX_PASSKEYS:
+        raise Conflict(f"You already have {MAX_PASSKEYS} passkeys. Remove one first.")
     row = PasskeyRow(ids.new_id(), user_id, name, now(), None)
     added = tx.run(
         """INSERT INTO passkeys (id, user_id, name, credential_id, credential, counter, created_at)
@@ -238,38 +250,45 @@ def keep(tx: Transaction, user_id: str, proved: ProvedPasskey, name: str) -> Pas
         at=row.created_at,
     )
     if not added:
-        raise Conflict("This passkey is known already.")
+        raise Conflict("This passkey is already registered.")
     return row
 
 
-# --- using one ----------------------------------------------------------------------------------------
+# --- authentication -----------------------------------------------------------------------------------
 
 
-def begin(
+def start_authentication(
     tx: Transaction, context: Context, *, user_id: str | None = None, first: str | None = None
 ) -> tuple[str, dict[str, Any]]:
-    """A challenge, and what the browser is to sign. Without ``user_id`` anybody's passkey does, and the authenticator
-    has to know who uses it. ``first`` comes back with the passkey."""
+    """Return a challenge and the options for signing it.
+
+    Without ``user_id``, any passkey is accepted and the authenticator must verify its user. ``first`` is
+    returned with the result.
+    """
     from fido2.webauthn import UserVerificationRequirement
 
     options, state = _server(context.settings).authenticate_begin(
         _credentials(tx, user_id) if user_id else None,
         UserVerificationRequirement.PREFERRED if user_id else UserVerificationRequirement.REQUIRED,
     )
-    challenge = one_time.issue(tx, context.sealer, "passkey-used", _Using(state, user_id, first), LIFETIME)
+    challenge = one_time.issue(
+        tx, context.sealer, "passkey-used", _PendingAuthentication(state, user_id, first), LIFETIME
+    )
     return challenge, dict(options.public_key)
 
 
-def finish(context: Context, challenge: str, used: UsedCredential) -> Used | Refused:
-    """What a browser answered. The challenge is used up by this, whatever comes of it."""
+def finish_authentication(
+    context: Context, challenge: str, used: UsedCredential
+) -> AcceptedPasskey | RejectedPasskey:
+    """Check the browser's response. The challenge is used up in any case."""
     from fido2.utils import websafe_decode, websafe_encode
     from fido2.webauthn import AttestedCredentialData, AuthenticatorData
 
     with context.db.write() as tx:
-        using = one_time.take(tx, context.sealer, "passkey-used", challenge, _Using)
+        using = one_time.redeem(tx, context.sealer, "passkey-used", challenge, _PendingAuthentication)
     if using is None:
-        return Refused(None, "unknown challenge")
-    credential_id = _read(lambda: websafe_encode(websafe_decode(used.id)))
+        return RejectedPasskey(None, "unknown challenge")
+    credential_id = _call_library(lambda: websafe_encode(websafe_decode(used.id)))
     with context.db.read() as tx:
         row = tx.one(
             """SELECT p.id, p.user_id, p.credential FROM passkeys p
@@ -278,11 +297,11 @@ def finish(context: Context, challenge: str, used: UsedCredential) -> Used | Ref
             id=credential_id or "",
         )
     if row is None:
-        return Refused(using.user_id, "unknown passkey")
+        return RejectedPasskey(using.user_id, "unknown passkey")
     passkey_id, user_id, credential = row
     handle = used.response.user or None
     if using.user_id not in (None, user_id) or handle not in (None, websafe_encode(user_id.encode())):
-        return Refused(using.user_id, "passkey of another account")
+        return RejectedPasskey(using.user_id, "passkey of another account")
     answer = {
         "id": used.id,
         "rawId": used.id,
@@ -294,11 +313,14 @@ def finish(context: Context, challenge: str, used: UsedCredential) -> Used | Ref
         },
     }
     known = AttestedCredentialData(websafe_decode(credential))
-    if _read(lambda: _server(context.settings).authenticate_complete(using.state, [known], answer)) is None:
-        return Refused(user_id, "wrong answer")
+    if (
+        _call_library(lambda: _server(context.settings).authenticate_complete(using.state, [known], answer))
+        is None
+    ):
+        return RejectedPasskey(user_id, "wrong answer")
     counter = AuthenticatorData(websafe_decode(used.response.authenticator)).counter
     with context.db.write() as tx:
-        # Where an authenticator counts, what does not go on comes from a copy of it.
+        # An authenticator that counts has been cloned if its counter does not increase.
         counted = tx.run(
             """UPDATE passkeys SET counter = :counter, last_used_at = :at
                WHERE id = :id AND (counter < :counter OR (counter = 0 AND :counter = 0))""",
@@ -306,7 +328,7 @@ def finish(context: Context, challenge: str, used: UsedCredential) -> Used | Ref
             counter=counter,
             at=now(),
         )
-    return Used(user_id, using.first) if counted else Refused(user_id, "counter went back")
+    return AcceptedPasskey(user_id, using.first) if counted else RejectedPasskey(user_id, "counter went back")
 
 
 def _credentials(tx: Transaction, user_id: str) -> list[AttestedCredentialData]:
@@ -317,8 +339,8 @@ def _credentials(tx: Transaction, user_id: str) -> list[AttestedCredentialData]:
     return [AttestedCredentialData(websafe_decode(row[0])) for row in rows]
 
 
-def _read(work: Callable[[], T]) -> T | None:
-    """None where the library refuses what a browser sent."""
+def _call_library(work: Callable[[], T]) -> T | None:
+    """Return the result of ``work``, or None when the library rejects the browser's response."""
     try:
         return work()
     except _UNREADABLE:
@@ -326,7 +348,7 @@ def _read(work: Callable[[], T]) -> T | None:
 
 
 class StartedPasskey(Struct):
-    """``options``: for the browser, as WebAuthn writes them in JSON (`parseCreationOptionsFromJSON`,
+    """Challenge with ``options`` for the browser in WebAuthn's JSON form (`parseCreationOptionsFromJSON`,
     `parseRequestOptionsFromJSON`)."""
 
     challenge: str
@@ -334,7 +356,7 @@ class StartedPasskey(Struct):
 
 
 def present_started(started: tuple[str, dict[str, Any]]) -> StartedPasskey:
-    """The options of the library are its own types, which are texts and lists underneath."""
+    """Convert the library's own option types, which serialize to plain JSON."""
     import json
 
     challenge, options = started

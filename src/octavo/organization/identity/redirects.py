@@ -1,4 +1,4 @@
-"""Where a browser may be sent after signing in: our own pages, never another site."""
+"""Safe redirects after sign-in: to our own pages, never to another site."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\\\x7f-\U0010ffff]{0,2000}")
 
 
 def local_path(wanted: str | None) -> str:
-    """``wanted`` when it is a path of this installation, else ``/``.
+    """Return ``wanted`` if it is a path on this server, else ``/``.
 
     >>> local_path("/o/1?tab=2"), local_path("//evil.example"), local_path("https://evil.example")
     ('/o/1?tab=2', '/', '/')

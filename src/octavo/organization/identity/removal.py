@@ -1,4 +1,4 @@
-"""Somebody goes: what ends with it, in the same transaction."""
+"""Removal and deactivation of members, with everything that ends in the same transaction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from octavo.organization.access.tokens import revoke_tokens
 
 
 def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -> None:
-    """Raises Conflict when the user is the last enabled person who administers the organization."""
+    """Raise Conflict when the user is the last active administrator of the organization."""
     admins = tx.all(
         f"""SELECT m.user_id FROM members m JOIN users u ON u.id = m.user_id
             WHERE m.organization_id = :org AND m.role = 'admin' AND m.disabled = 0
@@ -18,16 +18,18 @@ def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -
         org=organization_id,
     )
     if [admin for (admin,) in admins] == [user_id]:
-        raise Conflict("This is the last administrator of the organization.")
+        raise Conflict(
+            "This is the last administrator of the organization. Make another member an administrator first."
+        )
 
 
 def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *, accepted: bool) -> None:
-    """Ends the sessions and takes back the tokens that somebody has in an organization they leave.
+    """End the sessions and revoke the tokens of a member who leaves an organization.
 
-    Called by whatever disables or removes a member, after it did. Without any organization left, all sessions
-    and tokens of the person end; otherwise those that are not bound to this organization stay, and reach it no
-    more, since each request asks for the membership. Who never accepted the membership keeps them in any case: an
-    organization must not sign people out by adding and removing them.
+    Call this after disabling or removing the member. If the person is in no other organization, all their
+    sessions and tokens end. Otherwise, those that aren't bound to this organization remain but no longer
+    reach it, because each request checks the membership. People who never accepted the membership keep theirs
+    in any case: an organization must not be able to sign people out by adding and removing them.
     """
     elsewhere = not accepted or tx.one(
         "SELECT 1 FROM members WHERE user_id = :user AND organization_id <> :org AND disabled = 0",
@@ -35,7 +37,7 @@ def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *,
         org=organization_id,
     )
     if not elsewhere:
-        end_everywhere(tx, user_id)
+        end_all_sign_ins(tx, user_id)
         return
     tx.run(
         "DELETE FROM sessions WHERE user_id = :user AND organization_id = :org",
@@ -45,14 +47,15 @@ def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *,
     revoke_tokens(tx, user_id, only=organization_id)
 
 
-def end_everywhere(tx: Transaction, user_id: str) -> None:
-    """Ends every session and takes back every token of a user."""
+def end_all_sign_ins(tx: Transaction, user_id: str) -> None:
+    """End all sessions and revoke all tokens of a user."""
     tx.run("DELETE FROM sessions WHERE user_id = :user", user=user_id)
     revoke_tokens(tx, user_id)
 
 
 def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    """Disables a member and ends what they have there; False when that was so already. Raises Conflict."""
+    """Disable a member and end their access. Return False if they were already disabled. Raises Conflict for
+    the last administrator."""
     require_another_admin(tx, organization_id, user_id)
     accepted = disable_membership(tx, organization_id, user_id)
     if accepted is not None:
@@ -61,9 +64,9 @@ def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
 
 
 def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    """Ends a membership and what hangs on it: what tables declare as such (places in teams, grants, what a directory
-    and identity providers call them), sessions, tokens. False when there was none. Raises Conflict for the last
-    administrator."""
+    """Remove a member and everything that depends on the membership: rows that tables declare as such (team
+    memberships, grants, directory and identity provider IDs), sessions, and tokens. Return False if there was
+    no membership. Raises Conflict for the last administrator."""
     require_another_admin(tx, organization_id, user_id)
     accepted = delete_membership(tx, organization_id, user_id)
     if accepted is None:

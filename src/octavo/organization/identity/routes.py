@@ -1,4 +1,5 @@
-"""Signing in and out; sessions, tokens, password and second factor of the caller; service accounts."""
+"""Sign-in and sign-out; sessions, tokens, password, and two-factor authentication of the caller; service
+accounts."""
 
 from __future__ import annotations
 
@@ -26,19 +27,19 @@ from .tokens import issue_token
 operation = Area("access").operation
 
 _DISCOVERIES = 600
-"""From one client address in a window of ``attempts``."""
+"""Limit per client address in a window of ``attempts``."""
 
 
-def _answer(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
+def _reply(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
     headers = {"cache-control": "no-store"}
-    if cookie and isinstance(outcome, signing_in.SignedIn):
+    if cookie and isinstance(outcome, signing_in.CompletedSignIn):
         require_same_origin(call)
         headers["set-cookie"] = session_cookie(call, outcome.session)
     return Reply(wire.present_outcome(outcome), headers=headers)
 
 
 def browser_of(call: Call) -> sessions.Browser:
-    """What a request was made with."""
+    """Return the client address and user agent of a request."""
     return sessions.Browser(call.client, call.headers.get(b"user-agent", b"").decode("latin-1"))
 
 
@@ -46,7 +47,7 @@ def session_cookie(call: Call, new: sessions.NewSession) -> str:
     return cookie_header(call.context, new.secret, (new.expires_at - now()) // 1000)
 
 
-def _tell(
+def _audit_own_account(
     tx: Transaction,
     call: Call,
     action: str,
@@ -55,7 +56,7 @@ def _tell(
     before: Any = None,
     after: Any = None,
 ) -> None:
-    """Records what the caller did with their own account, in their organizations."""
+    """Record a change that the caller made to their own account in their organizations' audit logs."""
     actor: Actor = call.actor
     audit_person(
         tx,
@@ -83,15 +84,15 @@ def _tell(
     body_limit=16_384,
 )
 def sign_in(call: Call, body: wire.SignIn) -> Reply:
-    """Begins a session by password.
+    """Start a session with a password.
 
-    Where a second factor is needed and no code came along, the answer says so and carries a challenge. Wrong
-    address and wrong password answer alike: 401. After too many tries: 429.
+    If two-factor authentication is on and no code was sent, the response says so and contains a challenge.
+    Returns 401 for a wrong email address and for a wrong password alike, and 429 after too many attempts.
     """
     outcome = signing_in.with_password(
         call.context, browser_of(call), body.email, body.password, body.code, body.device
     )
-    return _answer(call, outcome, body.cookie)
+    return _reply(call, outcome, body.cookie)
 
 
 @operation(
@@ -105,8 +106,8 @@ def sign_in(call: Call, body: wire.SignIn) -> Reply:
     body_limit=16_384,
 )
 def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
-    """Ends a sign-in that waits for the second factor; a recovery code does as well."""
-    return _answer(
+    """Complete a sign-in that requires a code. Accepts a recovery code as well."""
+    return _reply(
         call, signing_in.with_code(call.context, browser_of(call), body.challenge, body.code), body.cookie
     )
 
@@ -122,8 +123,8 @@ def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
     body_limit=16_384,
 )
 def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
-    """A challenge for a passkey, and what the browser is to sign; good once, for five minutes. It says nothing about who
-    has a passkey."""
+    """Create a challenge for a passkey, with the options for the browser. The challenge can be used once,
+    within five minutes. The response does not reveal who has a passkey."""
     started = signing_in.start_passkey(call.context, browser_of(call), body.challenge)
     return Reply(passkeys.present_started(started), headers={"cache-control": "no-store"})
 
@@ -139,10 +140,10 @@ def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
     body_limit=32_768,
 )
 def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
-    """Begins a session by a passkey that knows who uses it, which stands for both factors; or ends a sign-in that waits
-    for the second one."""
+    """Start a session with a passkey that verifies its user, which counts as both factors, or complete a
+    sign-in that requires a second factor."""
     outcome = signing_in.with_passkey(call.context, browser_of(call), body.challenge, body.credential)
-    return _answer(call, outcome, body.cookie)
+    return _reply(call, outcome, body.cookie)
 
 
 @operation(
@@ -155,7 +156,8 @@ def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
     body_limit=16_384,
 )
 def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
-    """Mails a link that signs in once, within 15 minutes. Nobody with that address: the answer is the same."""
+    """Email a link that signs the person in once, within 15 minutes. The response is the same if no account
+    has this email address."""
     signing_in.request_link(call.context, browser_of(call), body.email)
 
 
@@ -170,8 +172,8 @@ def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
     body_limit=16_384,
 )
 def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
-    """Begins a session with the secret of a mailed link, which is used up by this."""
-    return _answer(
+    """Start a session with the secret of an emailed link. The link can be used once."""
+    return _reply(
         call, signing_in.with_link(call.context, browser_of(call), body.link, body.code), body.cookie
     )
 
@@ -186,14 +188,14 @@ def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
     body_limit=16_384,
 )
 def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
-    """How somebody with this address may sign in.
+    """List the sign-in methods for an email address.
 
-    Read off the address's domain and the installation's settings: the answer says nothing about whether there is
-    such a person.
+    The result depends only on the domain of the address and the server's settings, so it does not reveal
+    whether an account exists.
     """
     domain = body.email.strip().lower().rpartition("@")[2]
     with call.db.write() as tx:
-        attempts.take(tx, attempts.client_counter("discover", call.client, _DISCOVERIES))
+        attempts.record_or_refuse(tx, attempts.client_counter("discover", call.client, _DISCOVERIES))
     found: list[wire.SignInProvider] = []
     with call.db.read() as tx:
         for organization_id in store.list_domain_organizations(tx, domain):
@@ -208,15 +210,15 @@ def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
 
 @operation("signOut", "POST", "/sign-out", needs=Can.OWN_TOKEN, extension=True)
 def sign_out(call: Call, caller: SignedIn) -> Reply:
-    """Ends the session, or takes back the token, that the request carries."""
+    """End the session, or revoke the token, that was used for the request."""
     actor: Actor = call.actor
     with call.db.write() as tx:
         if is_session(actor):
             sessions.end(tx, actor.user_id, actor.token_id)
-            _tell(tx, call, "session.ended", before={"session": actor.token_id})
+            _audit_own_account(tx, call, "session.ended", before={"session": actor.token_id})
         else:
             revoke_token(tx, actor.user_id, actor.token_id)
-            _tell(tx, call, "token.revoked", before={"token": actor.token_id})
+            _audit_own_account(tx, call, "token.revoked", before={"token": actor.token_id})
     return Reply(status=204, headers={"set-cookie": cookie_header(call.context, "", 0)})
 
 
@@ -233,8 +235,8 @@ def sign_out(call: Call, caller: SignedIn) -> Reply:
     extension=True,
     browsed=True,
 )
-def start_oidc(call: Call, query: oidc.StartQuery) -> Reply:
-    """Sends a browser to the installation's OpenID Connect provider."""
+def start_oidc(call: Call, query: oidc.OidcStartQuery) -> Reply:
+    """Redirect the browser to the server's OpenID Connect provider."""
     started = oidc.start(call.context, query.next)
     return Reply(
         status=303,
@@ -259,7 +261,7 @@ def start_oidc(call: Call, query: oidc.StartQuery) -> Reply:
     browsed=True,
 )
 def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:
-    """Where the provider sends the browser back to: begins a session and goes on to the app."""
+    """Receive the browser from the provider, start a session, and redirect to the app."""
     finished = oidc.finish(
         call.context, browser_of(call), cookie(call, oidc.cookie_name(call.context)) or "", query
     )
@@ -280,7 +282,7 @@ def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:
     "listSessions", "GET", "/user/sessions", needs=Can.SIGN_IN, returns=Listing[wire.Session], extension=True
 )
 def list_sessions(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Session]:
-    """The caller's sessions, newest first."""
+    """List the caller's sessions, newest first."""
     only = call.actor.organization_id
     with call.db.read() as tx:
         found = sessions.list_sessions(tx, caller.user_id, query.limit, query.page, only=only)
@@ -296,25 +298,27 @@ def list_sessions(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wir
     extension=True,
 )
 def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
-    """Ends one of the caller's sessions at once."""
+    """End one of the caller's sessions immediately."""
     only = call.actor.organization_id
     with call.db.write() as tx:
         found = sessions.find_session(tx, caller.user_id, session_id)
         if found is None or (only is not None and found.organization_id != only):
             return False
-        _tell(tx, call, "session.ended", only=found.organization_id, before={"session": session_id})
+        _audit_own_account(
+            tx, call, "session.ended", only=found.organization_id, before={"session": session_id}
+        )
         return sessions.end(tx, caller.user_id, session_id)
 
 
 @operation("endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.CHANGE_SIGN_IN, extension=True)
 def end_other_sessions(call: Call, caller: SignedIn) -> None:
-    """Ends all of the caller's sessions but the one that asks."""
+    """End all of the caller's sessions except the current one."""
     with call.db.write() as tx:
         if ended := sessions.end_others(tx, caller.user_id, call.actor.token_id):
-            _tell(tx, call, "session.ended", before={"sessions": ended})
+            _audit_own_account(tx, call, "session.ended", before={"sessions": ended})
 
 
-# --- password and second factor -----------------------------------------------------------------------
+# --- password and two-factor authentication -----------------------------------------------------------
 
 
 @operation(
@@ -327,10 +331,13 @@ def end_other_sessions(call: Call, caller: SignedIn) -> None:
     body_limit=16_384,
 )
 def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wire.ProvedIdentity:
-    """Proves once more who the caller is: passwords, second factors, sessions and tokens are changed within 15
-    minutes of this, or of signing in."""
+    """Confirm the caller's identity. Passwords, two-factor authentication, sessions, and tokens can be
+    changed within 15 minutes of this call or of signing in."""
     return wire.ProvedIdentity(
-        iso(proof.prove(call.context, call.client, caller.actor, body.password, body.code) + PROOF_LASTS)
+        iso(
+            proof.confirm_identity(call.context, call.client, caller.actor, body.password, body.code)
+            + PROOF_LASTS
+        )
     )
 
 
@@ -338,22 +345,22 @@ def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wi
     "setPassword", "PUT", "/user/password", needs=Can.CHANGE_SIGN_IN, extension=True, body_limit=16_384
 )
 def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
-    """Sets the caller's password, and ends their other sessions."""
+    """Set the caller's password and end their other sessions."""
     with call.db.read() as tx:
         user = find_user(tx, caller.user_id)
     assert user is not None
-    passwords.require_good(body.password, user.email)
+    passwords.require_acceptable_password(body.password, user.email)
     hashed = passwords.hash_password(body.password)
     with call.db.write() as tx:
-        sessions.require_still_in(tx, call.actor)
+        sessions.require_still_signed_in(tx, call.actor)
         passwords.set_password(tx, caller.user_id, hashed)
         sessions.end_others(tx, caller.user_id, call.actor.token_id)
-        _tell(tx, call, "password.updated")
+        _audit_own_account(tx, call, "password.updated")
 
 
 @operation("getMfa", "GET", "/user/mfa", needs=Can.SIGN_IN, returns=wire.SecondFactor, extension=True)
 def get_mfa(call: Call, caller: SignedIn) -> wire.SecondFactor:
-    """Whether the caller's sign-in asks for a second factor."""
+    """Get whether two-factor authentication is on for the caller."""
     with call.db.read() as tx:
         row = factors.status(tx, caller.user_id)
     return wire.SecondFactor(row is not None, row or 0)
@@ -369,9 +376,9 @@ def get_mfa(call: Call, caller: SignedIn) -> wire.SecondFactor:
     extension=True,
 )
 def start_mfa(call: Call, caller: SignedIn) -> Reply:
-    """A secret for an authenticator app; in force once `confirmMfa` has seen a code of it."""
+    """Create a secret for an authenticator app. It takes effect once `confirmMfa` accepts a code."""
     with call.db.write() as tx:
-        sessions.require_still_in(tx, call.actor)
+        sessions.require_still_signed_in(tx, call.actor)
         user = find_user(tx, caller.user_id)
         secret = factors.start(tx, call.context.sealer, caller.user_id)
     assert user is not None
@@ -391,23 +398,24 @@ def start_mfa(call: Call, caller: SignedIn) -> Reply:
     extension=True,
 )
 def confirm_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
-    """Puts the second factor in force; the answer holds recovery codes, shown this once."""
+    """Turn on two-factor authentication. The response contains recovery codes, which can't be retrieved
+    again."""
     with call.db.write() as tx:
-        sessions.require_still_in(tx, call.actor)
+        sessions.require_still_signed_in(tx, call.actor)
         codes = factors.confirm(tx, call.context.sealer, caller.user_id, body.code)
         sessions.end_others(tx, caller.user_id, call.actor.token_id)
-        _tell(tx, call, "second-factor.created")
+        _audit_own_account(tx, call, "second-factor.created")
     return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
 
 
 def _require_code(call: Call, user_id: str, code: str) -> None:
     counters = attempts.counters("code", user_id, call.client, per_account=signing_in.CODE_TRIES)
     with call.db.write() as tx:
-        attempts.take(tx, counters)
+        attempts.record_or_refuse(tx, counters)
     with call.db.write() as tx:
         if not factors.accept(tx, call.context.sealer, user_id, code):
-            raise Forbidden("code: wrong, or used already")
-        attempts.give_back(tx, counters)
+            raise Forbidden("code: incorrect or already used")
+        attempts.forgive(tx, counters)
 
 
 @operation(
@@ -419,23 +427,23 @@ def _require_code(call: Call, user_id: str, code: str) -> None:
     extension=True,
 )
 def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
-    """New recovery codes; the old ones are no longer valid."""
+    """Replace the recovery codes. The old codes are no longer valid."""
     _require_code(call, caller.user_id, body.code)
     with call.db.write() as tx:
-        sessions.require_still_in(tx, call.actor)
+        sessions.require_still_signed_in(tx, call.actor)
         codes = factors.renew_recovery_codes(tx, caller.user_id)
-        _tell(tx, call, "second-factor.updated", after={"recoveryCodes": len(codes)})
+        _audit_own_account(tx, call, "second-factor.updated", after={"recoveryCodes": len(codes)})
     return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
 
 
 @operation("endMfa", "POST", "/user/mfa/end", needs=Can.CHANGE_SIGN_IN, extension=True)
 def end_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> None:
-    """Ends the second factor; takes a code of it, or a recovery code."""
+    """Turn off two-factor authentication. Requires a code or a recovery code."""
     _require_code(call, caller.user_id, body.code)
     with call.db.write() as tx:
-        sessions.require_still_in(tx, call.actor)
+        sessions.require_still_signed_in(tx, call.actor)
         factors.end(tx, caller.user_id)
-        _tell(tx, call, "second-factor.removed")
+        _audit_own_account(tx, call, "second-factor.removed")
 
 
 # --- passkeys -----------------------------------------------------------------------------------------
@@ -443,7 +451,7 @@ def end_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> None:
 
 @operation("listPasskeys", "GET", "/user/passkeys", needs=Can.SIGN_IN, returns=wire.Passkeys, extension=True)
 def list_passkeys(call: Call, caller: SignedIn) -> wire.Passkeys:
-    """The caller's passkeys, the oldest first."""
+    """List the caller's passkeys, oldest first."""
     with call.db.read() as tx:
         return wire.Passkeys(
             [wire.present_passkey(row) for row in passkeys.list_passkeys(tx, caller.user_id)]
@@ -460,12 +468,13 @@ def list_passkeys(call: Call, caller: SignedIn) -> wire.Passkeys:
     extension=True,
 )
 def start_passkey(call: Call, caller: SignedIn) -> Reply:
-    """A challenge for a new passkey, and what the browser makes of it; good once, for five minutes."""
+    """Create a challenge for a new passkey, with the options for the browser. The challenge can be used once,
+    within five minutes."""
     with call.db.write() as tx:
-        sessions.require_still_in(tx, call.actor)
+        sessions.require_still_signed_in(tx, call.actor)
         user = find_user(tx, caller.user_id)
         assert user is not None
-        started = passkeys.begin_making(tx, call.context, user)
+        started = passkeys.start_registration(tx, call.context, user)
     return Reply(passkeys.present_started(started), headers={"cache-control": "no-store"})
 
 
@@ -481,12 +490,12 @@ def start_passkey(call: Call, caller: SignedIn) -> Reply:
     body_limit=32_768,
 )
 def register_passkey(call: Call, caller: SignedIn, body: wire.RegisterPasskey) -> wire.Passkey:
-    """Keeps a passkey that the browser has just made."""
-    proved = passkeys.finish_making(call.context, caller.user_id, body.challenge, body.credential)
+    """Save a passkey that the browser has just created."""
+    proved = passkeys.finish_registration(call.context, caller.user_id, body.challenge, body.credential)
     with call.db.write() as tx:
-        sessions.require_still_in(tx, call.actor)
-        row = passkeys.keep(tx, caller.user_id, proved, body.name)
-        _tell(tx, call, "passkey.created", after={"passkey": row.id, "name": row.name})
+        sessions.require_still_signed_in(tx, call.actor)
+        row = passkeys.save(tx, caller.user_id, proved, body.name)
+        _audit_own_account(tx, call, "passkey.created", after={"passkey": row.id, "name": row.name})
     return wire.present_passkey(row)
 
 
@@ -500,12 +509,14 @@ def register_passkey(call: Call, caller: SignedIn, body: wire.RegisterPasskey) -
     extension=True,
 )
 def update_passkey(call: Call, caller: SignedIn, passkey_id: str, body: wire.UpdatePasskey) -> wire.Passkey:
-    """Gives one of the caller's passkeys another name."""
+    """Rename one of the caller's passkeys."""
     with call.db.write() as tx:
         row = passkeys.get_passkey(tx, caller.user_id, passkey_id)
         if body.name is not UNSET and body.name != row.name:
             passkeys.rename(tx, passkey_id, body.name)
-            _tell(tx, call, "passkey.updated", before={"name": row.name}, after={"name": body.name})
+            _audit_own_account(
+                tx, call, "passkey.updated", before={"name": row.name}, after={"name": body.name}
+            )
         return wire.present_passkey(passkeys.get_passkey(tx, caller.user_id, passkey_id))
 
 
@@ -518,11 +529,12 @@ def update_passkey(call: Call, caller: SignedIn, passkey_id: str, body: wire.Upd
     extension=True,
 )
 def remove_passkey(call: Call, caller: SignedIn, passkey_id: str) -> bool:
-    """Removes one of the caller's passkeys: it signs nobody in any more. Sessions that it began go on."""
+    """Remove one of the caller's passkeys. It can no longer be used to sign in; sessions that were started
+    with it continue."""
     with call.db.write() as tx:
         if not passkeys.remove(tx, caller.user_id, passkey_id):
             return False
-        _tell(tx, call, "passkey.removed", before={"passkey": passkey_id})
+        _audit_own_account(tx, call, "passkey.removed", before={"passkey": passkey_id})
     return True
 
 
@@ -542,7 +554,7 @@ def _token_state(row: store.TokenRow) -> dict[str, Any]:
     extension=True,
 )
 def list_personal_tokens(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Token]:
-    """The caller's tokens, newest first, without their secrets."""
+    """List the caller's tokens, newest first, without their secrets."""
     only = call.actor.organization_id
     with call.db.read() as tx:
         found = store.list_tokens(tx, caller.user_id, query.limit, query.page, only=only)
@@ -560,13 +572,13 @@ def list_personal_tokens(call: Call, caller: SignedIn, query: PageQuery) -> List
     body_limit=16_384,
 )
 def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) -> Reply:
-    """A new token of the caller. Its secret is in this answer and cannot be had again.
+    """Create a token for the caller. Its secret is only in this response and can't be retrieved again.
 
-    Made in a session of one organization, it is good in that organization only.
+    A token that is created in a session of one organization works only in that organization.
     """
     actor: Actor = call.actor
     with call.db.write() as tx:
-        sessions.require_still_in(tx, call.actor)
+        sessions.require_still_signed_in(tx, call.actor)
         row, secret = issue_token(
             tx,
             actor,
@@ -576,7 +588,7 @@ def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) 
             expires_at=body.expires_at,
             organization_id=actor.organization_id,
         )
-        _tell(tx, call, "token.created", after=_token_state(row))
+        _audit_own_account(tx, call, "token.created", after=_token_state(row))
     return Reply(wire.present_token(row, secret), status=201, headers={"cache-control": "no-store"})
 
 
@@ -589,11 +601,11 @@ def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) 
     extension=True,
 )
 def revoke_personal_token(call: Call, caller: SignedIn, token_id: str) -> bool:
-    """Takes back one of the caller's tokens at once."""
+    """Revoke one of the caller's tokens immediately."""
     with call.db.write() as tx:
         if not revoke_token(tx, caller.user_id, token_id, only=call.actor.organization_id):
             return False
-        _tell(tx, call, "token.revoked", before={"token": token_id})
+        _audit_own_account(tx, call, "token.revoked", before={"token": token_id})
     return True
 
 
@@ -611,7 +623,7 @@ _ACCOUNTS = "/orgs/{organizationId}/service-accounts"
     extension=True,
 )
 def list_service_accounts(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.ServiceAccount]:
-    """The organization's service accounts, newest first."""
+    """List the service accounts of an organization, newest first."""
     with call.db.read() as tx:
         found = store.list_service_accounts(tx, org.organization_id, query.limit, query.page)
     return present_slice(found, wire.present_service_account)
@@ -629,7 +641,7 @@ def list_service_accounts(call: Call, org: OrgAccess, query: PageQuery) -> Listi
 def create_service_account(
     call: Call, org: OrgAccess, body: wire.CreateServiceAccount
 ) -> wire.ServiceAccount:
-    """A member that is no person: it acts through its tokens, in this organization only."""
+    """Create a member that is not a person. It acts through its tokens, in this organization only."""
     with call.db.write() as tx:
         row = store.insert_service_account(tx, org.organization_id, body.name.strip(), body.role)
         state = {"name": row.name, "role": body.role}
@@ -647,11 +659,11 @@ def create_service_account(
     extension=True,
 )
 def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) -> bool:
-    """Ends a service account and its tokens at once; what it made stays."""
+    """Delete a service account and revoke its tokens immediately. Content it created remains."""
     with call.db.write() as tx:
         if not store.is_service_account(tx, org.organization_id, service_account_id):
             return False
-        removal.end_everywhere(tx, service_account_id)
+        removal.end_all_sign_ins(tx, service_account_id)
         store.disable_service_account(tx, org.organization_id, service_account_id)
         target = ("service-account", service_account_id)
         audit(tx, call.actor, "service-account.removed", org.organization_id, target)
@@ -660,7 +672,7 @@ def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) 
 
 def _require_service_account(tx: Transaction, org: OrgAccess, account_id: str) -> None:
     if not store.is_service_account(tx, org.organization_id, account_id):
-        raise NotFound(f"There is no service account {account_id!r} in this organization.")
+        raise NotFound(f"This organization has no service account {account_id!r}.")
 
 
 @operation(
@@ -674,7 +686,7 @@ def _require_service_account(tx: Transaction, org: OrgAccess, account_id: str) -
 def list_service_account_tokens(
     call: Call, org: OrgAccess, service_account_id: str, query: PageQuery
 ) -> Listing[wire.Token]:
-    """The tokens of a service account, without their secrets."""
+    """List the tokens of a service account, without their secrets."""
     with call.db.read() as tx:
         _require_service_account(tx, org, service_account_id)
         found = store.list_tokens(tx, service_account_id, query.limit, query.page)
@@ -693,7 +705,8 @@ def list_service_account_tokens(
 def create_service_account_token(
     call: Call, org: OrgAccess, service_account_id: str, body: wire.CreateToken
 ) -> Reply:
-    """A token of a service account, good in this organization only. Its secret is in this answer alone."""
+    """Create a token for a service account that works only in this organization. Its secret is only in this
+    response."""
     with call.db.write() as tx:
         _require_service_account(tx, org, service_account_id)
         row, secret = issue_token(
@@ -719,7 +732,7 @@ def create_service_account_token(
     extension=True,
 )
 def revoke_service_account_token(call: Call, org: OrgAccess, service_account_id: str, token_id: str) -> bool:
-    """Takes back a token of a service account at once."""
+    """Revoke a token of a service account immediately."""
     with call.db.write() as tx:
         _require_service_account(tx, org, service_account_id)
         if not revoke_token(tx, service_account_id, token_id):

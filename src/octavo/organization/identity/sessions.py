@@ -1,4 +1,4 @@
-"""Sessions: begun by a sign-in, listed, ended."""
+"""Sessions: started by a sign-in, listed, and ended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Method = Literal["password", "link", "oidc", "saml", "passkey"]
 
 LIFETIME = 30 * 24 * 3_600_000
 PROVIDER_LIFETIME = 12 * 3_600_000
-"""Of sessions that an identity provider vouched for: it is asked again twice a day. Milliseconds."""
+"""Lifetime of sessions from an identity provider, which is asked again twice a day. Milliseconds."""
 
 
 class SessionRow(Struct, frozen=True):
@@ -45,7 +45,7 @@ _COLUMNS = "id, organization_id, method, client, agent, created_at, expires_at, 
 
 
 class Browser(NamedTuple):
-    """What somebody signs in with: its network address, and what it calls itself."""
+    """Client address and user agent of a sign-in."""
 
     client: str
     agent: str
@@ -60,7 +60,8 @@ def begin(
     agent: str,
     organization_id: str | None = None,
 ) -> NewSession:
-    """A new session; ``organization_id``: the only one it reaches. The secret cannot be had again."""
+    """Start a session. ``organization_id``: the only organization it reaches. The secret can't be retrieved
+    later."""
     moment = now()
     lifetime = PROVIDER_LIFETIME if method in ("saml", "oidc") else LIFETIME
     new = NewSession(ids.new_id(), SESSION_PREFIX + secrets.token_urlsafe(32), moment + lifetime)
@@ -90,32 +91,32 @@ def begin(
     return new
 
 
-def expect_first(tx: Transaction, user_id: str) -> None:
-    """Note that somebody has yet to sign in for the first time. The first session ends that for good."""
+def mark_never_signed_in(tx: Transaction, user_id: str) -> None:
+    """Mark a user as never having signed in. Their first session removes the mark."""
     tx.run(
         "INSERT INTO first_sign_ins (user_id) VALUES (:user) ON CONFLICT (user_id) DO NOTHING", user=user_id
     )
 
 
-def is_first_expected(tx: Transaction, user_id: str) -> bool:
+def has_never_signed_in(tx: Transaction, user_id: str) -> bool:
     return tx.one("SELECT 1 FROM first_sign_ins WHERE user_id = :user", user=user_id) is not None
 
 
-def require_still_in(tx: Transaction, actor: Actor) -> None:
-    """Raises Unauthorized when the session or token of a request has ended since the request was let in.
+def require_still_signed_in(tx: Transaction, actor: Actor) -> None:
+    """Raise Unauthorized when the session or token of a request has ended since the request was authorized.
 
-    Asked in the transaction that changes how one signs in: otherwise somebody who is put out in that moment could
-    leave themselves a way back.
+    Check this in the transaction that changes how a user signs in. Otherwise, someone who loses access in
+    that moment could leave themselves a way back.
     """
     table, alive = ("sessions", "") if is_session(actor) else ("tokens", " AND revoked_at IS NULL")
     if tx.one(f"SELECT 1 FROM {table} WHERE id = :id{alive}{tx.for_update}", id=actor.token_id) is None:
-        raise Unauthorized("Your session or token has ended. Sign in again.")
+        raise Unauthorized("Your session or token is no longer valid. Sign in again.")
 
 
 def list_sessions(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None = None
 ) -> Slice[SessionRow]:
-    """The sessions of a user that are not over, newest first; ``only``: those of one organization."""
+    """Return the active sessions of a user, newest first. ``only``: those of one organization."""
     alive = "FROM sessions WHERE user_id = :user AND expires_at > :now AND last_used_at > :used"
     if only is not None:
         alive += " AND organization_id = :only"
@@ -126,7 +127,7 @@ def list_sessions(
 
 
 def set_proved(tx: Transaction, session_id: str) -> int:
-    """Notes that whoever uses a session proved just now who they are; the moment."""
+    """Record that the user of a session has just confirmed their identity. Return the time."""
     moment = now()
     tx.run("UPDATE sessions SET proved_at = :at WHERE id = :id", at=moment, id=session_id)
     return moment
@@ -140,10 +141,10 @@ def find_session(tx: Transaction, user_id: str, session_id: str) -> SessionRow |
 
 
 def end(tx: Transaction, user_id: str, session_id: str) -> bool:
-    """Ends a session of the user; False when there was none."""
+    """End a session of the user. Return False if it did not exist."""
     return tx.run("DELETE FROM sessions WHERE id = :id AND user_id = :user", id=session_id, user=user_id) > 0
 
 
 def end_others(tx: Transaction, user_id: str, kept: str | None) -> int:
-    """Ends all sessions of the user but one; how many."""
+    """End all sessions of the user except ``kept``. Return their number."""
     return tx.run("DELETE FROM sessions WHERE user_id = :user AND id <> :kept", user=user_id, kept=kept or "")

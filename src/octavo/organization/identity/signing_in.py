@@ -1,7 +1,7 @@
-"""Signing in by password, by a link in a mail, and with a second factor.
+"""Sign-in with a password, an emailed link, a passkey, and a second factor.
 
-An address without an account is answered like one with another password, after the same work; a link that
-nobody gets is answered like one that was sent, since the job that sends it looks the person up.
+An unknown email address gets the same response as a wrong password, after the same work. A request for a link
+gets the same response whether or not a link is sent, because the job that sends it looks up the person.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ FIRST_LINK_LIFETIME = 24 * 60 * 60_000
 CHALLENGE_LIFETIME = 5 * 60_000
 CODE_TRIES = 10
 _LINKS = 5
-"""Mailed to one address in a window of ``attempts``, which is as long as a link is good."""
+"""Maximum number of links emailed to one address in a window of ``attempts``, which is as long as a link is
+valid."""
 _SWEEP_EVERY = 3600
 
 
@@ -42,32 +43,34 @@ class _Person(Struct, frozen=True):
 
 
 class _Link(Struct, frozen=True):
-    """``first``: good only until the person first signs in."""
+    """Emailed link. ``first``: valid only until the person first signs in."""
 
     user_id: str
     first: bool = False
 
 
 class SecondFactorNeeded(Struct, frozen=True):
-    """The first factor was right; ``challenge`` and a code finish the sign-in, or one of the ``passkeys``."""
+    """Sign-in whose first factor was correct. ``challenge`` and a code, or one of the ``passkeys``, complete
+    it."""
 
     challenge: str
     expires_at: int
     passkeys: bool
 
 
-class SignedIn(Struct, frozen=True):
-    """``device``: what makes the next tries from this device count apart, see ``attempts``."""
+class CompletedSignIn(Struct, frozen=True):
+    """Completed sign-in. ``device``: a value that makes later attempts from this device count separately, see
+    ``attempts``."""
 
     session: sessions.NewSession
     device: str
 
 
-Outcome = SignedIn | SecondFactorNeeded
+Outcome = CompletedSignIn | SecondFactorNeeded
 
 
 class _Challenge(Struct, frozen=True):
-    """``device``: the id of the known device that the first factor came from."""
+    """Proof of the first factor. ``device``: the ID of the known device that it came from."""
 
     method: sessions.Method
     user_id: str
@@ -75,7 +78,7 @@ class _Challenge(Struct, frozen=True):
 
 
 def _find_person(tx: Transaction, email: str) -> _Person | None:
-    """Somebody who may sign in: not disabled, and no service account."""
+    """Return a person who can sign in: not deactivated and not a service account."""
     row = tx.one(
         "SELECT id, password_hash FROM users WHERE email = :email AND disabled = 0 AND kind = 'person'",
         email=email.strip().lower(),
@@ -86,24 +89,27 @@ def _find_person(tx: Transaction, email: str) -> _Person | None:
 def with_password(
     context: Context, browser: Browser, email: str, password: str, code: str | None, device: str | None = None
 ) -> Outcome:
-    """Raises Unauthorized when something does not fit, TooManyRequests after too many tries."""
+    """Sign in with a password. Raises Unauthorized when it is wrong, and TooManyRequests after too many
+    attempts."""
     email = email.strip().lower()
     known = attempts.read_device(context.signer, device, email)
     counters = attempts.counters("password", email, browser.client, device=known)
     with context.db.write() as tx:
-        attempts.take(tx, counters)
+        attempts.record_or_refuse(tx, counters)
     with context.db.read() as tx:
         person = _find_person(tx, email)
     fits = passwords.verify_password(person.password_hash if person else None, password)
     if person is None or not fits:
-        _note_failure(context, browser, email, "password")
-        raise Unauthorized("The address or the password is wrong.")
+        _enqueue_failed_sign_in(context, browser, email, "password")
+        raise Unauthorized("The email address or password is incorrect.")
     with context.db.write() as tx:
-        attempts.give_back(tx, counters)
-    return _first_factor_done(context, browser, _Challenge("password", person.id, known), code)
+        attempts.forgive(tx, counters)
+    return _complete_first_factor(context, browser, _Challenge("password", person.id, known), code)
 
 
-def _first_factor_done(context: Context, browser: Browser, proved: _Challenge, code: str | None) -> Outcome:
+def _complete_first_factor(
+    context: Context, browser: Browser, proved: _Challenge, code: str | None
+) -> Outcome:
     with context.db.write() as tx:
         if not factors.needs_code(tx, proved.user_id):
             return _begin(tx, context, browser, proved)
@@ -116,33 +122,33 @@ def _first_factor_done(context: Context, browser: Browser, proved: _Challenge, c
     return SecondFactorNeeded(challenge, expires, has_passkeys)
 
 
-def _begin(tx: Transaction, context: Context, browser: Browser, proved: _Challenge) -> SignedIn:
+def _begin(tx: Transaction, context: Context, browser: Browser, proved: _Challenge) -> CompletedSignIn:
     user = find_user(tx, proved.user_id)
     assert user is not None, "their first factor was just checked"
     session = sessions.begin(tx, user.id, proved.method, client=browser.client, agent=browser.agent)
-    return SignedIn(session, attempts.make_device(context.signer, user.email))
+    return CompletedSignIn(session, attempts.make_device(context.signer, user.email))
 
 
-def with_code(context: Context, browser: Browser, challenge: str, code: str) -> SignedIn:
-    """The second step. Raises Unauthorized, TooManyRequests."""
+def with_code(context: Context, browser: Browser, challenge: str, code: str) -> CompletedSignIn:
+    """Complete a sign-in with a code. Raises Unauthorized and TooManyRequests."""
     payload = context.signer.verify("second-factor", challenge)
     if payload is None:
         raise Unauthorized("challenge: unknown or expired. Sign in again.")
     return _with_code(context, browser, msgspec.json.decode(payload, type=_Challenge), code)
 
 
-def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str) -> SignedIn:
+def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str) -> CompletedSignIn:
     user_id = proved.user_id
     counters = attempts.counters(
         "code", user_id, browser.client, per_account=CODE_TRIES, device=proved.device
     )
     with context.db.write() as tx:
-        attempts.take(tx, counters)
+        attempts.record_or_refuse(tx, counters)
     with context.db.write() as tx:
-        # Asked anew: the account may have been disabled since the first factor.
+        # Check again: the account may have been deactivated since the first factor.
         enabled = tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0", id=user_id)
         if enabled and factors.accept(tx, context.sealer, user_id, code):
-            attempts.give_back(tx, counters)
+            attempts.forgive(tx, counters)
             return _begin(tx, context, browser, proved)
         audit_person(
             tx,
@@ -152,31 +158,31 @@ def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str
             actor="",
             after={"method": f"{proved.method} and code"},
         )
-    raise Unauthorized("code: wrong, or used already")
+    raise Unauthorized("code: incorrect or already used")
 
 
 def start_passkey(context: Context, browser: Browser, challenge: str | None) -> tuple[str, dict[str, Any]]:
-    """A challenge for a passkey and what the browser is to do with it: a whole sign-in, or in place of the code that
-    ``challenge`` waits for. Raises Unauthorized, TooManyRequests, Unavailable."""
+    """Return a challenge and options for a passkey, for a whole sign-in or instead of the code for
+    ``challenge``. Raises Unauthorized, TooManyRequests, and Unavailable."""
     first = None
     if challenge is not None:
         first = context.signer.verify("second-factor", challenge)
         if first is None:
             raise Unauthorized("challenge: unknown or expired. Sign in again.")
     with context.db.write() as tx:
-        attempts.take(tx, attempts.client_counter("passkey", browser.client))
+        attempts.record_or_refuse(tx, attempts.client_counter("passkey", browser.client))
     user_id = msgspec.json.decode(first, type=_Challenge).user_id if first is not None else None
     with context.db.write() as tx:
-        return passkeys.begin(tx, context, user_id=user_id, first=first)
+        return passkeys.start_authentication(tx, context, user_id=user_id, first=first)
 
 
 def with_passkey(
     context: Context, browser: Browser, challenge: str, credential: passkeys.UsedCredential
-) -> SignedIn:
-    """Raises Unauthorized, alike for whatever does not fit."""
-    found = passkeys.finish(context, challenge, credential)
+) -> CompletedSignIn:
+    """Sign in with a passkey. Raises Unauthorized, with the same message for every failure."""
+    found = passkeys.finish_authentication(context, challenge, credential)
     with context.db.write() as tx:
-        if isinstance(found, passkeys.Used):
+        if isinstance(found, passkeys.AcceptedPasskey):
             proved = (
                 _Challenge("passkey", found.user_id, None)
                 if found.first is None
@@ -186,11 +192,11 @@ def with_passkey(
         if found.user_id is not None:
             state = {"method": "passkey", "why": found.why}
             audit_person(tx, "sign-in.failed", found.user_id, client=browser.client, actor="", after=state)
-    raise Unauthorized("This passkey is not known here, or its answer came too late. Try again.")
+    raise Unauthorized("This passkey is unknown, or the request took too long. Try again.")
 
 
-def _note_failure(context: Context, browser: Browser, email: str, method: str) -> None:
-    """Has a failed try put into the log. The same work whether or not there is such a person."""
+def _enqueue_failed_sign_in(context: Context, browser: Browser, email: str, method: str) -> None:
+    """Enqueue an audit entry for a failed attempt. The work is the same whether or not the person exists."""
     with context.db.write() as tx:
         jobs.enqueue(
             tx, "logFailedSignIn", email=email.strip().lower()[:320], method=method, client=browser.client
@@ -206,18 +212,19 @@ def log_failed_sign_in(context: Context, email: str, method: str, client: str) -
             audit_person(tx, "sign-in.failed", person.id, client=client, actor="", after=state)
 
 
-# --- links in a mail ----------------------------------------------------------------------------------
+# --- emailed links ----------------------------------------------------------------------------------
 
 
 def request_link(context: Context, browser: Browser, email: str) -> None:
-    """Has a link mailed to the person with this address, if there is one. Raises TooManyRequests, Unavailable."""
+    """Enqueue an email with a link to the person with this address, if any. Raises TooManyRequests and
+    Unavailable."""
     if not context.settings.smtp_url:
-        raise Unavailable("This installation sends no mail (OCTAVO_SMTP_URL).")
+        raise Unavailable("This server doesn't send email. Set OCTAVO_SMTP_URL to turn on sign-in links.")
     email = email.strip().lower()
     with context.db.write() as tx:
-        attempts.take(tx, attempts.client_counter("link", browser.client))
-        # Beyond that nothing is sent and nobody refused: a stranger who asked has had links sent that are still good.
-        if attempts.count(tx, attempts.account_counter("link", email, _LINKS)):
+        attempts.record_or_refuse(tx, attempts.client_counter("link", browser.client))
+        # Over the limit, no link is sent but the request succeeds: the links that were sent are still valid.
+        if attempts.record(tx, attempts.account_counter("link", email, _LINKS)):
             jobs.enqueue(tx, "mailSignInLink", email=email)
 
 
@@ -231,13 +238,14 @@ def mail_link(context: Context, email: str) -> None:
         context.settings,
         to=email,
         subject="Your sign-in link",
-        text=f"Sign in here within 15 minutes:\n\n{context.settings.url}/sign-in?link={secret}\n\n"
-        "If you did not ask for this, ignore it: nobody is signed in until the link is opened.\n",
+        text="Use this link to sign in. It expires in 15 minutes and can be used once:\n\n"
+        f"{context.settings.url}/sign-in?link={secret}\n\n"
+        "If you didn't request this email, you can ignore it.\n",
     )
 
 
 def issue_link(tx: Transaction, sealer: Sealer, email: str) -> str | None:
-    """The secret of a link that signs in the person with an address; None where nobody may sign in with it."""
+    """Return the secret of a sign-in link for an email address, or None when nobody can sign in with it."""
     person = _find_person(tx, email)
     if person is None:
         return None
@@ -245,26 +253,26 @@ def issue_link(tx: Transaction, sealer: Sealer, email: str) -> str | None:
 
 
 def issue_first_link(tx: Transaction, sealer: Sealer, user_id: str) -> str | None:
-    """The secret of a link for somebody who has yet to sign in for the first time; None for everybody else."""
-    if not sessions.is_first_expected(tx, user_id):
+    """Return the secret of a link for a person who has never signed in, or None for anyone else."""
+    if not sessions.has_never_signed_in(tx, user_id):
         return None
     return one_time.issue(tx, sealer, "link", _Link(user_id, first=True), FIRST_LINK_LIFETIME)
 
 
 def with_link(context: Context, browser: Browser, secret: str, code: str | None) -> Outcome:
-    """Takes a link's secret, which is used up by this. Raises Unauthorized."""
+    """Sign in with a link's secret, which can be used once. Raises Unauthorized."""
     with context.db.write() as tx:
-        link = one_time.take(tx, context.sealer, "link", secret, _Link)
-        # Who opens the link reads the address's mail.
+        link = one_time.redeem(tx, context.sealer, "link", secret, _Link)
+        # Opening the link proves access to the mailbox.
         known = link is not None and verify_address(tx, link.user_id)
-        if link is not None and link.first and not sessions.is_first_expected(tx, link.user_id):
+        if link is not None and link.first and not sessions.has_never_signed_in(tx, link.user_id):
             known = False
     if link is None or not known:
-        raise Unauthorized("link: unknown, used or expired. Ask for another one.")
-    return _first_factor_done(context, browser, _Challenge("link", link.user_id, None), code)
+        raise Unauthorized("link: unknown, already used, or expired. Request a new one.")
+    return _complete_first_factor(context, browser, _Challenge("link", link.user_id, None), code)
 
 
-# --- what is over is forgotten ------------------------------------------------------------------------
+# --- cleanup ------------------------------------------------------------------------------------------
 
 
 @jobs.job("forgetExpiredSignIns")

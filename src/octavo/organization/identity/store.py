@@ -45,7 +45,7 @@ def _token(row: tuple[Any, ...]) -> TokenRow:
 def list_tokens(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None = None
 ) -> Slice[TokenRow]:
-    """The tokens of a user that were not taken back, newest first; ``only``: those of one organization."""
+    """Return the active tokens of a user, newest first. ``only``: those of one organization."""
     alive = "FROM tokens WHERE user_id = :user AND revoked_at IS NULL"
     if only is not None:
         alive += " AND organization_id = :only"
@@ -58,7 +58,7 @@ def find_token_by_secret(tx: Transaction, hashed: str) -> TokenRow | None:
 
 
 def insert_service_account(tx: Transaction, organization_id: str, name: str, role: str) -> ServiceAccountRow:
-    """A user that is no person, and a member of the organization. Nobody can sign in as one."""
+    """Create a user that is not a person, as a member of the organization. Nobody can sign in as this user."""
     user = insert_managed(tx, organization_id, "service", name)
     upsert_member(tx, organization_id, user.id, role)
     return ServiceAccountRow(user.id, name, role, user.created_at)
@@ -78,14 +78,16 @@ def is_service_account(tx: Transaction, organization_id: str, account_id: str) -
 
 
 def disable_service_account(tx: Transaction, organization_id: str, account_id: str) -> None:
-    """It stays as the author of what it made; its membership goes."""
+    """Deactivate the account, which remains as the author of its content, and end its membership."""
     disable_account(tx, account_id)
     delete_membership(tx, organization_id, account_id)
 
 
 def list_domain_organizations(tx: Transaction, domain: str) -> list[str]:
-    """The organizations whose own this email domain is. One in which anybody gets a mailbox is nobody's, whatever was
-    once noted."""
+    """Return the IDs of organizations that verified this email domain.
+
+    A domain of a public email provider belongs to nobody, even if it was once recorded.
+    """
     if is_free_mail(domain):
         return []
     rows = tx.all(

@@ -1,15 +1,15 @@
-"""What the tables of sign-in are."""
+"""Declarations of the sign-in tables."""
 
 from __future__ import annotations
 
 from octavo.kit.db.tables import Table, declare
 from octavo.organization.access.roles import ORDER
 
-_OPENS = "lets people into the installation it is in"
+_OPENS = "gives access to this server"
 
 declare(
     Table(name="sessions", stays="secret", secrets=("hash",)),
-    Table(name="attempts", stays="of the moment"),
+    Table(name="attempts", stays="temporary"),
     Table(name="first_sign_ins", stays=_OPENS),
     Table(name="one_time_secrets", stays="secret", secrets=("hash",)),
     Table(name="second_factors", stays="secret", secrets=("recovery_hashes",)),

@@ -1,4 +1,4 @@
-"""An address is proved to be somebody's."""
+"""Verification of email addresses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from . import removal
 
 
 def verify_address(tx: Transaction, user_id: str) -> bool:
-    """Marks a user's address as theirs; False for somebody unknown or disabled.
+    """Mark the email address of a user as verified. Return False for an unknown or deactivated user.
 
-    Whoever had the account before its address was proved may have been somebody else who knew the address. All that
-    they set up to come back with, or to keep its owner out, ends here: password, second factor, passkeys, sessions,
-    tokens, and what an organization's identity provider or directory may do with the account. Memberships stay, as of somebody
-    who has not accepted them.
+    Before this, the account may have been used by someone else who knew the address. Everything that they
+    could have set up to return, or to keep its owner out, is removed: password, second factor, passkeys,
+    sessions, tokens, and the control that an organization's identity provider or directory has over the
+    account. Memberships remain, but as not yet accepted.
     """
     row = tx.one(
         f"SELECT email_verified FROM users WHERE id = :id AND disabled = 0{tx.for_update}", id=user_id
@@ -27,5 +27,5 @@ def verify_address(tx: Transaction, user_id: str) -> bool:
         for table in ("second_factors", "passkeys", "external_identities"):
             tx.run(f"DELETE FROM {table} WHERE user_id = :id", id=user_id)
         withdraw_acceptance(tx, user_id)
-        removal.end_everywhere(tx, user_id)
+        removal.end_all_sign_ins(tx, user_id)
     return True

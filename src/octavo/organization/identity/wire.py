@@ -1,4 +1,4 @@
-"""Sign-in, sessions, tokens and second factors on the wire."""
+"""Wire types of sign-in, sessions, tokens, and two-factor authentication."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
 
 
 class SignIn(Struct):
-    """``code``: of the second factor, when there is one. ``cookie``: keep the session in a cookie as well.
+    """Body of a sign-in. ``code``: for two-factor authentication. ``cookie``: whether to keep the session in
+    a cookie as well.
 
-    ``device``: what an earlier sign-in from here answered; wrong tries of others then do not count against this one.
+    ``device``: the value from an earlier sign-in on this device, so that failed attempts by others don't
+    count.
     """
 
     email: Email
@@ -55,9 +57,9 @@ class Discover(Struct):
 
 
 class SignedInResult(Struct, rename="camel"):
-    """``token`` goes into ``Authorization: Bearer``; ``challenge`` with a code into `POST /sign-in/code`;
-    ``device`` is kept, and sent with the next `POST /sign-in`. ``passkeys``: whether one of theirs does in place of the
-    code."""
+    """Result of a sign-in. ``token`` is for ``Authorization: Bearer``; ``challenge`` goes with a code to
+    `POST /sign-in/code`; ``device`` is stored and sent with the next `POST /sign-in`. ``passkeys``: whether a
+    passkey can replace the code."""
 
     status: Literal["signed-in", "code-needed"]
     expires_at: str
@@ -75,7 +77,7 @@ class SignInProvider(Struct, rename={"start_url": "startURL"}):
 
 
 class SignInWays(Struct):
-    """How somebody with this address may sign in: read off the address alone, whether or not they exist."""
+    """Sign-in methods for an email address, based on the address alone, whether or not an account exists."""
 
     methods: list[Literal["password", "link"]]
     sso: list[SignInProvider]
@@ -99,14 +101,14 @@ class SetPassword(Struct):
 
 
 class ProveIdentity(Struct):
-    """``code``: of the second factor, when there is one."""
+    """Body of a confirmation. ``code``: for two-factor authentication."""
 
     password: Password
     code: Code | None = None
 
 
 class ProvedIdentity(Struct, rename="camel"):
-    """Until when the session may change how its owner signs in."""
+    """Time until which the session can change how its owner signs in."""
 
     proved_until: str
 
@@ -130,7 +132,8 @@ class RecoveryCodes(Struct, rename="camel"):
 
 
 class StartPasskeySignIn(Struct):
-    """``challenge``: what a sign-in answered that waits for a code; without it a passkey is the whole sign-in."""
+    """Body for starting a passkey sign-in. ``challenge``: from a sign-in that requires a code; without it,
+    the passkey is the whole sign-in."""
 
     challenge: Secret | None = None
 
@@ -142,7 +145,7 @@ class SignInWithPasskey(Struct):
 
 
 class RegisterPasskey(Struct):
-    """``name``: what its owner knows it by."""
+    """Body for saving a passkey. ``name``: chosen by its owner."""
 
     challenge: Secret
     credential: MadeCredential
@@ -166,7 +169,8 @@ class Passkeys(Struct):
 
 
 class CreateToken(Struct, rename="camel"):
-    """``scopes`` absent: all that the owner may do. ``expiresAt``: ISO 8601; absent: never."""
+    """Body for creating a token. Without ``scopes``, it can do everything its owner can; without
+    ``expiresAt`` (ISO 8601), it never expires."""
 
     name: Name
     scopes: Annotated[list[str], Meta(min_length=1, max_length=50)] | None = None
@@ -179,7 +183,7 @@ class CreateServiceAccount(Struct):
 
 
 class Token(Struct, rename="camel"):
-    """``token``, the secret, is in the answer that makes it and never again."""
+    """Access token. ``token``, the secret, is only in the response that creates it."""
 
     id: str
     name: str

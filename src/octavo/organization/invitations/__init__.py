@@ -1,3 +1,3 @@
-"""Invitations into organizations: of an address, and by links that whoever has them joins by."""
+"""Invitations to organizations: by email address, and by links that anyone can use."""
 
 from . import tables as tables

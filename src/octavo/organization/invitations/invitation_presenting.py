@@ -1,4 +1,4 @@
-"""What an invitation says to whoever has its secret, and invite links to those who manage them."""
+"""Presentation of an invitation to the holder of its secret, and of invite links to those who manage them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ from .wire import InviteLink, InvitingOrganization, ShownInvitation
 
 
 def present_by_secret(tx: Transaction, context: Context, secret: str) -> ShownInvitation:
-    """Raises NotFound alike for what is not there, used, expired or void."""
+    """Return the invitation or link with this secret. Raises NotFound alike if it is unknown, used, expired,
+    or void."""
     organization_id = find_organization_of_link(tx, secret)
     link = (
-        invite_links.find_good(tx, context, organization_id, secret) if organization_id is not None else None
+        invite_links.find_usable_link(tx, context, organization_id, secret)
+        if organization_id is not None
+        else None
     )
     if link is not None:
         return _shown(tx, link.organization_id, link.created_by, content=_content(tx, link))
@@ -43,7 +46,7 @@ def _shown(
 ) -> ShownInvitation:
     inviter = find_user(tx, invited_by)
     organization = InvitingOrganization(organization_id, get_organization(tx, organization_id).title)
-    return ShownInvitation(organization, inviter.display_name if inviter else "Somebody", email, content)
+    return ShownInvitation(organization, inviter.display_name if inviter else "Someone", email, content)
 
 
 def _content(tx: Transaction, link: LinkRow) -> str | UnsetType:

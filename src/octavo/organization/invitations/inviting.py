@@ -1,9 +1,10 @@
-"""Inviting addresses, and taking an invitation.
+"""Inviting email addresses and accepting invitations.
 
-Somebody is added at once only when they have proved that the address is theirs; otherwise an account that
-somebody else made with it would be let in. That is a membership which they have not accepted: it lets them in, and
-gives the organization's identity provider and directory no power over the account. An invitation is taken by the
-account with its address, once, and is its maker's word: it is void when they no longer administer the organization.
+An existing account is added at once only if its email address is verified; otherwise, an account that someone
+else created with the address would get access. The membership is not yet accepted: the person can use it, but
+the organization's identity provider and directory get no control over the account. An invitation can be
+accepted once, by the account with its address, and is void when the person who created it no longer
+administers the organization.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from octavo.organization.access.authorization import role_of_member
 from octavo.organization.access.members import (
     accept_membership,
     find_membership,
-    joined,
+    notify_joined,
     set_sso,
     upsert_member,
 )
 from octavo.organization.access.tokens import hash_token
-from octavo.organization.identity.passwords import hash_password, require_good, set_password
+from octavo.organization.identity.passwords import hash_password, require_acceptable_password, set_password
 from octavo.organization.identity.verification import verify_address
 from octavo.organization.orgs.store import get_organization
 
@@ -46,8 +47,9 @@ from . import store
 
 @dataclass
 class Invited:
-    """``users``: who had an account and are members now. ``not_sso``: addresses that the identity provider does not vouch
-    for, as their accounts belong to others too. ``links``: addresses with what to hand on, where no mail is sent."""
+    """Result of inviting people. ``users``: IDs of accounts that were added as members. ``not_sso``:
+    addresses whose accounts also belong to other organizations, so the identity provider does not vouch for
+    them. ``links``: addresses with links to pass on, when the server sends no email."""
 
     users: list[str] = field(default_factory=list)
     not_sso: list[str] = field(default_factory=list)
@@ -65,10 +67,14 @@ def invite(
     sso: bool,
     invited_by: str,
 ) -> Invited:
-    """Adds those with an account, invites the others. ``people``: addresses with the role for each. Raises
-    TooManyRequests past what ``invited_by`` may invite, or an address may be sent, within a day."""
+    """Add people with an account as members and invite the others. ``people``: email addresses with their
+    roles.
+
+    Raises TooManyRequests beyond the number of people that ``invited_by`` can invite, or of emails that an
+    address can receive, within a day.
+    """
     most = context.settings.invitations_per_day
-    message = f"emails: more than the {most} addresses that one person may invite within a day."
+    message = f"emails: you can invite at most {most} addresses per day. Try again tomorrow."
     spend(tx, "invitations", invited_by, most, message, len(people))
     answer = Invited()
     mailing = bool(context.settings.smtp_url)
@@ -76,7 +82,7 @@ def invite(
         user = find_user_by_email(tx, email)
         if user is not None and has_verified_email(tx, user.id):
             if find_membership(tx, organization_id, user.id) is not None:
-                continue  # a member already, or one whom somebody disabled
+                continue  # already a member, possibly a disabled one
             as_sso = sso and not _is_member_elsewhere(tx, user.id)
             if sso and not as_sso:
                 answer.not_sso.append(email)
@@ -125,7 +131,7 @@ def _add(
     accepted: bool = False,
 ) -> None:
     upsert_member(tx, organization_id, user_id, role, accepted=accepted)
-    joined(tx, organization_id, user_id)
+    notify_joined(tx, organization_id, user_id)
     if sso:
         set_sso(tx, organization_id, user_id)
     state = {"role": role, "by": "invitation"}
@@ -143,16 +149,17 @@ def mail_invitation(context: Context, invitation_id: str) -> None:
             store.set_hash(tx, invitation_id, hash_token(secret))
         org = get_organization(tx, invitation.organization_id)
         inviter = find_user(tx, invitation.invited_by)
-    who = inviter.display_name if inviter else "Somebody"
+    who = inviter.display_name if inviter else "Someone"
     where = _url(context, org.id, secret)
-    how = f"Join within a week:\n\n{where}"
+    how = f"Accept the invitation within a week:\n\n{where}"
     if invitation.standing:
-        how = f"Sign in to your account to join:\n\n{context.settings.url}/invitation"
+        how = f"Sign in to your account to accept the invitation:\n\n{context.settings.url}/invitation"
     mail.send(
         context.settings,
         to=invitation.email,
-        subject=f"{who} invites you to {org.title}".replace("\n", " ").replace("\r", " "),
-        text=f"{who} invites you to {org.title}. {how}\n\nIf you do not know what this is about, ignore it.\n",
+        subject=f"{who} invited you to {org.title}".replace("\n", " ").replace("\r", " "),
+        text=f"{who} invited you to join {org.title}. {how}\n\n"
+        "If you weren't expecting this invitation, you can ignore this email.\n",
     )
 
 
@@ -166,8 +173,11 @@ def invite_account(
     *,
     invited_by: str,
 ) -> None:
-    """Invites the account with this address, until it is taken back: it joins by being signed in. Nothing is said of
-    the account, not even whether there is one."""
+    """Invite the account with this email address until the invitation is revoked. The person accepts it by
+    signing in.
+
+    The result reveals nothing about the account, not even whether it exists.
+    """
     invitation_id = store.put_invitation(
         tx, organization_id, email, role, sso=False, invited_by=invited_by, hash=None, standing=True
     )
@@ -178,8 +188,8 @@ def invite_account(
     audit(tx, actor, "invitation.created", organization_id, ("invitation", invitation_id), after=state)
 
 
-def withdraw(tx: Transaction, actor: Actor, organization_id: str, email: str) -> None:
-    """Takes back what ``invite_account`` did, if it is there still."""
+def revoke_standing_invitation(tx: Transaction, actor: Actor, organization_id: str, email: str) -> None:
+    """Revoke the invitation from ``invite_account``, if it still exists."""
     invitation = store.find_invitation_of(tx, organization_id, email)
     if invitation is not None and invitation.standing:
         _delete(tx, actor, invitation)
@@ -192,24 +202,27 @@ def _delete(tx: Transaction, actor: Actor, invitation: store.InvitationRow) -> N
     audit(tx, actor, "invitation.deleted", invitation.organization_id, target, before=state)
 
 
-# --- taking it ----------------------------------------------------------------------------------------
+# --- accepting ----------------------------------------------------------------------------------------
 
 
-def take(tx: Transaction, actor: Actor, organization_id: str, key: str, user_id: str) -> bool:
-    """Makes the caller a member by an invitation of their address, which is used up by this; False when there is no
-    such invitation for them. ``key``: its secret, or, for an account whose address is proved, its id."""
+def join_with_invitation(tx: Transaction, actor: Actor, organization_id: str, key: str, user_id: str) -> bool:
+    """Make the caller a member by an invitation for their email address, which is used up. Return False if
+    there is no such invitation for them.
+
+    ``key``: its secret, or its ID for an account with a verified address.
+    """
     user = find_user(tx, user_id)
-    invitation = _find_good(tx, key) or _find_own(tx, user_id, key)
+    invitation = _find_by_secret(tx, key) or _find_own(tx, user_id, key)
     if invitation is None or user is None or invitation.organization_id != organization_id:
         return False
     membership = find_membership(tx, organization_id, user_id)
     if user.email != invitation.email or (membership is not None and membership.disabled):
         return False
-    return _use(tx, actor, invitation, user_id, member=membership is not None)
+    return _use_up(tx, actor, invitation, user_id, member=membership is not None)
 
 
 def decline(tx: Transaction, actor: Actor, invitation_id: str, user_id: str) -> bool:
-    """Refuses an invitation of the caller's own, proved address; False when there is none."""
+    """Decline an invitation for the caller's own verified address. Return False if there is none."""
     invitation = store.find_invitation(tx, invitation_id)
     user = find_user(tx, user_id)
     if invitation is None or user is None or user.email != invitation.email:
@@ -221,67 +234,73 @@ def decline(tx: Transaction, actor: Actor, invitation_id: str, user_id: str) -> 
 
 
 def accept(tx: Transaction, by: Actor | Stranger, secret: str, display_name: str, hashed: str) -> str:
-    """An account for the invited address, a member at once; its id. Raises NotFound, Conflict.
+    """Create an account for the invited address, add it as a member, and return its ID. Raises NotFound and
+    Conflict.
 
-    Somebody may have made an account with the address before, without a proof. A mailed invitation is one: then that
-    account is theirs, and what the other had set up ends.
+    Someone else may already have created an unverified account with the address. An emailed invitation
+    verifies the address, so that account becomes theirs and everything the other person set up ends.
     """
     invitation = get_invitation(tx, secret)
     user = find_user_by_email(tx, invitation.email)
     if user is None:
         user = insert_user(tx, invitation.email, display_name, verified=bool(invitation.mailed))
     elif not invitation.mailed or has_verified_email(tx, user.id) or not verify_address(tx, user.id):
-        raise Conflict("There is an account with this address: sign in, then join with the invitation.")
+        raise Conflict(
+            "An account with this email address already exists. Sign in to it, then accept the invitation."
+        )
     else:
         update_user(tx, user.id, display_name=display_name, photo_url=None)
     set_password(tx, user.id, hashed)
     membership = find_membership(tx, invitation.organization_id, user.id)
     if membership is not None and membership.disabled:
-        raise _missing()
-    if not _use(tx, by, invitation, user.id, member=membership is not None):
-        raise _missing()
+        raise _not_found()
+    if not _use_up(tx, by, invitation, user.id, member=membership is not None):
+        raise _not_found()
     return user.id
 
 
-def hashed_password(tx: Transaction, secret: str, password: str) -> str:
-    """The hash of a good password, made only for who knows an invitation's secret. Raises NotFound, BadRequest."""
-    require_good(password, get_invitation(tx, secret).email)
+def hash_new_password(tx: Transaction, secret: str, password: str) -> str:
+    """Return the hash of an acceptable password. It is computed only for holders of an invitation's secret.
+    Raises NotFound and BadRequest."""
+    require_acceptable_password(password, get_invitation(tx, secret).email)
     return hash_password(password)
 
 
 def get_invitation(tx: Transaction, secret: str) -> store.InvitationRow:
-    invitation = _find_good(tx, secret)
+    invitation = _find_by_secret(tx, secret)
     if invitation is None:
-        raise _missing()
+        raise _not_found()
     return invitation
 
 
-def _missing() -> NotFound:
-    return NotFound("secret: there is no such invitation, or it was used or is expired.")
+def _not_found() -> NotFound:
+    return NotFound(
+        "secret: this invitation doesn't exist, was already used, or has expired. Ask for a new one."
+    )
 
 
-def _find_good(tx: Transaction, secret: str) -> store.InvitationRow | None:
-    return _if_meant(tx, store.find_invitation_by_hash(tx, hash_token(secret)))
+def _find_by_secret(tx: Transaction, secret: str) -> store.InvitationRow | None:
+    return _if_still_valid(tx, store.find_invitation_by_hash(tx, hash_token(secret)))
 
 
 def _find_own(tx: Transaction, user_id: str, invitation_id: str) -> store.InvitationRow | None:
     if not has_verified_email(tx, user_id):
         return None
     found = store.find_invitation(tx, invitation_id)
-    return _if_meant(tx, found) if found and found.expires_at > now() else None
+    return _if_still_valid(tx, found) if found and found.expires_at > now() else None
 
 
-def _if_meant(tx: Transaction, found: store.InvitationRow | None) -> store.InvitationRow | None:
-    """The invitation while its maker may still invite."""
+def _if_still_valid(tx: Transaction, found: store.InvitationRow | None) -> store.InvitationRow | None:
+    """Return the invitation if the person who created it can still invite people."""
     if found is None or role_of_member(tx, found.organization_id, found.invited_by)[1] != "admin":
         return None
     return found
 
 
-def _use(
+def _use_up(
     tx: Transaction, by: Actor | Stranger, invitation: store.InvitationRow, user_id: str, *, member: bool
 ) -> bool:
-    """False when somebody else used it just now: deleting the row is what uses it up."""
+    """Use up the invitation by deleting it. Return False if it was already used at the same time."""
     if store.delete_invitation(tx, invitation.organization_id, invitation.id) is None:
         return False
     organization_id = invitation.organization_id

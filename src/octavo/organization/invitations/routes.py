@@ -1,4 +1,4 @@
-"""Inviting people into an organization, and joining it."""
+"""Inviting people to an organization, and joining it."""
 
 from __future__ import annotations
 
@@ -53,11 +53,12 @@ _LINK = _LINKS + "/{inviteId}"
     errors=(400, 412),
 )
 def invite_users(call: Call, org: OrgAccess, body: InviteUsers) -> InvitedUsers:
-    """Makes people with an account members at once and invites the others by mail; an invitation is good for a
-    week and once. Where no mail is sent, the answer carries links to hand on. Members stay as they are."""
+    """Add people with an account as members and invite the others by email. An invitation expires after a
+    week and can be accepted once. If the server sends no email, the response contains links to pass on.
+    Existing members remain unchanged."""
     with call.db.write() as tx:
         if body.sso and not list_active_providers(tx, org.organization_id):
-            raise PreconditionFailed("sso: this organization has no active SAML provider.")
+            raise PreconditionFailed("sso: this organization has no active SAML provider. Set one up first.")
         default = body.role
         if default is UNSET:
             default = get_organization(tx, org.organization_id).default_role  # type: ignore[assignment]
@@ -79,7 +80,7 @@ def invite_users(call: Call, org: OrgAccess, body: InviteUsers) -> InvitedUsers:
 
 @operation("listInvitations", "GET", _INVITES, needs=Can.ADMIN, returns=Listing[Invitation], extension=True)
 def list_invitations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Invitation]:
-    """The addresses that were invited and have not joined yet, newest first."""
+    """List the invitations that have not been accepted yet, newest first."""
     with call.db.read() as tx:
         found = store.list_invitations(tx, org.organization_id, query.limit, query.page)
     return present_slice(found, present_invitation)
@@ -89,7 +90,7 @@ def list_invitations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[In
     "deleteInvitation", "DELETE", _INVITES + "/{inviteId}", needs=Can.ADMIN, returns=Deletion, extension=True
 )
 def delete_invitation(call: Call, org: OrgAccess, invite_id: str) -> bool:
-    """Takes an invitation back; its link is no longer valid."""
+    """Revoke an invitation. Its link no longer works."""
     with call.db.write() as tx:
         gone = store.delete_invitation(tx, org.organization_id, invite_id)
         if gone is not None:
@@ -108,18 +109,18 @@ def delete_invitation(call: Call, org: OrgAccess, invite_id: str) -> bool:
     errors=(404,),
 )
 def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_id: str) -> Joined:
-    """Joins an organization by an invite link, or by the secret of an invitation of the caller's address. With a proved
-    address its id is enough, see `listOwnInvitations`.
+    """Join an organization with an invite link, or with the secret of an invitation for the caller's email
+    address. If the address is verified, the ID of the invitation is enough; see `listOwnInvitations`.
 
-    A link gives what it holds and never less than one has. 404 alike for what is not there, expired, used, of
-    another organization, or for somebody else.
+    A link grants its role, and never less than the caller already has. Returns 404 for an invitation that
+    doesn't exist, has expired, was used, belongs to another organization, or is for someone else.
     """
     with call.db.write() as tx:
         joined = invite_links.join(
             tx, call.context, caller.actor, organization_id, invite_id, caller.user_id
-        ) or inviting.take(tx, caller.actor, organization_id, invite_id, caller.user_id)
+        ) or inviting.join_with_invitation(tx, caller.actor, organization_id, invite_id, caller.user_id)
     if not joined:
-        raise NotFound("There is no such invitation for you.")
+        raise NotFound("This invitation doesn't exist, has expired, or is for someone else.")
     return Joined()
 
 
@@ -132,7 +133,8 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
     extension=True,
 )
 def list_own_invitations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[OwnInvitation]:
-    """The organizations that invite the caller's address, newest first. None while the address is not proved."""
+    """List the invitations for the caller's email address, newest first. Empty while the address is not
+    verified."""
     with call.db.read() as tx:
         found = store.list_open_invitations(tx, caller.user_id, query.limit, query.page)
     return present_slice(found, present_own_invitation)
@@ -147,7 +149,7 @@ def list_own_invitations(call: Call, caller: SignedIn, query: PageQuery) -> List
     extension=True,
 )
 def decline_invitation(call: Call, caller: SignedIn, invitation_id: str) -> bool:
-    """Refuses an invitation of the caller's proved address."""
+    """Decline an invitation for the caller's verified email address."""
     with call.db.write() as tx:
         return inviting.decline(tx, caller.actor, invitation_id, caller.user_id)
 
@@ -162,7 +164,7 @@ def decline_invitation(call: Call, caller: SignedIn, invitation_id: str) -> bool
     body_limit=16_384,
 )
 def read_invitation(call: Call, body: ReadInvitation) -> Reply:
-    """Who invites into what, for whoever has the secret of an invitation or the id of an invite link."""
+    """Get the organization and inviter of an invitation by its secret, or of an invite link by its ID."""
     with call.db.read() as tx:
         shown = present_by_secret(tx, call.context, body.secret)
     return Reply(shown, headers={"cache-control": "no-store"})
@@ -179,10 +181,11 @@ def read_invitation(call: Call, body: ReadInvitation) -> Reply:
     body_limit=16_384,
 )
 def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
-    """Makes an account for an invited address, and begins a session of it. 409 for an address with an account:
-    its owner signs in and joins. An account whose address nobody had proved is taken over by a mailed invitation."""
+    """Create an account for an invited email address and start a session. Returns 409 if the address has an
+    account: its owner can sign in and join. An emailed invitation takes over an account whose address was
+    never verified."""
     with call.db.read() as tx:
-        hashed = inviting.hashed_password(tx, body.secret, body.password)
+        hashed = inviting.hash_new_password(tx, body.secret, body.password)
     by = actor_or_stranger(call)
     with call.db.write() as tx:
         user_id = inviting.accept(tx, by, body.secret, body.display_name.strip(), hashed)
@@ -202,7 +205,7 @@ def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
     yields=("invitations:write",),
 )
 def list_links(call: Call, org: OrgAccess, query: PageQuery) -> Listing[InviteLink]:
-    """The links by which whoever has one joins the organization, newest first."""
+    """List the invite links to the organization, newest first."""
     with call.db.read() as tx:
         found = store.list_links(tx, call.context.sealer, org.organization_id, query.limit, query.page)
         shown = [present_link(call, tx, org, link) for link in found.rows]
@@ -219,9 +222,11 @@ def list_links(call: Call, org: OrgAccess, query: PageQuery) -> Listing[InviteLi
     errors=(400, 403, 404),
 )
 def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
-    """A link by which whoever has it joins, into the organization or to a space or collection of it.
+    """Create an invite link to the organization or to one of its spaces or collections. Anyone with the link
+    can join.
 
-    For administrators, and for those who may invite to that space or collection; never with a role above their own.
+    Requires an administrator, or a person who can invite to the space or collection. The role can't be above
+    their own.
     """
     with call.db.write() as tx:
         link = invite_links.create(tx, call.context, org, *target_of(org.organization_id, body))
@@ -240,7 +245,7 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     errors=(403, 404),
 )
 def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
-    """One link."""
+    """Get an invite link."""
     with call.db.read() as tx:
         return present_link(call, tx, org, invite_links.get(tx, call.context, org, invite_id))
 
@@ -254,7 +259,7 @@ def get_link(call: Call, org: OrgAccess, invite_id: str) -> InviteLink:
     errors=(400, 403, 404),
 )
 def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) -> InviteLink:
-    """Changes what a link gives. Who joined by it stays as they are."""
+    """Update the role of an invite link. People who already joined keep theirs."""
     with call.db.write() as tx:
         before = invite_links.get(tx, call.context, org, invite_id)
         link = invite_links.update(tx, call.context, org, before, role_of(before, body))
@@ -263,6 +268,6 @@ def update_link(call: Call, org: OrgAccess, invite_id: str, body: UpdateInvite) 
 
 @operation("deleteOrganizationInviteById", "DELETE", _LINK, needs=Can.VIEW, returns=Deletion, errors=(403,))
 def delete_link(call: Call, org: OrgAccess, invite_id: str) -> bool:
-    """Takes a link back. Who joined by it stays."""
+    """Delete an invite link. People who already joined keep their access."""
     with call.db.write() as tx:
         return invite_links.delete(tx, call.context, org, invite_id)

@@ -14,18 +14,18 @@ from octavo.kit.secrets.sealing import Sealer, before_sealing, sealed_column
 from octavo.organization.access.tokens import hash_token
 
 LIFETIME = 7 * 24 * 3600 * 1000
-"""How long an invitation of an address is good, in milliseconds."""
+"""Lifetime of an invitation in milliseconds."""
 
 Target = Literal["organization", "space", "collection"]
 
 
 _NEVER = 253_402_300_799_000
-"""When standing invitations expire: the end of the year 9999."""
+"""Expiration of standing invitations: the end of the year 9999."""
 
 
 class InvitationRow(Struct, frozen=True):
-    """``mailed``: only who reads the address's mail can know the secret. ``standing``: made by a directory, without a
-    secret, for the account with the address; good until it is taken back."""
+    """Invitation of an email address. ``mailed``: whether only a reader of the mailbox can know the secret.
+    ``standing``: created by a directory, without a secret, and valid until it is revoked."""
 
     id: str
     organization_id: str
@@ -53,9 +53,10 @@ def put_invitation(
     hash: str | None,
     standing: bool = False,
 ) -> str:
-    """Invites an address, or invites it anew; the id. Without ``hash`` the secret is made when it is mailed.
+    """Invite an email address, or invite it again, and return the invitation's ID. Without ``hash``, the
+    secret is created when the email is sent.
 
-    A standing invitation stays one, whoever else invites the address.
+    A standing invitation remains standing when someone else invites the address.
     """
     invitation_id, moment = ids.new_id(), now()
     return str(
@@ -100,7 +101,7 @@ def find_invitation_of(tx: Transaction, organization_id: str, email: str) -> Inv
 
 
 def find_invitation_by_hash(tx: Transaction, hash: str) -> InvitationRow | None:
-    """One that is still good."""
+    """Return the invitation if it has not expired."""
     row = tx.one(
         f"SELECT {_INVITATION} FROM invitations WHERE hash = :hash AND expires_at > :now",
         hash=hash,
@@ -110,7 +111,7 @@ def find_invitation_by_hash(tx: Transaction, hash: str) -> InvitationRow | None:
 
 
 class OpenInvitation(Struct, frozen=True):
-    """An invitation as the invited person sees it."""
+    """Invitation as the invited person sees it."""
 
     id: str
     organization_id: str
@@ -129,7 +130,7 @@ _OPEN = """FROM users u JOIN invitations i ON i.email = u.email JOIN organizatio
 def list_open_invitations(
     tx: Transaction, user_id: str, limit: int, page: str | None
 ) -> Slice[OpenInvitation]:
-    """What somebody can take, because the address is proved to be theirs; newest first."""
+    """Return the invitations that a user with a verified address can accept, newest first."""
     return list_page(
         tx, limit, page, "i.id, o.id, o.title, i.role, i.created_at", _OPEN, lambda row: OpenInvitation(*row),
         by="i.id", descending=True, user=user_id, now=now(),
@@ -143,7 +144,7 @@ def set_hash(tx: Transaction, invitation_id: str, hash: str) -> None:
 def list_invitations(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[InvitationRow]:
-    """Those that nobody has taken yet, newest first; expired ones too."""
+    """Return the open invitations, newest first, including expired ones."""
     return list_page(
         tx, limit, page, _INVITATION, "FROM invitations WHERE organization_id = :org",
         lambda row: InvitationRow(*row), descending=True, org=organization_id,
@@ -151,7 +152,7 @@ def list_invitations(
 
 
 def delete_invitation(tx: Transaction, organization_id: str, invitation_id: str) -> InvitationRow | None:
-    """What was deleted, None when there was none."""
+    """Delete an invitation and return it, or None if it does not exist."""
     row = tx.one(
         f"DELETE FROM invitations WHERE organization_id = :org AND id = :id RETURNING {_INVITATION}",
         org=organization_id,
@@ -164,8 +165,8 @@ def delete_invitation(tx: Transaction, organization_id: str, invitation_id: str)
 
 
 class LinkRow(Struct, frozen=True):
-    """``secret``: what whoever joins by it must know, and the id that the API knows it by. The row is found by its
-    hash, and keeps it sealed."""
+    """Invite link. ``secret``: required to join, and the link's ID in the API. The row is found by its hash
+    and stores it encrypted."""
 
     secret: str
     organization_id: str
@@ -228,7 +229,7 @@ def find_link(tx: Transaction, sealer: Sealer, organization_id: str, secret: str
 def list_links(
     tx: Transaction, sealer: Sealer, organization_id: str, limit: int, page: str | None
 ) -> Slice[LinkRow]:
-    """The links into the organization as a whole, newest first."""
+    """Return the links to the organization as a whole, newest first."""
     source = "FROM invite_links WHERE organization_id = :org AND target_type = 'organization'"
     return list_page(
         tx, limit, page, _LINK, source, lambda row: _link(sealer, row), by="created_at, id", key_types=(int, str),
@@ -237,7 +238,7 @@ def list_links(
 
 
 def set_link_role(tx: Transaction, secret: str, role: str | None, changed_by: str) -> None:
-    """Whoever changes a link answers for what it gives from then on."""
+    """Set the role of a link. The person who changes it becomes its creator, whose permissions it depends on."""
     tx.run(
         "UPDATE invite_links SET role = :role, created_by = :by WHERE id = :id",
         role=role,
@@ -252,13 +253,14 @@ def delete_link(tx: Transaction, secret: str) -> None:
 
 @before_sealing
 def hash_ids_of_links(tx: Transaction) -> None:
-    """Older versions had the secret itself as the row's id, which migration 75 copied."""
+    """Hash the IDs of links. Older versions used the secret itself as the row's ID, which migration 75
+    copied."""
     for (secret,) in tx.all("SELECT secret FROM invite_links WHERE id = secret"):
         tx.run("UPDATE invite_links SET id = :id WHERE id = :secret", id=hash_token(secret), secret=secret)
 
 
-def forget_standing(tx: Transaction, organization_id: str, email: str) -> None:
-    """Of a directory's invitation nothing is left when its person has come."""
+def delete_standing_invitation(tx: Transaction, organization_id: str, email: str) -> None:
+    """Delete a directory's invitation after its person has joined."""
     tx.run(
         "DELETE FROM invitations WHERE organization_id = :org AND email = :email AND standing = 1",
         org=organization_id,
@@ -267,5 +269,5 @@ def forget_standing(tx: Transaction, organization_id: str, email: str) -> None:
 
 
 def delete_links_to(tx: Transaction, kind: str, ids: list[str]) -> None:
-    """Nobody joins a space or a collection by a link any more that is gone from its organization."""
+    """Delete the links to spaces or collections that left the organization."""
     tx.run("DELETE FROM invite_links WHERE target_type = :kind AND target_id IN :ids", kind=kind, ids=ids)

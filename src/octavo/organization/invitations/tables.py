@@ -1,4 +1,4 @@
-"""What the tables of invitations are."""
+"""Declarations of the tables of invitations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ declare(
     Table(name="invitations", stays="secret", columns=(person("invited_by"),), secrets=("hash",)),
     Table(
         name="invite_links",
-        stays="lets people into the installation it is in",
+        stays="gives access to this server",
         columns=(
             row("target_id", "organizations", target_type=("organization",)),
             row("target_id", "spaces", target_type=("space",)),

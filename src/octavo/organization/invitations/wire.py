@@ -1,4 +1,4 @@
-"""Invitations and invite links on the wire."""
+"""Wire types of invitations and invite links."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Invitee(Struct):
 
 
 class InviteUsers(Struct):
-    """``role``: of those who come without one; when absent the organization's default."""
+    """Body for inviting people. ``role``: for addresses without a role; by default the organization's default
+    role."""
 
     emails: Annotated[list[Email | Invitee], Meta(min_length=1, max_length=MAX_EMAILS)]
     role: RoleOrGuest | UnsetType = UNSET
@@ -39,7 +40,8 @@ class InvitationLink(Struct):
 
 
 class InvitedUsers(Struct, rename={"failed_sso_emails": "failedSSOEmails"}):
-    """``users``: who had an account and are members now. ``links``: where no mail is sent, what to hand on."""
+    """Result of inviting people. ``users``: people with an account, who are members now. ``links``: links to
+    pass on, if the server sends no email."""
 
     users: list[str]
     invited: int
@@ -63,7 +65,7 @@ class InvitingOrganization(Struct):
 
 
 class OwnInvitation(Struct, rename="camel"):
-    """An invitation as the invited person sees it: ``POST /orgs/{organizationId}/invites/{id}`` takes it."""
+    """Invitation as the invited person sees it. ``POST /orgs/{organizationId}/invites/{id}`` accepts it."""
 
     id: str
     organization: InvitingOrganization
@@ -73,17 +75,17 @@ class OwnInvitation(Struct, rename="camel"):
 
 
 class Joined(Struct):
-    """Nothing more to say."""
+    """Empty response."""
 
 
 class ReadInvitation(Struct):
-    """``secret``: of an invitation, or the id of an invite link."""
+    """Body for reading an invitation. ``secret``: of an invitation, or the ID of an invite link."""
 
     secret: Annotated[str, Meta(max_length=200)]
 
 
 class ShownInvitation(Struct, rename="camel"):
-    """``email``: the address that an invitation is for; a link is for whoever has it. ``content``: the title of the
+    """Invitation for display. ``email``: the invited address; links have none. ``content``: the title of the
     space or collection that a link leads to."""
 
     organization: InvitingOrganization
@@ -99,7 +101,8 @@ class AcceptInvitation(Struct, rename="camel"):
 
 
 class CreateInvite(Struct):
-    """To the organization (``role``), or to a space or collection of it (``level``)."""
+    """Body for creating a link to the organization (``role``) or to one of its spaces or collections
+    (``level``)."""
 
     role: RoleOrGuest | UnsetType = UNSET
     level: RoleOrGuest | UnsetType = UNSET
@@ -109,26 +112,27 @@ class CreateInvite(Struct):
     def __post_init__(self) -> None:
         content = [self.space is not UNSET, self.collection is not UNSET]
         if sum(content) > 1:
-            raise ValueError("expected either `space` or `collection`")
+            raise ValueError("give either `space` or `collection`, not both")
         if any(content) and (self.level is UNSET or self.role is not UNSET):
-            raise ValueError("expected `level` beside `space` or `collection`")
+            raise ValueError("with `space` or `collection`, give `level` instead of `role`")
         if not any(content) and (self.role is UNSET or self.level is not UNSET):
-            raise ValueError("expected `role`, or `level` beside `space` or `collection`")
+            raise ValueError("give `role`, or `level` together with `space` or `collection`")
 
 
 class UpdateInvite(Struct):
-    """``role`` for links into the organization, ``level`` for those to a space or collection."""
+    """Body for updating a link: ``role`` for links to the organization, ``level`` for links to a space or
+    collection."""
 
     role: RoleOrGuest | UnsetType = UNSET
     level: RoleOrGuest | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if (self.role is UNSET) == (self.level is UNSET):
-            raise ValueError("expected either `role` or `level`")
+            raise ValueError("give either `role` or `level`")
 
 
 class InviteLink(Struct):
-    """``redundant``: the caller has as much already."""
+    """Invite link. ``redundant``: whether the caller already has its role."""
 
     id: str
     redundant: bool
@@ -163,7 +167,7 @@ def present_invited(invited: Invited) -> InvitedUsers:
 
 
 def target_of(organization_id: str, body: CreateInvite) -> tuple[tuple[Target, str], str | None]:
-    """Where a link is to lead, and the role that it gives there."""
+    """Return the target of a new link and the role that it grants there."""
     level = or_none(body.level)
     if body.space is not UNSET:
         return ("space", body.space), level
@@ -173,8 +177,8 @@ def target_of(organization_id: str, body: CreateInvite) -> tuple[tuple[Target, s
 
 
 def role_of(link: LinkRow, body: UpdateInvite) -> str | None:
-    """The role that a link is to give. Raises BadRequest where the body has the other kind."""
+    """Return the new role of a link. Raises BadRequest if the body has the wrong field for its target."""
     given, expected = (body.role, "role") if link.target_type == "organization" else (body.level, "level")
     if given is UNSET:
-        raise BadRequest(f"{expected}: expected for a link to a {link.target_type}.")
+        raise BadRequest(f"{expected}: required for links of the type `{link.target_type}`.")
     return given

@@ -1,3 +1,3 @@
-"""Organizations."""
+"""Organizations, their members, and their teams."""
 
 from . import tables as tables

@@ -1,4 +1,4 @@
-"""A new organization: its hostname, and its first administrator."""
+"""Creation of organizations with their hostname and first administrator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HOSTNAME_MIN = 3
 
 
 def hostname_for(title: str) -> str:
-    """A host label (3 to 32 of a-z, 0-9 and hyphens) for a title.
+    """Return a host label (3 to 32 of a-z, 0-9, and hyphens) for a title.
 
     >>> hostname_for("Ænterprise & Söhne GmbH")
     'nterprise-sohne-gmbh'
@@ -34,7 +34,7 @@ def hostname_for(title: str) -> str:
 def create_organization_for(
     tx: Transaction, actor: Actor, user_id: str, title: str, email_domains: Sequence[str]
 ) -> store.OrgRow:
-    """An organization that the caller administers."""
+    """Create an organization that the caller administers."""
     org = create_organization(tx, user_id, title.strip())
     store.set_email_domains(tx, org.id, set_domains(tx, org, email_domains))
     audit(tx, actor, "organization.created", org.id, ("organization", org.id), after={"title": org.title})
@@ -42,7 +42,7 @@ def create_organization_for(
 
 
 def create_organization(tx: Transaction, user_id: str, title: str) -> store.OrgRow:
-    """Makes an organization that the user administers; its hostname is made from the title and free."""
+    """Create an organization that the user administers, with a free hostname derived from the title."""
     wanted = hostname_for(title)
 
     def numbered(number: int) -> str:
@@ -53,6 +53,6 @@ def create_organization(tx: Transaction, user_id: str, title: str) -> store.OrgR
     org = store.insert_organization(tx, title, hostname)
     upsert_member(tx, org.id, user_id, "admin", accepted=True)
     if store.is_first_organization(tx, org.id):
-        # It is the operator's own.
+        # The first organization belongs to the server administrator.
         store.trust_organization(tx, org.id)
     return org

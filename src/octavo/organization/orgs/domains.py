@@ -1,4 +1,4 @@
-"""Which e-mail domains are an organization's own: only those let people in."""
+"""Verification of an organization's email domains. Only verified domains let people join."""
 
 from __future__ import annotations
 
@@ -20,30 +20,32 @@ from .store import OrgRow, Proof
 
 
 def record_of(context: Context, organization_id: str, domain: str) -> tuple[str, str]:
-    """Name and text of the TXT record that proves a domain to be an organization's."""
+    """Return the name and text of the TXT record that verifies a domain for an organization."""
     text = context.signer.derive("email domain", f"{organization_id} {domain}")
     return f"_octavo.{domain}", f"octavo-domain={text}"
 
 
 def set_domains(tx: Transaction, org: OrgRow, wanted: Sequence[str]) -> list[str]:
-    """Return the domains in lower case, each once, and forget the proofs of those that are no longer among them.
+    """Return the domains in lower case without duplicates, and forget the verification of removed ones.
 
-    Raises BadRequest for a domain in which anybody gets a mailbox."""
+    Raises BadRequest for a domain of a public email provider.
+    """
     domains = list(dict.fromkeys(domain.lower() for domain in wanted))
     for domain in domains:
         if is_free_mail(domain):
             raise BadRequest(
-                f"emailDomains: {domain!r} belongs to an email provider. Use a domain of your organization."
+                f"emailDomains: {domain!r} belongs to a public email provider. Use a domain of your organization."
             )
     store.forget_proofs(tx, org.id, [domain for domain in org.email_domains if domain not in domains])
     return domains
 
 
-def prove(context: Context, actor: Actor, organization_id: str, domain: str) -> OrgRow:
-    """Look for a proof of a domain that the organization names: that an operator asks in a session, or the record.
+def verify_domain(context: Context, actor: Actor, organization_id: str, domain: str) -> OrgRow:
+    """Verify a domain of the organization: a server administrator asks in a session, or the TXT record
+    exists.
 
-    Raises BadRequest for a domain in which anybody gets a mailbox, NotFound for one that the organization does not name,
-    Unavailable when no name server answers.
+    Raises BadRequest for a domain of a public email provider, NotFound for one that the organization does not
+    list, and Unavailable when no name server answers.
     """
     with context.db.read() as tx:
         org = store.get_organization(tx, organization_id)
@@ -58,27 +60,32 @@ def prove(context: Context, actor: Actor, organization_id: str, domain: str) -> 
     with context.db.write() as tx:
         org = store.get_organization(tx, organization_id)
         _require_named(org, domain)
-        _note(tx, actor, org.id, domain, "operator" if by_operator else "dns")
+        _record_proof(tx, actor, org.id, domain, "operator" if by_operator else "dns")
         return store.get_organization(tx, organization_id)
 
 
-def vouch(tx: Transaction, organization_id: str, domain: str) -> None:
-    """Prove a domain by the operator's word.
+def verify_domain_for_operator(tx: Transaction, organization_id: str, domain: str) -> None:
+    """Verify a domain on behalf of the server administrator.
 
-    Raises BadRequest for a domain in which anybody gets a mailbox, NotFound for one that the organization does not
-    name."""
+    Raises BadRequest for a domain of a public email provider, and NotFound for one that the organization does
+    not list.
+    """
     _require_named(store.get_organization(tx, organization_id), domain)
-    _note(tx, None, organization_id, domain, "operator")
+    _record_proof(tx, None, organization_id, domain, "operator")
 
 
 def _require_named(org: OrgRow, domain: str) -> None:
     if is_free_mail(domain):
-        raise BadRequest(f"{domain!r} belongs to an email provider: it cannot be an organization's own.")
+        raise BadRequest(f"{domain!r} belongs to a public email provider. Use a domain of your organization.")
     if domain not in org.email_domains:
-        raise NotFound(f"emailDomains: {domain!r} is not among those of the organization {org.id!r}.")
+        raise NotFound(
+            f"emailDomains: organization {org.id!r} doesn't list {domain!r}. Add the domain to its settings first."
+        )
 
 
-def _note(tx: Transaction, actor: Actor | None, organization_id: str, domain: str, proof: Proof) -> None:
+def _record_proof(
+    tx: Transaction, actor: Actor | None, organization_id: str, domain: str, proof: Proof
+) -> None:
     if store.insert_proof(tx, organization_id, domain, proof):
         target = ("organization", organization_id)
         audit(tx, actor, "organization.domain-proved", organization_id, target, after={domain: proof})

@@ -1,4 +1,4 @@
-"""Joining an organization by the domain of one's own verified address."""
+"""Joining an organization by the domain of a verified email address."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
 from octavo.organization.access.accounts import find_user, has_verified_email
 from octavo.organization.access.auditing import audit
-from octavo.organization.access.members import accept_membership, find_membership, joined, upsert_member
+from octavo.organization.access.members import (
+    accept_membership,
+    find_membership,
+    notify_joined,
+    upsert_member,
+)
 
 from . import store
 
@@ -21,16 +26,18 @@ def _own_domain(tx: Transaction, user_id: str) -> str | None:
 
 
 def list_joinable(tx: Transaction, user_id: str, domain: str) -> list[store.OrgRow]:
-    """Organizations of this domain, when the caller's own verified address is in it."""
+    """Return the organizations that verified this domain, if the caller's own verified address is in it."""
     return store.list_organizations_by_domain(tx, domain) if _own_domain(tx, user_id) == domain else []
 
 
 def join_by_domain(tx: Transaction, actor: Actor, user_id: str, organization_id: str) -> None:
-    """Makes the caller a member with the default role; who is one already stays as they are."""
+    """Add the caller as a member with the default role. An existing member keeps their role."""
     domain = _own_domain(tx, user_id)
     if domain is None:
-        raise BadRequest("Your e-mail address is not verified: sign in once with a link mailed to it.")
-    missing = NotFound(f"There is no organization {organization_id!r} that takes people of {domain}.")
+        raise BadRequest("Your email address isn't verified. Sign in once with an emailed link to verify it.")
+    missing = NotFound(
+        f"Organization {organization_id!r} does not exist or is not open to people with a {domain} address."
+    )
     try:
         org = store.get_organization(tx, organization_id)
     except NotFound:
@@ -40,7 +47,7 @@ def join_by_domain(tx: Transaction, actor: Actor, user_id: str, organization_id:
         raise missing
     if membership is None:
         upsert_member(tx, org.id, user_id, org.default_role)
-        joined(tx, org.id, user_id)
+        notify_joined(tx, org.id, user_id)
         state = {"role": org.default_role, "by": "domain"}
         audit(tx, actor, "member.joined", org.id, ("user", user_id), after=state)
     accept_membership(tx, org.id, user_id)

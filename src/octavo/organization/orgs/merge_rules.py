@@ -1,4 +1,4 @@
-"""What merge rules must hold to when they are saved, and what the expression of a custom one is about."""
+"""Validation of merge rules, and the names that expressions of custom rules can use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from .types import MergeRule
 
 
 class RuledReview(NamedTuple):
-    """``status``: `approved` or `changes-requested`; ``outdated``: the content was edited since."""
+    """Review as custom rules see it. ``status``: `approved` or `changes-requested`; ``outdated``: whether the
+    content was edited since."""
 
     status: str
     reviewer: str
@@ -24,8 +25,8 @@ class RuledReview(NamedTuple):
 
 
 class RuledChange(NamedTuple):
-    """What a custom rule can ask of a change request. ``description`` is plain text, ``created_at`` in ISO 8601;
-    people are ids."""
+    """Change request as custom rules see it. ``description`` is plain text, ``created_at`` is in ISO 8601,
+    and people are IDs."""
 
     id: str
     number: int
@@ -37,7 +38,7 @@ class RuledChange(NamedTuple):
     reviews: Sequence[RuledReview]
 
     def asked_by(self, actor_id: str) -> dict[str, Any]:
-        """The names that an expression reads, when ``actor_id`` wants to merge."""
+        """Return the names that an expression can use when ``actor_id`` wants to merge."""
         return {
             "changeRequest": {
                 "id": self.id,
@@ -61,7 +62,7 @@ _REVIEWS = (
     (RuledReview("approved", "reviewer", False),),
     (RuledReview("changes-requested", "reviewer", False), RuledReview("approved", "other", True)),
 )
-_TRIED = [
+_SAMPLES = [
     RuledChange("change", 1, words, words, outdated, "author", "2026-01-01T00:00:00.000Z", reviews)
     for words in ("", "Install on Debian")
     for outdated in (False, True)
@@ -70,21 +71,22 @@ _TRIED = [
 
 
 def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[MergeRule]) -> None:
-    """Raises NotFound for people from elsewhere, BadRequest for an expression that cannot be read or gives neither
-    true nor false for any change request it is tried with."""
+    """Raise NotFound for people of other organizations, and BadRequest for an expression that is invalid or
+    gives neither true nor false for any sample change request."""
     for index, rule in enumerate(rules):
         if rule.users is not UNSET:
             require_members(tx, organization_id, rule.users, f"mergeRules.rules[{index}].users")
         if rule.expression is not UNSET:
-            reason = _refusal(rule.expression)
+            reason = _explain_refusal(rule.expression)
             if reason is not None:
                 raise BadRequest(f"mergeRules.rules[{index}].expression: {reason}")
 
 
-def _refusal(expression: str) -> str | None:
-    """Why no change request could pass. One that gives a boolean for some of them is taken."""
+def _explain_refusal(expression: str) -> str | None:
+    """Return why no change request could pass. An expression that gives a boolean for some samples is
+    accepted."""
     reason = None
-    for change in _TRIED:
+    for change in _SAMPLES:
         for actor in ("author", "reviewer"):
             try:
                 value = evaluate(expression, change.asked_by(actor))
@@ -93,5 +95,5 @@ def _refusal(expression: str) -> str | None:
                 continue
             if isinstance(value, bool):
                 return None
-            reason = "it gives neither true nor false; a rule compares something"
+            reason = "must be true or false, for example the result of a comparison"
     return reason

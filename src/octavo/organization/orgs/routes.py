@@ -1,4 +1,4 @@
-"""Organizations, and what the API says of itself."""
+"""Operations on organizations, and information about the API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.bodies import given
 from octavo.kit.http.operation import PUBLIC, Area, Call
 from octavo.organization.access.authorization import OrgAccess, SignedIn
-from octavo.organization.access.reach import list_reached
+from octavo.organization.access.reach import list_reachable_organizations
 from octavo.organization.access.roles import Can
 
 from . import domains, joining, settings, store
@@ -29,7 +29,7 @@ operation = Area("orgs").operation
 
 @operation("getApiInformation", "GET", "/", needs=PUBLIC, returns=ApiInformation)
 def get_api_information(call: Call) -> ApiInformation:
-    """The version of this installation."""
+    """Get the version of this server."""
     return ApiInformation(version=version("octavo"), build=version("octavo"))
 
 
@@ -37,9 +37,9 @@ def get_api_information(call: Call) -> ApiInformation:
     "listOrganizationsForAuthenticatedUser", "GET", "/orgs", needs=Can.SIGN_IN, returns=Listing[Organization]
 )
 def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Organization]:
-    """The organizations that the caller is a member of and reaches as they signed in, newest first."""
+    """List the organizations that the caller is a member of and can access with this sign-in, newest first."""
     with call.db.read() as tx:
-        reached = list_reached(tx, caller.actor)
+        reached = list_reachable_organizations(tx, caller.actor)
         found = store.list_organizations(tx, caller.user_id, reached, query.limit, query.page)
         owning = store.list_with_own_team(tx, caller.user_id)
     return present_slice(
@@ -59,7 +59,7 @@ def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listin
     agents="docs:read",
 )
 def get_organization(call: Call, org: OrgAccess) -> Organization:
-    """One organization."""
+    """Get an organization."""
     with call.db.read() as tx:
         row = store.get_organization(tx, org.organization_id)
         owns_team = org.role != "admin" and row.id in store.list_with_own_team(tx, org.user_id)
@@ -75,11 +75,11 @@ def get_organization(call: Call, org: OrgAccess) -> Organization:
     errors=(400,),
 )
 def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) -> Organization:
-    """Changes the settings of an organization: what is left out stays.
+    """Update the settings of an organization. Omitted fields remain unchanged.
 
-    `emailDomains` may name any domains but those of email providers. One lets people in, and offers the organization's
-    identity providers at sign-in, once it is proved to be the organization's by `proveEmailDomain` or by the server
-    administrator. `provedEmailDomains` in the answer says which are.
+    `emailDomains` can contain any domains except those of public email providers. A domain lets people join,
+    and offers the organization's identity providers at sign-in, once it is verified with `proveEmailDomain`
+    or by the server administrator. `provedEmailDomains` in the response lists the verified domains.
     """
     with call.db.write() as tx:
         after = settings.update(tx, org, given(body))
@@ -95,7 +95,8 @@ def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) ->
     extension=True,
 )
 def list_email_domains(call: Call, org: OrgAccess) -> EmailDomains:
-    """The e-mail domains of an organization, whether each is proved, by what, and which DNS record would prove it."""
+    """List the email domains of an organization, with their verification and the DNS record that verifies
+    each."""
     with call.db.read() as tx:
         row = store.get_organization(tx, org.organization_id)
     return EmailDomains([present_domain(call, row, domain) for domain in row.email_domains])
@@ -111,14 +112,16 @@ def list_email_domains(call: Call, org: OrgAccess) -> EmailDomains:
     extension=True,
 )
 def prove_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailDomain:
-    """Looks whether a domain is the organization's, and says what was found.
+    """Verify an email domain and return the result.
 
-    It is when an administrator has a verified address in it, or when its DNS has the TXT record that `record` names.
-    The name servers are asked for five seconds at most; 503 when none answers. A domain once proved stays so until
-    it is taken out of `emailDomains`.
+    A domain is verified when its DNS has the TXT record in `record`, or when the server administrator
+    verifies it in a session. Name servers are queried for at most five seconds; the operation returns 503 if
+    none answers. A domain remains verified until it is removed from `emailDomains`.
     """
     domain = email_domain.lower()
-    return present_domain(call, domains.prove(call.context, org.actor, org.organization_id, domain), domain)
+    return present_domain(
+        call, domains.verify_domain(call.context, org.actor, org.organization_id, domain), domain
+    )
 
 
 @operation(
@@ -129,10 +132,10 @@ def prove_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailDo
     errors=(400, 404),
 )
 def join_organization(call: Call, caller: SignedIn, organization_id: str) -> None:
-    """Joins an organization that takes people with the domain of one's verified e-mail address.
+    """Join an organization that is open to people with the domain of the caller's verified email address.
 
-    The caller gets the organization's default role. 404 alike for an organization that is not there and for one
-    that does not take them.
+    The caller gets the organization's default role. Returns 404 both for an organization that doesn't exist
+    and for one that isn't open to the caller.
     """
     with call.db.write() as tx:
         joining.join_by_domain(tx, caller.actor, caller.user_id, organization_id)
@@ -146,9 +149,9 @@ def join_organization(call: Call, caller: SignedIn, organization_id: str) -> Non
     returns=FoundOrganizations,
 )
 def get_organizations_for_email_domain(call: Call, caller: SignedIn, email_domain: str) -> FoundOrganizations:
-    """The organizations that the caller may join by the domain of their verified address.
+    """List the organizations that the caller can join by the domain of their verified email address.
 
-    For any other domain the answer is empty: nothing is told of who uses it.
+    For any other domain the list is empty, so it does not reveal who uses that domain.
     """
     domain = email_domain.lower()
     with call.db.read() as tx:

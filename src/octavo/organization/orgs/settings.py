@@ -1,4 +1,4 @@
-"""What the settings of an organization must hold to."""
+"""Validation and changes of organization settings."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ from .types import Hostname, MergeRules, SitePointer
 
 
 def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raises BadRequest for an organization of an archive with a host name that it could not be given here."""
+    """Raise BadRequest for an organization in an archive whose hostname is invalid or taken on this server."""
     hostname = row.get("hostname")
     try:
         msgspec.convert(hostname, Hostname | None)
     except msgspec.ValidationError as error:
         raise BadRequest(f"hostname: {error}") from None
     if hostname is not None and store.hostname_is_taken(tx, hostname):
-        raise BadRequest("hostname: taken")
+        raise BadRequest("hostname: already taken. Choose another one")
 
 
 def update(tx: Transaction, access: OrgAccess, given: Mapping[str, Any]) -> store.OrgRow:
-    """Sets what is given of title, host name, default role, domains and what ``OrgSettings`` has. Raises BadRequest, Forbidden, and NotFound for things of others."""
+    """Update the given values of title, hostname, default role, email domains, and the fields of
+    ``OrgSettings``. Raises BadRequest, Forbidden, and NotFound for objects of other organizations."""
     before = store.get_organization(tx, access.organization_id)
     _update(tx, access.actor, before, given)
     after = store.get_organization(tx, access.organization_id)
@@ -48,14 +49,14 @@ def update(tx: Transaction, access: OrgAccess, given: Mapping[str, Any]) -> stor
 def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str, Any]) -> None:
     hostname = given.get("hostname", org.hostname)
     if hostname != org.hostname and store.hostname_is_taken(tx, hostname, org.id):
-        raise BadRequest("hostname: taken")
+        raise BadRequest("hostname: already taken. Choose another one")
     default_content: SitePointer | None = given.get("default_content")
     if default_content is not None:
         site = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=default_content.site)
         if site != org.id:
-            raise NotFound(f"defaultContent: there is no site {default_content.site!r} here.")
+            raise NotFound(f"defaultContent: this organization has no site {default_content.site!r}.")
     if given.get("sso") and not org.settings.sso and not list_active_providers(tx, org.id):
-        raise BadRequest("sso: add a SAML provider first, or nobody but administrators could come in")
+        raise BadRequest("sso: add a SAML provider first. Without one, only administrators could sign in")
     merge_rules: MergeRules | None = given.get("merge_rules")
     if merge_rules is not None and merge_rules.rules is not UNSET:
         require_merge_rules(tx, org.id, merge_rules.rules)
@@ -79,15 +80,15 @@ def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str
 
 
 def _difference(before: store.OrgRow, after: store.OrgRow) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings that differ, as they were and as they are."""
-    was, is_now = _flat(before), _flat(after)
+    """Return the settings that differ, before and after."""
+    was, is_now = _flatten(before), _flatten(after)
     names = [name for name in was if was[name] != is_now[name]]
     return {name: was[name] for name in names}, {name: is_now[name] for name in names}
 
 
-def _flat(org: store.OrgRow) -> dict[str, Any]:
+def _flatten(org: store.OrgRow) -> dict[str, Any]:
     found = msgspec.structs.asdict(org)
-    del found["proved"]  # says so itself
+    del found["proved"]  # audited by its own events
     found |= msgspec.structs.asdict(found.pop("settings"))
     return {_camel(name): value for name, value in found.items()}
 

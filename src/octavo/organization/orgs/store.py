@@ -1,4 +1,4 @@
-"""Organizations."""
+"""Organizations: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from octavo.kit.db.pagination import Slice, list_page
 
 
 class OrgSettings(Struct, frozen=True, omit_defaults=True):
-    """What is shown and seldom asked for; kept as JSON in ``organizations.settings``."""
+    """Settings that are shown but seldom queried, stored as JSON in ``organizations.settings``."""
 
     logo: str | None = None
     sso: bool = False
@@ -27,8 +27,8 @@ class OrgSettings(Struct, frozen=True, omit_defaults=True):
 
 
 Proof = Literal["dns", "operator"]
-"""By what a domain is known to be an organization's: a record, or the operator. That somebody there has a mailbox in it
-says nothing about the domain."""
+"""How a domain was verified: by a DNS record or by the server administrator. That someone has a mailbox in a
+domain does not verify it."""
 
 
 class DomainProof(Struct, frozen=True):
@@ -37,7 +37,7 @@ class DomainProof(Struct, frozen=True):
 
 
 class OrgRow(Struct, frozen=True):
-    """``proved``: those of ``email_domains`` that are proved to be its own."""
+    """Organization. ``proved``: the verified domains among ``email_domains``."""
 
     id: str
     title: str
@@ -71,7 +71,7 @@ def _with_proofs(tx: Transaction, orgs: list[OrgRow]) -> list[OrgRow]:
         return orgs
     found: dict[str, dict[str, DomainProof]] = {}
     for id, domain, proof, proved_at in tx.all(
-        # An older process beside this one may still note an address.
+        # An older process that runs alongside may still record proofs by address.
         """SELECT organization_id, domain, proof, proved_at FROM proved_domains
            WHERE organization_id IN :orgs AND proof IN ('dns', 'operator')""",
         orgs=naming,
@@ -88,12 +88,12 @@ def get_organization(tx: Transaction, organization_id: str) -> OrgRow:
 
 
 def is_first_organization(tx: Transaction, organization_id: str) -> bool:
-    """Whether there is no other one."""
+    """Return whether no other organization exists."""
     return tx.one("SELECT 1 FROM organizations WHERE id <> :org LIMIT 1", org=organization_id) is None
 
 
 def is_trusted(tx: Transaction, organization_id: str) -> bool:
-    """Whether the operator vouches for the names and addresses of its sites."""
+    """Return whether the server administrator vouches for the hostnames and URLs of the organization's sites."""
     found = "SELECT 1 FROM trusted_organizations WHERE organization_id = :org"
     return tx.one(found, org=organization_id) is not None
 
@@ -110,14 +110,14 @@ def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | No
     return _org(row) if row else None
 
 
-HOSTNAME_RESTS = 365 * 24 * 3_600_000
-"""Milliseconds for which a host name that an organization gave up is no other one's."""
-_MOST_FORMER = 10
-"""Former host names of an organization; older ones are free."""
+HOSTNAME_RESERVED = 365 * 24 * 3_600_000
+"""Milliseconds during which no other organization can take a released hostname."""
+_MAX_FORMER_HOSTNAMES = 10
+"""Maximum number of former hostnames per organization. Older ones are released."""
 
 
 def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgRow | None:
-    """The organization that gave up this name last, as long as nobody else has it."""
+    """Return the organization that last released this hostname, as long as no other one has taken it."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM organization_former_hostnames f JOIN organizations o ON o.id = f.organization_id
             WHERE f.hostname = :hostname""",
@@ -129,7 +129,8 @@ def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgR
 def list_organizations(
     tx: Transaction, user_id: str, organization_ids: list[str], limit: int, page: str | None
 ) -> Slice[tuple[OrgRow, str | None]]:
-    """Those of these organizations that a person is an enabled member of, newest first, each with their role there."""
+    """Return those of these organizations of which a person is an enabled member, newest first, with their
+    role."""
     source = """FROM organizations o JOIN members m ON m.organization_id = o.id
                 WHERE m.user_id = :user AND m.disabled = 0 AND o.id IN :reached"""
     found = list_page(
@@ -143,7 +144,7 @@ def list_organizations(
 
 def insert_organization(tx: Transaction, title: str, hostname: str) -> OrgRow:
     org = OrgRow(ids.new_id(), title, hostname, now(), "read", [], OrgSettings())
-    _take_hostname(tx, hostname)
+    _claim_hostname(tx, hostname)
     tx.run(
         """INSERT INTO organizations (id, title, hostname, created_at, default_role)
            VALUES (:id, :title, :hostname, :at, :role)""",
@@ -157,25 +158,25 @@ def insert_organization(tx: Transaction, title: str, hostname: str) -> OrgRow:
 
 
 def hostname_is_taken(tx: Transaction, hostname: str, organization_id: str = "") -> bool:
-    """Whether another organization has a host name, or gave it up not long ago."""
+    """Return whether another organization has this hostname or released it recently."""
     row = tx.one(
         """SELECT 1 FROM organizations WHERE hostname = :name AND id <> :org
            UNION ALL SELECT 1 FROM organization_former_hostnames
            WHERE hostname = :name AND organization_id <> :org AND given_up_at > :since""",
         name=hostname,
         org=organization_id,
-        since=now() - HOSTNAME_RESTS,
+        since=now() - HOSTNAME_RESERVED,
     )
     return row is not None
 
 
-def _take_hostname(tx: Transaction, hostname: str) -> None:
+def _claim_hostname(tx: Transaction, hostname: str) -> None:
     tx.run("DELETE FROM organization_former_hostnames WHERE hostname = :name", name=hostname)
 
 
 def change_hostname(tx: Transaction, org: OrgRow, hostname: str) -> None:
-    """Give an organization another host name. Old links lead to it by the former one."""
-    _take_hostname(tx, hostname)
+    """Change the hostname of an organization. Old links keep working through the former hostname."""
+    _claim_hostname(tx, hostname)
     if org.hostname is not None:
         tx.run(
             """INSERT INTO organization_former_hostnames (hostname, organization_id, given_up_at)
@@ -189,7 +190,7 @@ def change_hostname(tx: Transaction, org: OrgRow, hostname: str) -> None:
                  SELECT hostname FROM organization_former_hostnames WHERE organization_id = :org
                  ORDER BY given_up_at DESC, hostname LIMIT :most)""",
             org=org.id,
-            most=_MOST_FORMER,
+            most=_MAX_FORMER_HOSTNAMES,
         )
     update_organization(tx, org.id, {"hostname": hostname})
 
@@ -200,7 +201,7 @@ def update_organization(tx: Transaction, organization_id: str, columns: dict[str
 
 
 def forget_default_site(tx: Transaction, organization_id: str, site_id: str) -> None:
-    """For a site that goes: the organization shows nothing by default any more, if it was that."""
+    """Clear the organization's default content if it is this site, which is being deleted."""
     settings = get_organization(tx, organization_id).settings
     if settings.default_content is not None and settings.default_content.get("site") == site_id:
         settings = msgspec.structs.replace(settings, default_content=None)
@@ -208,15 +209,17 @@ def forget_default_site(tx: Transaction, organization_id: str, site_id: str) -> 
 
 
 def set_default_site(tx: Transaction, organization_id: str, site_id: str) -> None:
-    """Makes a site what the organization shows by default."""
+    """Set a site as the organization's default content."""
     settings = get_organization(tx, organization_id).settings
     settings = msgspec.structs.replace(settings, default_content={"type": "site", "site": site_id})
     update_organization(tx, organization_id, {"settings": msgspec.json.encode(settings).decode()})
 
 
 def list_organizations_by_domain(tx: Transaction, domain: str) -> list[OrgRow]:
-    """The organizations that people with an address in this domain may join, oldest first. No domain in which anybody
-    gets a mailbox is anybody's, whatever was once noted."""
+    """Return the organizations that people with an email address in this domain can join, oldest first.
+
+    A domain of a public email provider belongs to nobody, even if it was once recorded.
+    """
     if is_free_mail(domain):
         return []
     rows = tx.all(
@@ -232,7 +235,8 @@ def set_email_domains(tx: Transaction, organization_id: str, domains: list[str])
 
 
 def insert_proof(tx: Transaction, organization_id: str, domain: str, proof: Proof) -> bool:
-    """Whether it was not proved before. What an older version noted of an address is no proof."""
+    """Record the verification of a domain. Return False if it was already verified. A proof by address from
+    an older version doesn't count."""
     return bool(
         tx.all(
             """INSERT INTO proved_domains (organization_id, domain, proof, proved_at)
@@ -256,7 +260,7 @@ def forget_proofs(tx: Transaction, organization_id: str, domains: list[str]) -> 
 
 
 def list_with_own_team(tx: Transaction, user_id: str) -> set[str]:
-    """The organizations in which somebody owns a team."""
+    """Return the IDs of organizations in which a user owns a team."""
     rows = tx.all(
         """SELECT DISTINCT t.organization_id FROM team_members x JOIN teams t ON t.id = x.team_id
            WHERE x.user_id = :user AND x.role = 'owner'""",

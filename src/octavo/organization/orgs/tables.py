@@ -1,4 +1,4 @@
-"""What the tables of organizations are."""
+"""Declarations of the tables of organizations."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ declare(
     Table(
         name="organization_former_hostnames",
         of_organization="organization_id = :org",
-        stays="names rest where they were given up",
+        stays="hostnames are reserved on the server where they were released",
     ),
     Table(
         name="trusted_organizations",
         of_organization="organization_id = :org",
-        stays="the operator here vouches for nobody elsewhere",
+        stays="trust applies only on this server",
     ),
     Table(
         name="proved_domains",
         of_organization="organization_id = :org",
-        stays="what proves a domain here proves nothing in another installation",
+        stays="the verification of a domain applies only on this server",
         values={"proof": get_args(Proof)},
     ),
 )

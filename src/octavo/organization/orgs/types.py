@@ -1,4 +1,4 @@
-"""What organizations can be called, what must hold to merge, and what they show first."""
+"""Types of hostnames, merge rules, and the default content of organizations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewer
 
 
 class MergeRule(Struct, omit_defaults=True):
-    """``users``: of the rules that name reviewers, and of `allow_bypass`; ``expression``: of `custom`."""
+    """Merge rule. ``users``: for rules that name reviewers and for `allow_bypass`. ``expression``: for
+    `custom`."""
 
     rule: RuleName
     users: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
@@ -24,20 +25,22 @@ class MergeRule(Struct, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if (self.rule in _NAMING_USERS) != (self.users is not UNSET):
-            raise ValueError(f"users: expected with {', '.join(_NAMING_USERS)}, and only there")
+            raise ValueError(
+                f"users: required for the rules {', '.join(_NAMING_USERS)} and not allowed for others"
+            )
         if (self.rule == "custom") != (self.expression is not UNSET):
-            raise ValueError("expression: expected with custom, and only there")
+            raise ValueError("expression: required for the rule custom and not allowed for others")
 
 
 class MergeRules(Struct, omit_defaults=True):
-    """``rules`` belongs to the type `rules` alone."""
+    """Merge rules of an organization. Only the type `rules` has ``rules``."""
 
     type: Literal["none", "rules"]
     rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if (self.type == "rules") != (self.rules is not UNSET):
-            raise ValueError("rules: expected with the type `rules`, and only there")
+            raise ValueError("rules: required for the type `rules` and not allowed otherwise")
 
 
 class SitePointer(Struct, tag="site"):

@@ -1,4 +1,4 @@
-"""Organizations on the wire."""
+"""Wire types of organizations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Domain = Annotated[
     str,
     Meta(max_length=253, pattern=r"^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}\Z"),
 ]
-"""A host name as behind the @ of an address."""
+"""Hostname as it appears after the @ of an email address."""
 
 
 class ApiInformation(Struct):
@@ -63,7 +63,7 @@ class Organization(Struct, rename="camel"):
 
 
 class DnsRecord(Struct):
-    """What to publish in the DNS of a domain, so that it is proved."""
+    """DNS record that verifies a domain."""
 
     name: str
     value: str
@@ -71,7 +71,7 @@ class DnsRecord(Struct):
 
 
 class EmailDomain(Struct, rename="camel"):
-    """A domain lets people in once it is proved: `proof` says by what, and is left out before."""
+    """Email domain. Once it is verified, it lets people join, and `proof` tells how it was verified."""
 
     domain: str
     proved: bool
@@ -110,7 +110,8 @@ class FoundOrganizations(Struct):
 def present_organization(
     to: Recipient, org: OrgRow, role: str | None, *, owns_team: bool = False
 ) -> Organization:
-    """``owns_team``: whether the caller owns a team there, which administrators need not."""
+    """Return an organization. ``owns_team``: whether the caller owns a team there; irrelevant for
+    administrators."""
     may = permissions("organization", role, reach_for(to))
     if owns_team:
         may = {
@@ -151,7 +152,7 @@ def present_domain(to: Recipient, org: OrgRow, domain: str) -> EmailDomain:
 
 
 def present_to_outsider(to: Recipient, org: OrgRow, domain: str) -> Organization:
-    """What somebody sees who could join by the domain of their address: no settings, no people."""
+    """Return an organization for a person who could join by email domain: without settings and people."""
     shown = present_organization(to, org, None)
     shown.email_domains = shown.proved_email_domains = [domain]
     shown.merge_rules = {"type": "none"}

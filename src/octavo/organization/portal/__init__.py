@@ -1,2 +1,2 @@
-"""The few pages that people are sent to: signing in, taking an invitation, and what single sign-on asks. All they do,
-the API does."""
+"""Pages that people are redirected to: sign-in, invitations, single sign-on, and consent. They use the API
+for everything."""

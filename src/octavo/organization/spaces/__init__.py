@@ -1,3 +1,3 @@
-"""Spaces and collections: the containers of content."""
+"""Spaces and collections, which contain content."""
 
 from . import tables as tables

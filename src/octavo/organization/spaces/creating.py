@@ -1,4 +1,4 @@
-"""New spaces and collections, at the end of where they are put."""
+"""Creation of spaces and collections, placed last among their siblings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def create_space(
     language: str | None = None,
     edit_mode: EditMode = "live",
 ) -> SpaceRow:
-    """An empty space, in the collection ``parent``. Raises NotFound or Forbidden for a parent that the caller may not fill."""
+    """Create an empty space in the collection ``parent``. Raises NotFound or Forbidden for a parent in which
+    the caller can't create content."""
     placing.require_parent(tx, org, parent)
     space = store.insert_space(
         tx,
@@ -42,7 +43,8 @@ def create_space(
 def create_collection(
     tx: Transaction, org: OrgAccess, title: str, *, parent: str | None = None
 ) -> CollectionRow:
-    """An empty collection, in the collection ``parent``. Raises NotFound or Forbidden as ``create_space``, BadRequest where it would lie too deep."""
+    """Create an empty collection in the collection ``parent``. Raises NotFound or Forbidden like
+    ``create_space``, and BadRequest if it would be nested too deeply."""
     placing.require_parent(tx, org, parent)
     placing.require_depth(tx, parent, 1)
     made = store.insert_collection(tx, organization_id=org.organization_id, parent_id=parent, title=title)

@@ -1,7 +1,7 @@
-"""A copy of a space: everything main holds, as the first revision of a new branch.
+"""Duplication of a space: everything in main becomes the first revision of a new branch.
 
-Rows are copied inside the database, by the packages that own them (``hooks``): of a small space in one transaction, of
-a large one in short transactions before the one that makes the copy visible.
+Rows are copied inside the database by the packages that own them (``hooks``): for a small space in one
+transaction, for a large one in short transactions before the one that makes the copy visible.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from octavo.organization.access.rights.store import copy_grants
 from octavo.organization.access.roles import Can
 
 from . import placing, store
-from .hooks import Beginning, Copy, begun, copied, list_writes
+from .hooks import Copy, NewSpace, list_writes, notify_copied, notify_created
 from .store import SpaceRow
-from .trash import BEING_MADE, GIVEN_UP
+from .trash import ABANDONED, UNFINISHED
 from .types import MAX_TITLE
 
 _SUFFIX = " (copy)"
@@ -32,9 +32,11 @@ _SUFFIX = " (copy)"
 
 @contextmanager
 def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
-    """What one call of ``duplicate_space`` in the block needs: of a large space a copy that nobody sees yet, with what
-    main holds now; None for a small one. Called outside of any transaction; a block that fails leaves nothing. Raises
-    as ``duplicate_space``."""
+    """Provide what one call of ``duplicate_space`` in the block needs: for a large space, a copy of main that
+    nobody can see yet; for a small one, None.
+
+    Call this outside any transaction; a failing block leaves nothing behind. Raises like ``duplicate_space``.
+    """
     with db.read() as tx:
         placing.require_parent(tx, space.organization, store.get_space(tx, space.space_id).collection_id)
         writes = list_writes(tx, space.space_id)
@@ -42,39 +44,39 @@ def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
         yield None
         return
     with db.write() as tx:
-        copy_id = _begin(tx, space)
+        copy_id = _insert_invisible_copy(tx, space)
     try:
         for write in writes:
             with short_write(db) as tx:
-                _hold(tx, copy_id)
+                _lock_copy(tx, copy_id)
                 write(tx, copy_id)
         yield copy_id
     except BaseException:
         with db.write() as tx:
-            _give_up(tx, copy_id)
+            _discard_copy(tx, copy_id)
         raise
 
 
 def duplicate_space(tx: Transaction, space: SpaceAccess, prepared: str | None) -> SpaceRow:
-    """Puts a copy right behind the original, with its settings and what was granted there. Raises NotFound or Forbidden
-    where the caller may not, or may no longer, copy the space or create content at its place."""
+    """Place a copy right after the original, with its settings and grants. Raises NotFound or Forbidden if
+    the caller can't, or no longer can, duplicate the space or create content in its place."""
     space = space_access(tx, space.actor, Can.ADMIN, space.space_id)
     placing.lock_order(tx, space.organization_id)
     source = store.get_space(tx, space.space_id)
     placing.require_parent(tx, space.organization, source.collection_id)
     if prepared is None:
-        # Holds off who would make a revision meanwhile: the copy is of one state.
+        # Block new revisions in the meantime, so that the copy shows a single state.
         tx.one(f"SELECT 1 FROM branches WHERE id = :branch{tx.for_update}", branch=source.main_branch)
-    copy_id = prepared or _begin(tx, space)
-    _hold(tx, copy_id)
-    made = _finish(tx, source, Copy(source.id, copy_id, written=prepared is not None))
+    copy_id = prepared or _insert_invisible_copy(tx, space)
+    _lock_copy(tx, copy_id)
+    made = _publish_copy(tx, source, Copy(source.id, copy_id, written=prepared is not None))
     after = {"title": made.title, "duplicateOf": source.id}
     audit(tx, space.actor, "space.created", space.organization_id, ("space", made.id), after=after)
     return made
 
 
-def _begin(tx: Transaction, space: SpaceAccess) -> str:
-    """A space that nobody sees, with a main branch that has not come to its first revision; its id."""
+def _insert_invisible_copy(tx: Transaction, space: SpaceAccess) -> str:
+    """Create an invisible space whose main branch has no first revision yet, and return its ID."""
     copy_id, branch_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
     tx.run(
         """INSERT INTO spaces (id, organization_id, rank, title, main_branch, main_revision, created_by, created_at,
@@ -86,25 +88,26 @@ def _begin(tx: Transaction, space: SpaceAccess) -> str:
         revision=revision_id,
         by=space.user_id,
         at=moment,
-        being_made=BEING_MADE,
+        being_made=UNFINISHED,
         source=space.space_id,
     )
-    begun(tx, Beginning(copy_id, branch_id, revision_id, space.user_id, counts=False))
+    notify_created(tx, NewSpace(copy_id, branch_id, revision_id, space.user_id, counts=False))
     return copy_id
 
 
-def _hold(tx: Transaction, copy_id: str) -> None:
-    """Makes sure that nobody removes a copy while this transaction writes it. Raises NotFound where it is gone."""
+def _lock_copy(tx: Transaction, copy_id: str) -> None:
+    """Lock an unfinished copy so that nobody removes it while this transaction writes it. Raises NotFound if
+    it is gone."""
     if not tx.one(
         f"SELECT 1 FROM spaces WHERE id = :id AND deleted_at = :being_made{tx.for_update}",
         id=copy_id,
-        being_made=BEING_MADE,
+        being_made=UNFINISHED,
     ):
-        raise NotFound("The copy was removed while it was made.")
+        raise NotFound("The copy was deleted while it was being created. Try again.")
 
 
-def _finish(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
-    """Makes a copy visible, with all that is not written yet."""
+def _publish_copy(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
+    """Make a copy visible after writing everything that is still missing."""
     moment = now()
     if not tx.run(
         """UPDATE spaces SET (collection_id, emoji, icon, language, edit_mode, default_level, merge_rules) = (
@@ -118,9 +121,11 @@ def _finish(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
         id=copy.copy_id,
         organization=source.organization_id,
     ):
-        raise NotFound("The space went to another organization while it was copied.")
+        raise NotFound(
+            "The space was transferred to another organization while it was being duplicated. Try again."
+        )
     copy_grants(tx, "space", source.id, copy.copy_id)
-    copied(tx, copy)
+    notify_copied(tx, copy)
     emit(
         tx,
         "space_duplicated",
@@ -131,13 +136,13 @@ def _finish(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
     return store.get_space(tx, copy.copy_id)
 
 
-def _give_up(tx: Transaction, copy_id: str) -> None:
-    """Has a copy removed that was not finished."""
+def _discard_copy(tx: Transaction, copy_id: str) -> None:
+    """Remove an unfinished copy with a job."""
     if tx.run(
         "UPDATE spaces SET deleted_at = :given_up WHERE id = :id AND deleted_at = :being_made",
-        given_up=GIVEN_UP,
+        given_up=ABANDONED,
         id=copy_id,
-        being_made=BEING_MADE,
+        being_made=UNFINISHED,
     ):
         organization = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=copy_id)
         jobs.enqueue(tx, "purgeSpaces", organization=organization, key=f"purgeSpaces {organization}")

@@ -1,6 +1,8 @@
-"""Texts and files are kept once by their hash, for all spaces together. What a purged space used may be used
-elsewhere, or be in use again a moment later by an import that found it there: so it is noted as released, and
-a day after removed, unless something names it by then. Whoever stores a text or a file again retains it.
+"""Removal of unused texts and files, which are stored once by hash for all spaces.
+
+What a purged space used may be used elsewhere, or be in use again a moment later through an import that found
+it. So it is recorded as released and removed a day later, unless something references it by then. Code that
+stores a text or file again must call ``retain``.
 """
 
 from __future__ import annotations
@@ -15,14 +17,14 @@ from octavo.kit.db.tables import Content, content_columns
 from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs
 
-from .hooks import forget_texts
+from .hooks import notify_unnamed_texts
 
 WAIT = 24 * 3_600_000
 _BATCH = 500
 
 
 def release(tx: Transaction, content: Content, hashes_sql: str, **parameters: Any) -> None:
-    """Notes that what a SELECT gives, whose one column is called ``hash``, may have lost its last use."""
+    """Record that content may be unused. The SELECT returns its hashes in one column named ``hash``."""
     tx.run(
         f"""INSERT INTO unused (kind, hash, released_at)
             SELECT DISTINCT :kind, used.hash, :at FROM ({hashes_sql}) AS used WHERE used.hash IS NOT NULL
@@ -34,7 +36,7 @@ def release(tx: Transaction, content: Content, hashes_sql: str, **parameters: An
 
 
 def release_space(tx: Transaction, space_id: str) -> None:
-    """Releases everything that the rows of a space name, in whichever table."""
+    """Release everything that rows of a space reference, in any table."""
     for content in ("text", "file"):
         for table, column in content_columns(content):
             if table.of_space:
@@ -48,7 +50,7 @@ def release_space(tx: Transaction, space_id: str) -> None:
 
 
 def retain(tx: Transaction, content: Content, hashes: Sequence[str]) -> None:
-    """Takes back the notes of what is stored again, before it is relied on."""
+    """Delete the release records of content that is stored again, before it is relied on."""
     for start in range(0, len(hashes), _BATCH):
         tx.run(
             "DELETE FROM unused WHERE kind = :kind AND hash IN :hashes",
@@ -65,7 +67,7 @@ def is_released(tx: Transaction, content: Content, hash: str) -> bool:
 
 
 def _remove(context: Context, content: Content, before: int) -> bool:
-    """One batch, in one transaction; False when there is no more."""
+    """Remove one batch in one transaction. Return False when there is no more."""
     unnamed = " AND ".join(
         f"NOT EXISTS (SELECT 1 FROM {table.name} t WHERE t.{column.name} = u.hash)"
         for table, column in content_columns(content)
@@ -80,9 +82,9 @@ def _remove(context: Context, content: Content, before: int) -> bool:
         )
         gone = [hash for hash, is_unnamed in rows if is_unnamed]
         if content == "text":
-            forget_texts(tx, gone)
+            notify_unnamed_texts(tx, gone)
         else:
-            # Before the note goes: who waits to retain it then finds the file gone, and stores it.
+            # Delete the file before its release record, so that a process waiting to retain it stores it again.
             for hash in gone:
                 context.files.delete(hash)
         retain(tx, content, [hash for hash, _ in rows])
@@ -91,7 +93,7 @@ def _remove(context: Context, content: Content, before: int) -> bool:
 
 @jobs.job("removeUnused", seconds=3600)
 def remove_unused(context: Context) -> None:
-    """Removes texts and files that nothing has named for a day."""
+    """Remove texts and files that have been unused for a day."""
     before = now() - WAIT
     for content in ("text", "file"):
         while _remove(context, content, before):

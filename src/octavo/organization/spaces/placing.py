@@ -1,4 +1,5 @@
-"""Where spaces and collections are: mixed in one order under a collection, or at the top of the organization."""
+"""Order of spaces and collections, which are mixed under a collection or at the top level of the
+organization."""
 
 from __future__ import annotations
 
@@ -25,19 +26,19 @@ from octavo.organization.access.roles import ORGANIZATION, Can, at_least
 from . import store
 
 MAX_DEPTH = 16
-"""How deep collections may lie in each other."""
+"""Maximum nesting depth of collections."""
 
 
 class Placed(NamedTuple):
-    """A space or collection among its siblings."""
+    """Space or collection among its siblings."""
 
     rank: str
     kind: Kind
     id: str
 
 
-class Neighbour(Struct, frozen=True):
-    """What something is to be before or after, as a body named it."""
+class Neighbor(Struct, frozen=True):
+    """Sibling before or after which something is to be placed, as named in a body."""
 
     kind: Kind
     id: str
@@ -45,21 +46,24 @@ class Neighbour(Struct, frozen=True):
 
 
 def require_parent(tx: Transaction, org: OrgAccess, parent_id: str | None) -> None:
-    """A parent named in a body must be a collection of the same organization that the caller may fill.
+    """Raise NotFound or Forbidden unless the parent is a collection of the organization in which the caller
+    can create content.
 
-    None is the top of the organization, for who may create content there.
+    None is the top level of the organization, for people who can create content there.
     """
     if parent_id is not None:
         parent = collection_access(tx, org.actor, Can.CREATE, parent_id)
         if parent.organization_id != org.organization_id:
-            raise NotFound(f"parent: there is no collection {parent_id!r} in this organization.")
+            raise NotFound(f"parent: this organization has no collection {parent_id!r}.")
         return
     if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
-        raise Forbidden("parent: the top of the organization is for those who may create content in it.")
+        raise Forbidden(
+            "parent: you can't create content at the top level of this organization. Choose a collection where you can."
+        )
 
 
-def depth(tx: Transaction, collection_id: str | None) -> int:
-    """How many collections lie on the way down to and including this one; 0 for the top."""
+def collection_depth(tx: Transaction, collection_id: str | None) -> int:
+    """Return the depth of a collection, counting itself; 0 for the top level."""
     count = 0
     while collection_id is not None:
         collection_id = tx.value("SELECT parent_id FROM collections WHERE id = :id", id=collection_id)
@@ -68,13 +72,13 @@ def depth(tx: Transaction, collection_id: str | None) -> int:
 
 
 def require_depth(tx: Transaction, parent_id: str | None, height: int) -> None:
-    """Raises BadRequest when collections of ``height`` levels would lie too deep in ``parent_id``."""
-    if depth(tx, parent_id) + height > MAX_DEPTH:
-        raise BadRequest(f"parent: collections lie at most {MAX_DEPTH} deep")
+    """Raise BadRequest when collections of ``height`` levels would be nested too deeply in ``parent_id``."""
+    if collection_depth(tx, parent_id) + height > MAX_DEPTH:
+        raise BadRequest(f"parent: collections can be nested at most {MAX_DEPTH} levels deep")
 
 
 def lock_order(tx: Transaction, organization_id: str) -> None:
-    """Holds off others who move things in the organization until this transaction ends."""
+    """Lock the order of the organization until this transaction ends."""
     tx.one(f"SELECT id FROM organizations WHERE id = :id{tx.for_update}", id=organization_id)
 
 
@@ -83,13 +87,13 @@ def move(
     access: SpaceAccess | CollectionAccess,
     parent: str | None | UnsetType,
     *,
-    before: Neighbour | None,
-    after: Neighbour | None,
+    before: Neighbor | None,
+    after: Neighbor | None,
 ) -> None:
-    """Puts a space or collection under ``parent`` (UNSET: where it lies), at a position or without one at the end.
+    """Move a space or collection to ``parent`` (UNSET: its current parent), to a position or to the end.
 
-    Raises BadRequest for a position that is not there, Conflict when nothing would change, NotFound for a
-    parent or neighbour the caller does not see, Forbidden when that changes a role above the caller's own.
+    Raises BadRequest for an invalid position, Conflict when nothing would change, NotFound for a parent or
+    sibling that the caller can't see, and Forbidden when the move would change a role above the caller's own.
     """
     moved = ObjectAccess.of(access)
     table, column = ("spaces", "collection_id") if moved.kind == "space" else ("collections", "parent_id")
@@ -116,8 +120,8 @@ def _place(
     moved: tuple[Kind, str],
     old: tuple[str | None, str],
     parent_id: str | None,
-    before: Neighbour | None,
-    after: Neighbour | None,
+    before: Neighbor | None,
+    after: Neighbor | None,
 ) -> None:
     kind, id = moved
     old_parent, old_rank = old
@@ -129,12 +133,12 @@ def _place(
     siblings = [s for s in list_siblings(tx, org.organization_id, parent_id) if s[1:] != moved]
     if before is None and after is None:
         if parent_id == old_parent:
-            raise Conflict("It lies there already.")
+            raise Conflict("It is already in this place.")
         rank = rank_between(siblings[-1].rank if siblings else None, None)
     else:
         index = _index(tx, org, moved, siblings, before, after)
         if parent_id == old_parent and sum(s < Placed(old_rank, *moved) for s in siblings) == index:
-            raise Conflict("It is there already.")
+            raise Conflict("It is already at this position.")
         rank = _rank_at(tx, siblings, index)
     if kind == "space":
         store.update_space(tx, id, collection_id=parent_id, rank=rank)
@@ -143,7 +147,7 @@ def _place(
 
 
 def list_siblings(tx: Transaction, organization_id: str, parent_id: str | None) -> list[Placed]:
-    """Everything at a place, in order."""
+    """Return all spaces and collections in a place, in order."""
     place = "= :parent" if parent_id else "IS NULL"
     rows = tx.all(
         f"""SELECT rank, 'space', id FROM spaces
@@ -158,11 +162,11 @@ def list_siblings(tx: Transaction, organization_id: str, parent_id: str | None) 
 
 
 def rank_behind(
-    tx: Transaction, organization_id: str, parent_id: str | None, neighbour: tuple[Kind, str]
+    tx: Transaction, organization_id: str, parent_id: str | None, neighbor: tuple[Kind, str]
 ) -> str:
-    """A rank right behind something that lies in ``parent_id``."""
+    """Return a rank right after a sibling in ``parent_id``."""
     siblings = list_siblings(tx, organization_id, parent_id)
-    index = next(i for i, sibling in enumerate(siblings) if sibling[1:] == neighbour)
+    index = next(i for i, sibling in enumerate(siblings) if sibling[1:] == neighbor)
     return _rank_at(tx, siblings, index + 1)
 
 
@@ -171,41 +175,41 @@ def _index(
     org: OrgAccess,
     moved: tuple[Kind, str],
     siblings: list[Placed],
-    before: Neighbour | None,
-    after: Neighbour | None,
+    before: Neighbor | None,
+    after: Neighbor | None,
 ) -> int:
-    """Where among the siblings the position is."""
+    """Return the index of the position among the siblings."""
     found = []
-    for neighbour, step in ((before, 0), (after, 1)):
-        if neighbour is None:
+    for neighbor, step in ((before, 0), (after, 1)):
+        if neighbor is None:
             continue
-        if (neighbour.kind, neighbour.id) == moved:
-            raise BadRequest(f"{neighbour.place}: nothing can be before or after itself")
-        _require_seen(tx, org, neighbour)
-        place = [i for i, s in enumerate(siblings) if s[1:] == (neighbour.kind, neighbour.id)]
+        if (neighbor.kind, neighbor.id) == moved:
+            raise BadRequest(f"{neighbor.place}: an item can't be placed before or after itself")
+        _require_visible(tx, org, neighbor)
+        place = [i for i, s in enumerate(siblings) if s[1:] == (neighbor.kind, neighbor.id)]
         if not place:
-            raise BadRequest(f"{neighbour.place}: {neighbour.id!r} does not lie in this parent")
+            raise BadRequest(f"{neighbor.place}: {neighbor.id!r} isn't in this parent")
         found.append(place[0] + step)
     if len(set(found)) > 1:
-        raise BadRequest("position: `before` and `after` are not next to each other")
+        raise BadRequest("position: `before` and `after` must be adjacent")
     return found[0]
 
 
-def _require_seen(tx: Transaction, org: OrgAccess, neighbour: Neighbour) -> None:
-    enter = space_access if neighbour.kind == "space" else collection_access
+def _require_visible(tx: Transaction, org: OrgAccess, neighbor: Neighbor) -> None:
+    enter = space_access if neighbor.kind == "space" else collection_access
     try:
-        organization_id = enter(tx, org.actor, Can.VIEW, neighbour.id).organization_id
+        organization_id = enter(tx, org.actor, Can.VIEW, neighbor.id).organization_id
     except NotFound as error:
-        raise NotFound(f"{neighbour.place}: {error.message}") from None
+        raise NotFound(f"{neighbor.place}: {error.message}") from None
     if organization_id != org.organization_id:
-        raise NotFound(f"{neighbour.place}: there is no {neighbour.kind} {neighbour.id!r} here.")
+        raise NotFound(f"{neighbor.place}: this organization has no {neighbor.kind} {neighbor.id!r}.")
 
 
 def _rank_at(tx: Transaction, siblings: list[Placed], index: int) -> str:
     low = siblings[index - 1].rank if index else None
     high = siblings[index].rank if index < len(siblings) else None
     if low is not None and low == high:
-        # Two were created at the same moment: part them first.
+        # Two were created at the same moment and have equal ranks, so rank all siblings anew first.
         for number, rank in enumerate(ranks(len(siblings))):
             table = "spaces" if siblings[number].kind == "space" else "collections"
             tx.run(f"UPDATE {table} SET rank = :rank WHERE id = :id", rank=rank, id=siblings[number].id)
@@ -218,12 +222,13 @@ def _require_no_cycle(tx: Transaction, collection_id: str, parent_id: str | None
     above = parent_id
     while above is not None:
         if above == collection_id:
-            raise BadRequest("parent: a collection cannot lie in itself")
+            raise BadRequest("parent: a collection can't be moved into itself")
         above = tx.value("SELECT parent_id FROM collections WHERE id = :id", id=above)
 
 
 def list_inside(tx: Transaction, collection_id: str, *, deleted: bool = False) -> list[list[str]]:
-    """The ids of a collection and all those in it, level by level; ``deleted``: those in the trash as well."""
+    """Return the IDs of a collection and all collections in it, level by level. ``deleted``: include those in
+    the trash."""
     levels = [[collection_id]]
     alive = "" if deleted else " AND deleted_at IS NULL"
     while below := tx.all(f"SELECT id FROM collections WHERE parent_id IN :ids{alive}", ids=levels[-1]):

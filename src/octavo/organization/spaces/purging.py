@@ -1,5 +1,5 @@
-"""What has been in the trash for longer than it can be restored is removed for good, by a job, without a rest; and so
-are copies that came to nothing."""
+"""Permanent deletion, by a job, of everything that was in the trash for too long to be restored, and of
+abandoned copies."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from octavo.organization.access.authorization import RESTORE_DAYS
 from octavo.organization.access.rights.store import delete_grants
 
 from .garbage import release, release_space
-from .hooks import left, purged
-from .trash import BEING_MADE, BEING_REMOVED, DAY, GIVEN_UP
+from .hooks import notify_left, notify_purged
+from .trash import ABANDONED, BEING_REMOVED, DAY, UNFINISHED
 
 _BATCH = 1_000
-"""Rows of each transaction that removes some of a space."""
+"""Number of rows per transaction that deletes part of a space."""
 _PURGEABLE = "deleted_at < :before AND (deleted_at <> :being_made OR created_at < :dead)"
-"""SQL. A copy that was begun a day ago and is not finished is of a process that died."""
+"""SQL condition. A copy that was started a day ago and is unfinished belongs to a process that died."""
 
 
 def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:
-    """Spaces that were deleted before a moment (milliseconds), the longest gone first."""
+    """Return up to ``limit`` spaces that were deleted before a time (in milliseconds), the oldest deletion
+    first."""
     rows = tx.all(
         f"SELECT id FROM spaces WHERE {_PURGEABLE} ORDER BY deleted_at, id LIMIT :limit",
         **_purgeable(before),
@@ -37,24 +38,27 @@ def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:
 
 
 def _purgeable(before: int) -> dict[str, int]:
-    return {"before": before, "being_made": BEING_MADE, "dead": now() - DAY}
+    return {"before": before, "being_made": UNFINISHED, "dead": now() - DAY}
 
 
 def purge_space(db: Database, space_id: str, before: int) -> bool:
-    """Removes a space that was deleted before a moment, and all that belongs to it alone: in short transactions, from
-    the first of which on nobody can restore it. Where one is the last, the next call goes on. Called outside of any."""
+    """Delete a space that was deleted before a time, and everything that belongs only to it.
+
+    This runs short transactions, after the first of which the space can't be restored. If one of them fails,
+    the next call continues. Call this outside any transaction.
+    """
     with db.write() as tx:
         if not tx.run(
             f"""UPDATE spaces SET deleted_at = CASE WHEN deleted_at > :being_made THEN :removed ELSE :given_up END
                 WHERE id = :id AND {_PURGEABLE}""",
             removed=BEING_REMOVED,
-            given_up=GIVEN_UP,
+            given_up=ABANDONED,
             id=space_id,
             **_purgeable(before),
         ):
             return False
-        purged(tx, space_id)
-    _empty(db, space_id)
+        notify_purged(tx, space_id)
+    _delete_rows(db, space_id)
     with db.write() as tx:
         row = tx.one(
             f"SELECT organization_id, title, deleted_at FROM spaces WHERE id = :id{tx.for_update}",
@@ -63,28 +67,28 @@ def purge_space(db: Database, space_id: str, before: int) -> bool:
         if row is None:
             return False
         release_space(tx, space_id)
-        _forget_rights(tx, "space", [space_id])
+        _delete_permissions(tx, "space", [space_id])
         tx.run("DELETE FROM spaces WHERE id = :id", id=space_id)
         organization_id, title, deleted_at = row
-        if deleted_at != GIVEN_UP:
+        if deleted_at != ABANDONED:
             audit(tx, None, "space.purged", organization_id, ("space", space_id), before={"title": title})
             emit(tx, "space_purged", organization_id=organization_id, space_id=space_id)
     return True
 
 
-def _empty(db: Database, space_id: str) -> None:
-    """Removes the rows of which a space may have many."""
+def _delete_rows(db: Database, space_id: str) -> None:
+    """Delete the rows of which a space can have many."""
     with db.read() as tx:
         keys = {name: schema.key for name, schema in read_schema(db, tx).items()}
     for name, table in TABLES.items():
-        going_on = table.many
-        while going_on:
+        has_more = table.many
+        while has_more:
             with short_write(db) as tx:
-                going_on = _remove_some(tx, table, keys[name], space_id) == _BATCH
+                has_more = _remove_some(tx, table, keys[name], space_id) == _BATCH
 
 
 def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: str) -> int:
-    """Removes some rows of a space, and releases what they name; how many."""
+    """Delete some rows of a space, release the content they reference, and return their number."""
     contents: tuple[Content, ...] = ("text", "file")
     named = [
         (content, column)
@@ -93,7 +97,7 @@ def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: 
         if other is table
     ]
     columns = ", ".join(key)
-    # In order, where the same rows must be found twice.
+    # Ordered if the same rows must be selected twice.
     order = f" ORDER BY {columns}" if named else ""
     some = f"""({columns}) IN (SELECT {columns} FROM {table.name} WHERE {table.rows_of_space}{order}
                 LIMIT {_BATCH:d})"""
@@ -104,7 +108,7 @@ def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: 
 
 
 def purge_collections(tx: Transaction, before: int) -> int:
-    """Removes collections that were deleted before a moment and hold nothing any more; how many."""
+    """Delete empty collections that were deleted before a time, and return their number."""
     count = 0
     while True:
         rows = tx.all(
@@ -116,18 +120,18 @@ def purge_collections(tx: Transaction, before: int) -> int:
         if not rows:
             return count
         ids = [row[0] for row in rows]
-        _forget_rights(tx, "collection", ids)
+        _delete_permissions(tx, "collection", ids)
         count += tx.run("DELETE FROM collections WHERE id IN :ids", ids=ids)
 
 
-def _forget_rights(tx: Transaction, kind: str, ids: list[str]) -> None:
+def _delete_permissions(tx: Transaction, kind: str, ids: list[str]) -> None:
     delete_grants(tx, kind, ids)
-    left(tx, kind, ids)
+    notify_left(tx, kind, ids)
 
 
 @jobs.job("purgeSpaces", seconds=3600)
 def purge_spaces(context: Context) -> None:
-    """Removes what nobody can restore any more."""
+    """Permanently delete what can no longer be restored."""
     before = now() - RESTORE_DAYS * DAY
     while True:
         with context.db.read() as tx:

@@ -1,4 +1,4 @@
-"""Spaces and collections."""
+"""Operations on spaces and collections."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from octavo.organization.access.authorization import (
     RESTORE_DAYS,
     CollectionAccess,
     KeptSpaceAccess,
-    Member,
     OrgAccess,
+    OtherMember,
     SpaceAccess,
     VisitedSpace,
     collection_access,
     find_member,
     space_access,
 )
-from octavo.organization.access.evaluation import list_said, list_steps_of_spaces, standing
+from octavo.organization.access.evaluation import evaluate_steps, list_step_grants, list_steps_of_spaces
 from octavo.organization.access.rights.wire import present_source
 from octavo.organization.access.roles import Can
 
@@ -41,19 +41,19 @@ from .wire import (
     Transfer,
     UpdateCollection,
     UpdateSpace,
-    neighbours,
+    get_neighbors,
     present_collection,
     present_space,
     present_space_to_visitor,
 )
 
 operation = Area("spaces").operation
-# What only administrators of an organization do: a token for spaces does not reach it.
+# Operations for administrators of an organization, which the scopes of spaces don't include.
 org_operation = Area("orgs").operation
 
 
 def _show_space(call: Call, tx: Transaction, space_id: str, actor: Actor) -> Space:
-    """A space as it is now, with the role that the caller has there now."""
+    """Return a space with the role that the caller has there now."""
     role = space_access(tx, actor, Can.VIEW, space_id).role
     return present_space(call, store.get_space(tx, space_id), role)
 
@@ -77,7 +77,7 @@ def _show_collection(call: Call, tx: Transaction, collection_id: str, actor: Act
     agents="docs:read",
 )
 def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) -> Space:
-    """One space."""
+    """Get a space."""
     with call.db.read() as tx:
         row = store.get_space(tx, space.space_id)
         if isinstance(space, VisitedSpace):
@@ -87,7 +87,7 @@ def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) 
         if query.share_key is not None:
             shared = find_shared(tx, call.context, space.space_id, query.share_key)
             if shared is None:
-                raise NotFound("shareKey: there is no share link with this key.")
+                raise NotFound("shareKey: no share link has this key.")
             presented.urls.published = shared
     return presented
 
@@ -101,7 +101,7 @@ def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) 
     agents="docs:read",
 )
 def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space]:
-    """The spaces of an organization that the caller can see, newest first, or in the order that people gave them."""
+    """List the spaces of an organization that the caller can see, newest first or in their custom order."""
     with call.db.read() as tx:
         found = store.list_spaces(tx, org, query.limit, query.page, by_rank=query.order_by == "rank")
     return present_slice(found, lambda item: present_space(call, *item))
@@ -116,7 +116,8 @@ def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space
     extension=True,
 )
 def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Space]:
-    """The spaces in the trash that the caller can see; each can be restored within 7 days of its deletion."""
+    """List the spaces in the trash that the caller can see. Each can be restored within 7 days of its
+    deletion."""
     since = now() - RESTORE_DAYS * trashing.DAY
     with call.db.read() as tx:
         found = store.list_spaces(tx, org, query.limit, query.page, deleted_since=since)
@@ -132,12 +133,12 @@ def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing
     extension=True,
 )
 def purge_space(call: Call, org: OrgAccess, space_id: str) -> bool:
-    """Has a space in the trash removed for good now, with its history: from here on nobody can restore it.
+    """Permanently delete a space in the trash, with its history. It can't be restored afterwards.
 
-    For administrators of the organization, who need not be able to see it.
+    Requires an administrator of the organization, who doesn't need access to the space.
     """
     with call.db.write() as tx:
-        return trashing.give_up_space(tx, org, space_id)
+        return trashing.purge_space_now(tx, org, space_id)
 
 
 @operation(
@@ -150,12 +151,12 @@ def purge_space(call: Call, org: OrgAccess, space_id: str) -> bool:
 def list_member_spaces(
     call: Call, org: OrgAccess, user_id: str, query: MemberSpacesQuery
 ) -> Listing[MemberContentPermission]:
-    """The spaces a member can see, each with their role there. One's own, or of anybody for administrators, who are
-    told why."""
+    """List the spaces that a member can see, with their role in each. Members can list their own;
+    administrators can list anyone's and also get the reasons."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("What somebody else can see, and what is closed, is for administrators to know.")
+        raise Forbidden("Only administrators can see the spaces of other members and closed spaces.")
     with call.db.read() as tx:
-        member = _member(tx, org, user_id)
+        member = _get_member(tx, org, user_id)
         viewer = org if query.closed else member
         found = store.list_spaces(tx, viewer, query.limit, query.page, ascending=query.order == "asc")
         if org.role != "admin":
@@ -163,11 +164,11 @@ def list_member_spaces(
                 found, lambda item: MemberContentPermission(item[1], present_space(call, *item))
             )
         steps = list_steps_of_spaces(tx, [space.id for space, _ in found.rows])
-        said = list_said(tx, user_id, [step for way in steps.values() for step in way])
+        said = list_step_grants(tx, user_id, [step for way in steps.values() for step in way])
 
     def present(item: tuple[store.SpaceRow, str | None]) -> MemberContentPermission:
         space, _ = item
-        found = standing(member.role, [said[step.id] for step in steps[space.id]])
+        found = evaluate_steps(member.role, [said[step.id] for step in steps[space.id]])
         return MemberContentPermission(
             found.decision.role,
             present_space(call, space, found.decision.role),
@@ -188,28 +189,28 @@ def list_member_spaces(
 def list_member_collections(
     call: Call, org: OrgAccess, user_id: str, query: PageQuery
 ) -> Listing[MemberCollectionPermission]:
-    """The collections a member can see, nested ones too, each with their role there. One's own, or of anybody for
-    administrators."""
+    """List the collections that a member can see, including nested ones, with their role in each. Members can
+    list their own; administrators can list anyone's."""
     if org.role != "admin" and user_id != org.user_id:
-        raise Forbidden("What somebody else can see is for administrators to know.")
+        raise Forbidden("Only administrators can see the collections of other members.")
     with call.db.read() as tx:
-        member = _member(tx, org, user_id)
+        member = _get_member(tx, org, user_id)
         found = store.list_collections(tx, member, query.limit, query.page, nested=True)
     return present_slice(
         found, lambda item: MemberCollectionPermission(item[1], present_collection(call, *item))
     )
 
 
-def _member(tx: Transaction, org: OrgAccess, user_id: str) -> Member:
+def _get_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember:
     member = find_member(tx, org, user_id)
     if member is None:
-        raise NotFound(f"There is no member {user_id!r} in this organization.")
+        raise NotFound(f"This organization has no member {user_id!r}.")
     return member
 
 
 @operation("updateSpaceById", "PATCH", "/spaces/{spaceId}", needs=Can.ADMIN, returns=Space)
 def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
-    """Changes the settings of a space: what is left out stays."""
+    """Update the settings of a space. Omitted fields remain unchanged."""
     with call.db.write() as tx:
         updating.update_space(tx, space, given(body))
         return _show_space(call, tx, space.space_id, space.actor)
@@ -225,9 +226,9 @@ def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
     yields=("content:write",),
 )
 def duplicate_space(call: Call, space: SpaceAccess) -> Space:
-    """A copy of what the space holds now, right behind it: pages, files, settings and permissions.
+    """Duplicate a space with its pages, files, settings, and permissions. The copy is placed right after it.
 
-    Change requests, comments and the history stay with the original.
+    Change requests, comments, and history are not copied.
     """
     with duplicating.prepare_copy(call.db, space) as prepared, call.db.write() as tx:
         made = duplicating.duplicate_space(tx, space, prepared)
@@ -236,7 +237,7 @@ def duplicate_space(call: Call, space: SpaceAccess) -> Space:
 
 @operation("deleteSpaceById", "DELETE", "/spaces/{spaceId}", needs=Can.ADMIN, returns=Deletion)
 def delete_space(call: Call, space: KeptSpaceAccess) -> bool:
-    """Puts a space in the trash, where it can be restored for 7 days; then it is removed for good."""
+    """Move a space to the trash. It can be restored for 7 days and is then permanently deleted."""
     with call.db.write() as tx:
         return trashing.delete_space(tx, space)
 
@@ -245,7 +246,7 @@ def delete_space(call: Call, space: KeptSpaceAccess) -> bool:
     "restoreSpace", "POST", "/spaces/{spaceId}/restore", needs=Can.ADMIN, returns=Space, errors=(404, 409)
 )
 def restore_space(call: Call, space: KeptSpaceAccess) -> Space:
-    """Takes a space out of the trash, with the collections it lay in. 409 when it is not in the trash."""
+    """Restore a space from the trash, with the collections it was in. Returns 409 if it is not in the trash."""
     with call.db.write() as tx:
         trashing.restore_space(tx, space)
         return present_space(call, store.get_space(tx, space.space_id), space.role)
@@ -260,8 +261,8 @@ def restore_space(call: Call, space: KeptSpaceAccess) -> Space:
     errors=(400, 404, 409),
 )
 def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
-    """Moves a space into a collection or to another position. 409 when that would change nothing."""
-    before, after = neighbours(body)
+    """Move a space to a collection or to another position. Returns 409 if nothing would change."""
+    before, after = get_neighbors(body)
     with call.db.write() as tx:
         placing.move(tx, space, body.parent, before=before, after=after)
         return _show_space(call, tx, space.space_id, space.actor)
@@ -276,10 +277,10 @@ def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
     errors=(404, 409, 412),
 )
 def transfer_space(call: Call, space: SpaceAccess, body: Transfer) -> Space:
-    """Gives a space to another organization, where it lies at the top.
+    """Transfer a space to another organization, where it is placed at the top level.
 
-    For administrators of the organization that gives it away who may create content in the other one. 412 as
-    long as it is part of a site.
+    Requires an administrator of the current organization who can create content in the new one. Returns 412
+    while the space is part of a site.
     """
     with call.db.write() as tx:
         transferring.transfer_space(tx, space, body.organization)
@@ -298,7 +299,7 @@ def transfer_space(call: Call, space: SpaceAccess, body: Transfer) -> Space:
     quick=True,
 )
 def get_collection(call: Call, collection: CollectionAccess) -> Collection:
-    """One collection."""
+    """Get a collection."""
     with call.db.read() as tx:
         return present_collection(call, store.get_collection(tx, collection.collection_id), collection.role)
 
@@ -311,8 +312,8 @@ def get_collection(call: Call, collection: CollectionAccess) -> Collection:
     returns=Listing[Space],
 )
 def list_collection_spaces(call: Call, collection: CollectionAccess, query: RankedQuery) -> Listing[Space]:
-    """The spaces that lie directly in a collection and that the caller can see, newest first, or in the order that
-    people gave them."""
+    """List the spaces directly in a collection that the caller can see, newest first or in their custom
+    order."""
     org, by_rank = collection.organization, query.order_by == "rank"
     with call.db.read() as tx:
         found = store.list_spaces(
@@ -329,8 +330,8 @@ def list_collection_spaces(call: Call, collection: CollectionAccess, query: Rank
     returns=Listing[Collection],
 )
 def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Listing[Collection]:
-    """The collections of an organization that the caller can see, newest first, or in the order that people gave them;
-    with ``nested=false`` those at the top."""
+    """List the collections of an organization that the caller can see, newest first or in their custom order.
+    With ``nested=false``, only those at the top level."""
     with call.db.read() as tx:
         found = store.list_collections(
             tx, org, query.limit, query.page, nested=query.nested, by_rank=query.order_by == "rank"
@@ -347,7 +348,7 @@ def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Lis
     status=201,
 )
 def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None) -> Collection:
-    """A new collection, inside another one when ``parent`` names it."""
+    """Create a collection, inside another one if ``parent`` is set."""
     wanted = body or CreateCollection()
     with call.db.write() as tx:
         made = creating.create_collection(tx, org, wanted.title, parent=wanted.parent)
@@ -358,7 +359,7 @@ def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None)
     "updateCollectionById", "PATCH", "/collections/{collectionId}", needs=Can.ADMIN, returns=Collection
 )
 def update_collection(call: Call, collection: CollectionAccess, body: UpdateCollection) -> Collection:
-    """Changes title, description or what members may do by default: what is left out stays."""
+    """Update the title, description, or default level of a collection. Omitted fields remain unchanged."""
     with call.db.write() as tx:
         updating.update_collection(tx, collection, given(body))
         return _show_collection(call, tx, collection.collection_id, collection.actor)
@@ -366,10 +367,10 @@ def update_collection(call: Call, collection: CollectionAccess, body: UpdateColl
 
 @operation("deleteCollectionById", "DELETE", "/collections/{collectionId}", needs=Can.ADMIN, returns=Deletion)
 def delete_collection(call: Call, collection: CollectionAccess) -> bool:
-    """Deletes a collection and those in it; their spaces go to the trash.
+    """Delete a collection with the collections in it, and move their spaces to the trash.
 
-    A space that is restored within 7 days brings the collections it lay in back with it. 403 when something in
-    it is not the caller's to delete.
+    Restoring a space within 7 days also restores the collections it was in. Returns 403 if the collection
+    contains something that the caller can't delete.
     """
     with call.db.write() as tx:
         trashing.delete_collection(tx, collection)
@@ -385,8 +386,8 @@ def delete_collection(call: Call, collection: CollectionAccess) -> bool:
     errors=(400, 404, 409),
 )
 def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Collection:
-    """Moves a collection into another one or to another position. 409 when that would change nothing."""
-    before, after = neighbours(body)
+    """Move a collection to another one or to another position. Returns 409 if nothing would change."""
+    before, after = get_neighbors(body)
     with call.db.write() as tx:
         placing.move(tx, collection, body.parent, before=before, after=after)
         return _show_collection(call, tx, collection.collection_id, collection.actor)
@@ -401,7 +402,7 @@ def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Col
     errors=(404, 409, 412),
 )
 def transfer_collection(call: Call, collection: CollectionAccess, body: Transfer) -> Collection:
-    """Gives a collection with all that lies in it to another organization; see `transferSpace`."""
+    """Transfer a collection with everything in it to another organization; see `transferSpace`."""
     with call.db.write() as tx:
         transferring.transfer_collection(tx, collection, body.organization)
         return _show_collection(call, tx, collection.collection_id, collection.actor)

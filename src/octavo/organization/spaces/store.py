@@ -1,4 +1,4 @@
-"""Spaces and collections."""
+"""Spaces and collections: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -15,14 +15,19 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, decode_token, slice_rows
 from octavo.organization.access.authorization import OrgAccess
-from octavo.organization.access.roles import COLLECTION, SPACE, Can, height, role_at
-from octavo.organization.access.visibility import Seen, Viewer, seen_collections, seen_spaces
+from octavo.organization.access.roles import COLLECTION, SPACE, Can, role_from_height, role_height
+from octavo.organization.access.visibility import (
+    Viewer,
+    VisibleRows,
+    select_visible_collections,
+    select_visible_spaces,
+)
 
-from .hooks import Beginning, begun, language_changed
+from .hooks import NewSpace, notify_created, notify_language_changed
 
 
 class SpaceRow(Struct, frozen=True):
-    """``rank``: its position among the spaces and collections at its place."""
+    """Space. ``rank``: its position among the spaces and collections in the same place."""
 
     id: str
     organization_id: str
@@ -45,15 +50,15 @@ class SpaceRow(Struct, frozen=True):
     updated_at: int
     deleted_at: int | None
     published: str | None
-    """Where the first published site that shows it does so: `VISIBILITY HOST/PATH/`, the host empty below the
-    installation's address for sites."""
+    """Location at the first published site that contains it: `VISIBILITY HOST/PATH/`, with an empty host below the
+    server's URL for sites."""
     visitor_auth: str | None
-    """The settings of that site, as JSON, where its visitors sign in."""
+    """Settings of that site, as JSON, if its visitors sign in."""
     git_state: str | None
-    """Which repository it is synced with, as the API says it, as JSON."""
+    """Repository it is synced with, as JSON in the form of the API."""
 
 
-# The path is that of ``sites.structure``: defaults have none of their own.
+# Paths as in ``sites.structure``: defaults have none of their own.
 _PUBLISHED = """(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_path || '/', p.hostname || '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
     || CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END
     || CASE WHEN ps.is_default = 1 THEN '' ELSE ps.path || '/' END
@@ -75,7 +80,7 @@ _PLACES = "FROM site_spaces ps LEFT JOIN site_sections px ON px.id = ps.section_
 
 
 def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
-    """Where a site shows a space, below its own address; None where it does not."""
+    """Return the path of a space below the URL of a site, or None if the site doesn't contain it."""
     found: str | None = tx.value(
         f"{_PLACE} {_PLACES} WHERE ps.space_id = :space AND ps.site_id = :site ORDER BY ps.id LIMIT 1",
         space=space_id,
@@ -85,7 +90,7 @@ def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
 
 
 def set_git_state(tx: Transaction, space_id: str, state: str | None) -> None:
-    """Keep which repository a space is synced with, as JSON; None for none."""
+    """Store the repository that a space is synced with, as JSON, or None."""
     if state is None:
         tx.run("DELETE FROM space_git_states WHERE space_id = :space", space=space_id)
         return
@@ -97,8 +102,8 @@ def set_git_state(tx: Transaction, space_id: str, state: str | None) -> None:
     )
 
 
-def name_language(tx: Transaction, space_id: str, language: str) -> None:
-    """Says in which language a space is, where nobody has said it yet."""
+def set_language_if_unset(tx: Transaction, space_id: str, language: str) -> None:
+    """Set the language of a space unless it is already set."""
     if get_space(tx, space_id).language is None:
         update_space(tx, space_id, language=language)
 
@@ -121,32 +126,34 @@ def list_spaces(
     ascending: bool = False,
     by_rank: bool = False,
 ) -> Slice[tuple[SpaceRow, str | None]]:
-    """Spaces of an organization (or of one collection) the caller sees, each with the caller's role there.
+    """Return the spaces of an organization (or of one collection) that the caller can see, each with the
+    caller's role.
 
-    Newest first, or oldest; or ``by_rank``: place by place (the top first), each in the order people gave it.
-    ``deleted_since``: those in the trash, deleted at that moment or later, instead.
+    Sorted by creation, newest first or ``ascending``; or ``by_rank``: place by place (the top level first),
+    each in its custom order. ``deleted_since``: instead, those in the trash that were deleted at that time or
+    later.
     """
     parameters: dict[str, Any] = {}
     where = "s.deleted_at IS NULL"
     if deleted_since is not None:
         where, parameters["since"] = "s.deleted_at >= :since", deleted_since
     if collection_id is not None:
-        # As the index has it that gives the order.
+        # The expression of the index that provides the order.
         place = "COALESCE(s.collection_id, '')" if by_rank else "s.collection_id"
         where += f" AND {place} = :collection"
         parameters["collection"] = collection_id
-    seen = seen_spaces(org, where, **parameters)
+    seen = select_visible_spaces(org, where, **parameters)
     if by_rank:
         rows, count = _ranked_rows(tx, seen, _SPACE, "s", "collection_id", limit, page)
         ranked = [(SpaceRow(*row), role) for row, role in rows]
         return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].collection_id))
-    rows, count = _seen_rows(tx, seen, _SPACE, "s", limit, page, ascending=ascending)
+    rows, count = _visible_rows(tx, seen, _SPACE, "s", limit, page, ascending=ascending)
     found = [(SpaceRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 
 
 def list_in_collection(tx: Transaction, collection_id: str) -> list[SpaceRow]:
-    """All spaces directly in a collection, oldest first, without those in the trash."""
+    """Return the spaces directly in a collection, oldest first, without those in the trash."""
     rows = tx.all(
         f"SELECT {_SPACE} FROM spaces s WHERE s.collection_id = :id AND s.deleted_at IS NULL ORDER BY s.id",
         id=collection_id,
@@ -154,9 +161,9 @@ def list_in_collection(tx: Transaction, collection_id: str) -> list[SpaceRow]:
     return [SpaceRow(*row) for row in rows]
 
 
-def _seen_rows(
+def _visible_rows(
     tx: Transaction,
-    seen: Seen,
+    seen: VisibleRows,
     columns: str,
     own: str,
     limit: int,
@@ -164,11 +171,11 @@ def _seen_rows(
     *,
     ascending: bool = False,
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """One page and one row more of what somebody sees, by id, each with their role; and how many there are. ``own``:
-    the letter of their table."""
+    """Return one page (plus one row) of the visible rows by ID, each with the viewer's role, and the total.
+    ``own``: the alias of their table."""
     after = decode_token(page, str)
     beyond, order, start = (">", "ASC", "") if ascending else ("<", "DESC", "~")
-    # The total comes with every row: what is seen is found once, not twice.
+    # Every row contains the total, so that visibility is evaluated once rather than twice.
     rows = tx.all(
         f"""{seen.prefix} SELECT {columns}, {seen.height}, {seen.total} FROM {seen.source}
             WHERE {seen.where} AND {own}.id {beyond} :after ORDER BY {own}.id {order} LIMIT :limit""",
@@ -180,7 +187,7 @@ def _seen_rows(
         count = rows[0][-1]
     else:
         count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
-    return [(row[:-2], role_at(row[-2])) for row in rows], count
+    return [(row[:-2], role_from_height(row[-2])) for row in rows], count
 
 
 def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str, str, str]:
@@ -188,16 +195,16 @@ def _rank_key(row: SpaceRow | CollectionRow, parent_id: str | None) -> tuple[str
 
 
 def _ranked_rows(
-    tx: Transaction, seen: Seen, columns: str, own: str, place: str, limit: int, page: str | None
+    tx: Transaction, seen: VisibleRows, columns: str, own: str, place: str, limit: int, page: str | None
 ) -> tuple[list[tuple[Row, str | None]], int]:
-    """As ``_seen_rows``, by the column ``place`` and the order at each."""
+    """Do the same as ``_visible_rows``, ordered by the column ``place`` and the rank in each place."""
     after = decode_token(page, str, str, str)
     at = f"COALESCE({own}.{place}, '')"
     key = f"{at}, {own}.rank, {own}.id"
     parameters: dict[str, Any] = dict(seen.parameters)
     beyond = ""
     if after is not None:
-        # The first condition says the same, and is where SQLite begins in the index.
+        # The first condition is redundant and gives SQLite its starting point in the index.
         beyond = f"AND {at} >= :place AND ({key}) > (:place, :rank, :after)"
         parameters |= {"place": after[0], "rank": after[1], "after": after[2]}
     rows = tx.all(
@@ -210,20 +217,20 @@ def _ranked_rows(
         count = rows[0][-1]
     else:
         count = tx.value(f"{seen.prefix} SELECT {seen.total}", **seen.parameters) if after else 0
-    return [(row[:-2], role_at(row[-2])) for row in rows], count
+    return [(row[:-2], role_from_height(row[-2])) for row in rows], count
 
 
 def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
-    """How many of these collections, and of the spaces right in them, the caller administers."""
+    """Return how many of these collections, and of the spaces directly in them, the caller administers."""
     both = (
-        (seen_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
-        (seen_collections(org, "c.id IN :ids"), COLLECTION),
+        (select_visible_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
+        (select_visible_collections(org, "c.id IN :ids"), COLLECTION),
     )
     return sum(
         tx.value(
             f"{seen.prefix} SELECT count(*) FROM {seen.visible} v WHERE v.height >= :least",
             ids=collection_ids,
-            least=height(abilities[Can.ADMIN]),
+            least=role_height(abilities[Can.ADMIN]),
             **seen.parameters,
         )
         for seen, abilities in both
@@ -236,7 +243,7 @@ class SpaceTitle(Struct, frozen=True):
 
 
 def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitle]:
-    """What spaces are called, by their ids."""
+    """Return the titles and languages of spaces, by ID."""
     rows = tx.all(
         "SELECT id, title, language FROM spaces WHERE id IN :ids", ids=list(dict.fromkeys(space_ids))
     )
@@ -246,36 +253,40 @@ def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitl
 def list_spaces_by_id(
     tx: Transaction, org: Viewer, space_ids: Sequence[str]
 ) -> dict[str, tuple[SpaceRow, str | None]]:
-    """Those of these spaces that the caller sees and that are not in the trash, each with the caller's role there."""
-    seen = seen_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
+    """Return those of these spaces that the caller can see and that are not in the trash, with the caller's
+    role."""
+    seen = select_visible_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
     rows = tx.all(
         f"{seen.prefix} SELECT {_SPACE}, v.height FROM {seen.visible} v JOIN spaces s ON s.id = v.id",
         **seen.parameters,
     )
-    return {row[0]: (SpaceRow(*row[:-1]), role_at(row[-1])) for row in rows}
+    return {row[0]: (SpaceRow(*row[:-1]), role_from_height(row[-1])) for row in rows}
 
 
 def list_visible_space_ids(
     tx: Transaction, org: OrgAccess, *, among: Sequence[str] | None = None, most: int | None = None
 ) -> list[str]:
-    """The spaces of an organization that the caller sees, by id: all, or those ``among`` some; at most so many."""
+    """Return the IDs of an organization's spaces that the caller can see: all, or those ``among`` some.
+    ``most``: the maximum number."""
     given: dict[str, Sequence[str]] = {} if among is None else {"among": among}
-    seen = seen_spaces(org, "s.deleted_at IS NULL" + (" AND s.id IN :among" if given else ""), **given)
+    seen = select_visible_spaces(
+        org, "s.deleted_at IS NULL" + (" AND s.id IN :among" if given else ""), **given
+    )
     limit = "" if most is None else f" LIMIT {most}"
     rows = tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v ORDER BY v.id{limit}", **seen.parameters)
     return [row[0] for row in rows]
 
 
 def update_space(tx: Transaction, space_id: str, **values: Any) -> None:
-    """Sets columns of a space."""
+    """Update columns of a space."""
     before = get_space(tx, space_id) if "language" in values else None
     _update(tx, "spaces", space_id, values)
     if before is not None and before.language != values["language"]:
-        language_changed(tx, space_id, before.organization_id)
+        notify_language_changed(tx, space_id, before.organization_id)
 
 
 def update_collection(tx: Transaction, collection_id: str, **values: Any) -> None:
-    """Sets columns of a collection."""
+    """Update columns of a collection."""
     _update(tx, "collections", collection_id, values)
 
 
@@ -285,7 +296,7 @@ def _update(tx: Transaction, table: str, id: str, values: dict[str, Any]) -> Non
 
 
 def last_rank(tx: Transaction, organization_id: str, parent_id: str | None) -> str:
-    """A rank behind everything (spaces and collections are mixed) at one place of an organization."""
+    """Return a rank after all spaces and collections in one place of an organization."""
     place = "collection_id = :parent" if parent_id else "collection_id IS NULL"
     place_c = "parent_id = :parent" if parent_id else "parent_id IS NULL"
     parameters = {"org": organization_id, **({"parent": parent_id} if parent_id else {})}
@@ -310,7 +321,7 @@ def insert_space(
     language: str | None = None,
     edit_mode: str = "live",
 ) -> SpaceRow:
-    """A space with its main branch and its first, empty revision."""
+    """Insert a space with its main branch and its first, empty revision."""
     space_id, branch_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
     tx.run(
         """INSERT INTO spaces (id, organization_id, collection_id, rank, title, emoji, language, edit_mode,
@@ -330,12 +341,13 @@ def insert_space(
         by=created_by,
         at=moment,
     )
-    begun(tx, Beginning(space_id, branch_id, revision_id, created_by))
+    notify_created(tx, NewSpace(space_id, branch_id, revision_id, created_by))
     return get_space(tx, space_id)
 
 
 def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
-    """The space of this main branch has another revision; nothing for a branch of a change request."""
+    """Set the latest revision of the space with this main branch. Does nothing for a branch of a change
+    request."""
     tx.run(
         "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
         revision=revision_id,
@@ -347,8 +359,8 @@ def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
 _COUNTED = {"draft": "changes_draft", "open": "changes_open"}
 
 
-def number_change(tx: Transaction, space_id: str) -> int:
-    """Counts a new draft; its number, which is how many there ever were in the space."""
+def count_new_draft(tx: Transaction, space_id: str) -> int:
+    """Count a new draft and return its number, which is the total number of change requests of the space."""
     number: int = tx.value(
         """UPDATE spaces SET changes_total = changes_total + 1, changes_draft = changes_draft + 1
            WHERE id = :space RETURNING changes_total""",
@@ -357,8 +369,8 @@ def number_change(tx: Transaction, space_id: str) -> int:
     return number
 
 
-def recount_change(tx: Transaction, space_id: str, before: str, after: str) -> None:
-    """A change request of the space went from a status to another."""
+def update_change_counts(tx: Transaction, space_id: str, before: str, after: str) -> None:
+    """Update the counts after a change request of the space changed its status."""
     counts = (_COUNTED.get(before), "- 1"), (_COUNTED.get(after), "+ 1")
     steps = [f"{column} = {column} {step}" for column, step in counts if column]
     if steps:
@@ -389,25 +401,26 @@ def get_collection(tx: Transaction, collection_id: str) -> CollectionRow:
 
 
 def require_collection(tx: Transaction, organization_id: str, collection_id: str) -> None:
-    """Raises NotFound unless the collection is the organization's."""
+    """Raise NotFound unless the collection belongs to the organization."""
     if get_collection(tx, collection_id).organization_id != organization_id:
-        raise NotFound(f"There is no collection {collection_id!r} in this organization.")
+        raise NotFound(f"This organization has no collection {collection_id!r}.")
 
 
 def list_collections(
     tx: Transaction, org: Viewer, limit: int, page: str | None, *, nested: bool, by_rank: bool = False
 ) -> Slice[tuple[CollectionRow, str | None]]:
-    """Collections of an organization the caller sees, newest first, each with the caller's role there.
+    """Return the collections of an organization that the caller can see, newest first, each with the caller's
+    role.
 
-    Without ``nested`` those at the top. ``by_rank``: as ``list_spaces``.
+    Without ``nested``, only those at the top level. ``by_rank``: as in ``list_spaces``.
     """
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
-    seen = seen_collections(org, where)
+    seen = select_visible_collections(org, where)
     if by_rank:
         rows, count = _ranked_rows(tx, seen, _COLLECTION, "c", "parent_id", limit, page)
         ranked = [(CollectionRow(*row), role) for row, role in rows]
         return slice_rows(ranked, limit, count, lambda item: _rank_key(item[0], item[0].parent_id))
-    rows, count = _seen_rows(tx, seen, _COLLECTION, "c", limit, page)
+    rows, count = _visible_rows(tx, seen, _COLLECTION, "c", limit, page)
     found = [(CollectionRow(*row), role) for row, role in rows]
     return slice_rows(found, limit, count, lambda item: (item[0].id,))
 

@@ -1,4 +1,4 @@
-"""What the tables of spaces and collections are."""
+"""Declarations of the tables of spaces and collections."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ declare(
     Table(
         name="space_git_states",
         of_space="space_id IN {spaces}",
-        stays="says what is synced here",
+        stays="describes the sync of this server",
         json={"state": dict},
     ),
-    Table(name="unused", stays="of the moment", values={"kind": ("text", "file")}),
+    Table(name="unused", stays="temporary", values={"kind": ("text", "file")}),
 )

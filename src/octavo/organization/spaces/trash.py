@@ -1,8 +1,8 @@
-"""The trash: deleted spaces can be restored for seven days, then a job purges them; at once where an administrator of
-the organization says so.
+"""The trash: deleted spaces can be restored for seven days. Then, or immediately if an administrator of the
+organization requests it, a job deletes them permanently.
 
-A deleted collection takes what is in it along. It is kept, unseen, as long as one of its spaces may come back:
-their rights hang on it, and a restored space brings it back with it.
+Deleting a collection also deletes what is in it. The collection is kept, invisible, as long as one of its
+spaces could be restored: their permissions depend on it, and restoring a space restores its collections.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .placing import list_inside, lock_order
 
 DAY = 24 * 3_600_000
 BEING_REMOVED = 1
-"""When a space was deleted (``deleted_at``) that nobody can restore: some of it may be gone."""
-BEING_MADE = 0
-"""The same of a copy that is not finished, and so is there for nobody yet."""
-GIVEN_UP = -1
-"""The same of a copy that never will be: it is removed as if it had not been."""
+"""Value of ``deleted_at`` for a space that can no longer be restored, because parts of it may be deleted."""
+UNFINISHED = 0
+"""Value of ``deleted_at`` for an unfinished copy, which nobody can see yet."""
+ABANDONED = -1
+"""Value of ``deleted_at`` for an abandoned copy, which is removed without a trace."""
 
 
 def delete_space(tx: Transaction, space: SpaceAccess) -> bool:
-    """Puts a space in the trash; False when it lay there."""
+    """Move a space to the trash. Return False if it was already there."""
     deleted = _delete(tx, space.space_id)
     if deleted:
         audit(tx, space.actor, "space.deleted", space.organization_id, ("space", space.space_id))
@@ -46,17 +46,17 @@ def _delete(tx: Transaction, space_id: str) -> bool:
     return changed > 0
 
 
-def take_back_space(tx: Transaction, space_id: str) -> None:
-    """Has a job remove a space that was made for something that came to nothing, as if it had not been."""
+def discard_space(tx: Transaction, space_id: str) -> None:
+    """Enqueue the removal, without a trace, of a space that was created for something that failed."""
     organization = store.get_space(tx, space_id).organization_id
     if _delete(tx, space_id):
-        tx.run("UPDATE spaces SET deleted_at = :given_up WHERE id = :id", given_up=GIVEN_UP, id=space_id)
+        tx.run("UPDATE spaces SET deleted_at = :given_up WHERE id = :id", given_up=ABANDONED, id=space_id)
         jobs.enqueue(tx, "purgeSpaces", organization=organization, key=f"purgeSpaces {organization}")
 
 
 def restore_space(tx: Transaction, access: SpaceAccess) -> None:
-    """Takes a space out of the trash, with the collections it lay in. Raises Conflict when it is not there, or is just
-    being removed for good."""
+    """Restore a space from the trash, with the collections it was in. Raises Conflict if it is not in the
+    trash or is being permanently deleted."""
     space_id = access.space_id
     space = store.get_space(tx, space_id)
     lock_order(tx, space.organization_id)
@@ -66,7 +66,7 @@ def restore_space(tx: Transaction, access: SpaceAccess) -> None:
         removed=BEING_REMOVED,
         id=space_id,
     ):
-        raise Conflict("This space is not in the trash.")
+        raise Conflict("This space isn't in the trash, so it can't be restored.")
     above = space.collection_id
     while above is not None:
         tx.run("UPDATE collections SET deleted_at = NULL WHERE id = :id", id=above)
@@ -75,8 +75,8 @@ def restore_space(tx: Transaction, access: SpaceAccess) -> None:
     audit(tx, access.actor, "space.restored", space.organization_id, ("space", space_id))
 
 
-def give_up_space(tx: Transaction, org: OrgAccess, space_id: str) -> bool:
-    """Has a job remove a space in the trash for good; False when there is none such that could be restored."""
+def purge_space_now(tx: Transaction, org: OrgAccess, space_id: str) -> bool:
+    """Enqueue the permanent deletion of a space in the trash. Return False if it can't be found there."""
     given_up = tx.run(
         """UPDATE spaces SET deleted_at = :removed
            WHERE id = :id AND organization_id = :org AND deleted_at > :removed""",
@@ -92,9 +92,9 @@ def give_up_space(tx: Transaction, org: OrgAccess, space_id: str) -> bool:
 
 
 def delete_collection(tx: Transaction, collection: CollectionAccess) -> None:
-    """Deletes a collection and those in it, and puts their spaces in the trash.
+    """Delete a collection with the collections in it, and move their spaces to the trash.
 
-    Raises Forbidden when it holds something that the caller may not delete.
+    Raises Forbidden when it contains something that the caller can't delete.
     """
     org = collection.organization
     collection_id = collection.collection_id
@@ -105,7 +105,10 @@ def delete_collection(tx: Transaction, collection: CollectionAccess) -> None:
     )
     spaces = [row[0] for row in rows]
     if store.count_administered(tx, org, ids) < len(ids) + len(spaces):
-        raise Forbidden("It holds spaces or collections that are not yours to delete.")
+        raise Forbidden(
+            "This collection contains spaces or collections that you can't delete."
+            " Move them first, or ask an administrator."
+        )
     for space_id in spaces:
         _delete(tx, space_id)
     tx.run("UPDATE collections SET deleted_at = :at WHERE id IN :ids", at=now(), ids=ids)

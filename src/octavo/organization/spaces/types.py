@@ -1,4 +1,4 @@
-"""How spaces are edited, and what they are called until somebody says."""
+"""Edit modes, merge rules, and default titles of spaces."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from octavo.organization.orgs.types import MergeRule
 EditMode = Literal["live", "locked"]
 UNTITLED = "Untitled"
 MAX_TITLE = 50
-"""Characters of a title of a space."""
+"""Maximum number of characters in the title of a space."""
 
 
 class SpaceMergeRules(Struct, omit_defaults=True):
-    """``rules`` belongs to the type `rules` alone."""
+    """Merge rules of a space. Only the type `rules` has ``rules``."""
 
     type: Literal["inherit", "none", "rules"]
     rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if (self.type == "rules") != (self.rules is not UNSET):
-            raise ValueError("rules: expected with the type `rules`, and only there")
+            raise ValueError("rules: required for the type `rules` and not allowed otherwise")

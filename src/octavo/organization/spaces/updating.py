@@ -1,4 +1,4 @@
-"""Changing the settings of spaces and collections: what is left out stays."""
+"""Changes of the settings of spaces and collections. Omitted values remain unchanged."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ from .types import SpaceMergeRules
 
 
 def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) -> None:
-    """Sets what is given of title, emoji or icon, language, edit mode, default level and merge rules, by the names of the
-    columns. Raises Forbidden for a default level above the caller's role, NotFound for merge rules that name others than
-    members."""
+    """Update the given values of title, emoji or icon, language, edit mode, default level, and merge rules,
+    keyed by column name.
+
+    Raises Forbidden for a default level above the caller's role, and NotFound for merge rules with
+    non-members.
+    """
     values = dict(given)
-    # The one that is given takes the place of the other.
+    # Setting an emoji or icon replaces the other.
     if values.get("emoji") is not None:
         values["icon"] = None
     elif values.get("icon") is not None:
@@ -47,7 +50,8 @@ def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) 
 
 
 def update_collection(tx: Transaction, collection: CollectionAccess, given: Mapping[str, Any]) -> None:
-    """Sets what is given of title, description and default level. Raises Forbidden for a default level above the caller's role."""
+    """Update the given values of title, description, and default level. Raises Forbidden for a default level
+    above the caller's role."""
     values = dict(given)
     before = store.get_collection(tx, collection.collection_id)
     if values:
@@ -59,16 +63,16 @@ def update_collection(tx: Transaction, collection: CollectionAccess, given: Mapp
 
 @contextmanager
 def _guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[str, Any]) -> Iterator[None]:
-    """Around a change of what members may do by default. Raises Forbidden for more than the caller has there.
+    """Wrap a change of the default level. Raises Forbidden for a level above the caller's own role there.
 
-    Whoever closes what they came in by keeps their role by a grant.
+    Callers whose access came from the old default level keep their role through a grant.
     """
     if "default_level" not in values:
         yield
         return
     level = values["default_level"]
     if level not in (None, "inherit") and not at_least(target.role, level):
-        raise Forbidden(f"defaultLevel: `{level}` is more than your own role here, `{target.role}`.")
+        raise Forbidden(f"defaultLevel: `{level}` is higher than your own role here, `{target.role}`.")
     with guard_roles(tx, target):
         yield
         keep_own_role(tx, target)

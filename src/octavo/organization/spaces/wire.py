@@ -1,4 +1,4 @@
-"""Spaces and collections on the wire."""
+"""Wire types of spaces and collections."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from octavo.kit.urls import HttpUrl
 from octavo.organization.access.permitting import permissions, reach_for
 from octavo.organization.access.rights.wire import PermissionSource
 from octavo.organization.access.roles import Level
-from octavo.organization.access.scopes import WHOLE
+from octavo.organization.access.scopes import FULL_REACH
 
-from .placing import Neighbour
+from .placing import Neighbor
 from .store import CollectionRow, SpaceRow
 from .types import MAX_TITLE, UNTITLED, EditMode, SpaceMergeRules
 
@@ -32,7 +32,7 @@ Visibility = Literal["public", "unlisted", "share-link", "visitor-auth", "in-col
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Title = Annotated[str, Meta(min_length=1, max_length=MAX_TITLE, pattern=r"\S")]
 DEFAULT_EMOJI = "1f4d8"
-"""The public description requires an emoji on every space; this one is used where nobody chose one."""
+"""Emoji of spaces without one, because the public description requires an emoji on every space."""
 
 
 class SpaceUrls(Struct):
@@ -44,13 +44,13 @@ class SpaceUrls(Struct):
 
 
 class VisitorAuth(Struct):
-    """How visitors of the space sign in: ``custom``, at a URL of the owner's, or by an ``integration``."""
+    """Sign-in of a space's visitors: ``custom`` (at a URL of the owner) or through an ``integration``."""
 
     backend: Literal["custom", "integration"]
 
 
 class GitSyncState(Struct, rename="camel"):
-    """The repository that a space is synced with. ``url``: of its folder there."""
+    """Repository that a space is synced with. ``url``: that of its folder there."""
 
     repo_name: str
     installation_provider: Literal["github", "gitlab"] | UnsetType = UNSET
@@ -60,8 +60,8 @@ class GitSyncState(Struct, rename="camel"):
 
 
 class Space(Struct, rename="camel"):
-    """``rank``: Octavo's own; the position among the spaces and collections in the same collection, or at the top.
-    Ranks compare as text, byte by byte, and may change when something else is moved."""
+    """Space. ``rank``, Octavo's own, is the position among the spaces and collections in the same place.
+    Ranks compare as text, byte by byte, and may change when something else moves."""
 
     id: str
     title: str
@@ -105,7 +105,7 @@ class CreateSpace(Struct, rename="camel"):
 
 
 class UpdateSpace(Struct, rename="camel"):
-    """An emoji or an icon: one of them, or null for both to have neither."""
+    """Body for updating a space. Set an emoji or an icon, or null for both to have neither."""
 
     edit_mode: EditMode | UnsetType = UNSET
     title: Title | UnsetType = UNSET
@@ -117,7 +117,7 @@ class UpdateSpace(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if isinstance(self.emoji, str) and isinstance(self.icon, str):
-            raise ValueError("emoji: expected an emoji or an icon, not both")
+            raise ValueError("emoji: give an emoji or an icon, not both")
         require_emoji(self.emoji, "emoji")
 
 
@@ -135,29 +135,31 @@ class Position(Struct):
 
     def __post_init__(self) -> None:
         if self.before is UNSET and self.after is UNSET:
-            raise ValueError("expected `before` or `after`")
+            raise ValueError("give `before`, `after`, or both")
 
 
 class Move(Struct):
-    """``parent`` null: the top of the organization; left out: where it lies. No position: the end."""
+    """Body for moving. ``parent`` null is the top level of the organization; without ``parent``, it stays in
+    its current place. Without a position, it moves to the end."""
 
     parent: str | None | UnsetType = UNSET
     position: Position | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if self.parent is UNSET and self.position is UNSET:
-            raise ValueError("expected `parent` or `position`")
+            raise ValueError("give `parent`, `position`, or both")
 
 
 class MemberSpacesQuery(PageQuery):
-    """``closed``: also the spaces that they cannot see, with the permission null. For administrators."""
+    """Query of a member's spaces. ``closed``: include spaces they can't see, with the permission null. For
+    administrators."""
 
     order: Order = "desc"
     closed: bool = False
 
 
 class MemberContentPermission(Struct):
-    """``source``: why, for administrators; Octavo's own."""
+    """Permission of a member at a space. ``source``: the reason, for administrators; Octavo's own."""
 
     permission: str | None
     space: Space
@@ -173,20 +175,20 @@ class Transfer(Struct):
     organization: str
 
 
-def neighbours(move: Move) -> tuple[Neighbour | None, Neighbour | None]:
-    """What a body wants to be before and after."""
+def get_neighbors(move: Move) -> tuple[Neighbor | None, Neighbor | None]:
+    """Return the siblings before and after which a body places something."""
     position = move.position
     if position is UNSET:
         return None, None
-    return _neighbour(position.before, "position.before"), _neighbour(position.after, "position.after")
+    return _get_neighbor(position.before, "position.before"), _get_neighbor(position.after, "position.after")
 
 
-def _neighbour(pointer: SpacePointer | CollectionPointer | UnsetType, place: str) -> Neighbour | None:
+def _get_neighbor(pointer: SpacePointer | CollectionPointer | UnsetType, place: str) -> Neighbor | None:
     match pointer:
         case SpacePointer():
-            return Neighbour("space", pointer.space, place)
+            return Neighbor("space", pointer.space, place)
         case CollectionPointer():
-            return Neighbour("collection", pointer.collection, place)
+            return Neighbor("collection", pointer.collection, place)
         case _:
             return None
 
@@ -197,7 +199,7 @@ class CollectionUrls(Struct):
 
 
 class Collection(Struct, rename="camel"):
-    """``rank``: as that of a space."""
+    """Collection. ``rank``: as for a space."""
 
     id: str
     title: str
@@ -223,7 +225,7 @@ class UpdateCollection(Struct, rename="camel"):
 
 
 class RankedQuery(PageQuery, rename="camel"):
-    """``orderBy``: the newest first, or by `rank`: the order that people gave, place by place."""
+    """Query of an ordered list. ``orderBy``: newest first, or `rank` for the custom order, place by place."""
 
     order_by: Literal["createdAt", "rank"] = "createdAt"
 
@@ -233,7 +235,7 @@ class CollectionsQuery(RankedQuery):
 
 
 def _published(to: Recipient, space: SpaceRow) -> tuple[Visibility, str | UnsetType]:
-    """Who reads a space, and where: as the site says that shows it."""
+    """Return the audience and URL of a space, according to the site that contains it."""
     if space.published is None:
         return ("in-collection" if space.collection_id else "private"), UNSET
     visibility, _, named = space.published.partition(" ")
@@ -300,8 +302,8 @@ def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
 def present_space_to_visitor(
     to: Recipient, space: SpaceRow, visitor: Visitor, place: str | None = None
 ) -> Space:
-    """A space as a site shows it: nothing of how people work in it, nor of where else it is. ``place``: below the
-    site's address, where that is known."""
+    """Return a space as a site shows it, without anything about how people work in it or where else it
+    appears. ``place``: its path below the URL of the site, if known."""
     drafted = visitor.drafted
     published = UNSET if place is None else f"{visitor.base}{quote(place)}"
     return Space(
@@ -330,7 +332,7 @@ def present_space_to_visitor(
         change_requests_open=0,
         change_requests_draft=0,
         rank="",
-        permissions=dict.fromkeys(permissions("space", None, WHOLE), False),
+        permissions=dict.fromkeys(permissions("space", None, FULL_REACH), False),
         language=space.language or UNSET,
     )
 

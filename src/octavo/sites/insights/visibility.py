@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SiteAccess
-from octavo.organization.access.visibility import seen_spaces
+from octavo.organization.access.visibility import select_visible_spaces
 from octavo.organization.spaces.store import list_visible_space_ids
 from octavo.sites.site.structure.store import load_structure
 
@@ -28,7 +28,7 @@ def sight_of(tx: Transaction, site: SiteAccess) -> Sight:
         return Sight("", "1 = 1", {}, True)
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     whole = shown == set(list_visible_space_ids(tx, site.organization, among=list(shown)))
-    seen = seen_spaces(site.organization, "s.deleted_at IS NULL")
+    seen = select_visible_spaces(site.organization, "s.deleted_at IS NULL")
     inside = f"e.space_id IN (SELECT v.id FROM {seen.visible} v)"
     return Sight(
         seen.prefix, f"({inside} OR e.space_id IS NULL)" if whole else inside, seen.parameters, whole

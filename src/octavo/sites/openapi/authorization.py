@@ -9,7 +9,7 @@ from msgspec import Struct
 from octavo.errors import Forbidden, NotFound
 from octavo.kit.http.operation import Actor, Call, enters
 from octavo.organization.access.authorization import OrgAccess as Organization
-from octavo.organization.access.authorization import Visiting, enter_organization, visiting
+from octavo.organization.access.authorization import Visiting, enter_organization, require_visitor
 from octavo.organization.access.roles import Can, at_least
 
 OPENAPI: dict[Can, str] = {Can.VIEW: "read", Can.EDIT: "create"}
@@ -47,7 +47,7 @@ class VisitedSpecs(Visiting, frozen=True):
 
 @enters(VisitedSpecs, "organizationId", visitors=True)
 def visit_specs(call: Call, needs: Can, organization_id: str) -> VisitedSpecs:
-    visitor, asked = visiting(call), ("openapi", call.path_parameters.get("specSlug"))
+    visitor, asked = require_visitor(call), ("openapi", call.path_parameters.get("specSlug"))
     if visitor.organization_id != organization_id or visitor.named != asked:
         raise NotFound(f"There is no organization {organization_id!r} whose specifications you may see.")
     return VisitedSpecs(visitor, organization_id)

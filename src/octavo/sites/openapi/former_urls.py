@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from octavo.content.revisions.bodies import get_body
-from octavo.content.revisions.computing import Asked, Source, ask_with, compute_revision
-from octavo.content.revisions.expanding import asker_at, source_of
+from octavo.content.revisions.computing import ComputeInput, Source, build_input, compute_revision
+from octavo.content.revisions.expanding import requester_at, source_of
 from octavo.content.revisions.store import State, list_computed
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page, slugify
@@ -73,7 +73,7 @@ def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Pag
     # Operations are below a page of their tag, and most of what is asked for in vain is no address of a page at all.
     if not above or not _SLUG.fullmatch(name):
         return None
-    asker = asker_at(tx, state.space_id, None)
+    asker = requester_at(tx, state.space_id, None)
     for page in list_computed(tx, state):
         source = source_of(page)
         parent = tree.page(page.parent) if page.parent is not None else None
@@ -83,7 +83,7 @@ def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Pag
             continue
         try:
             computed, _ = compute_revision(tx, asker, source, page.id)
-            asked = ask_with(tx, asker, source, page.id)
+            asked = build_input(tx, asker, source, page.id)
         except BadRequest:
             continue
         newest = find_version_of(tx, asker, source.dependencies["spec"].ref)
@@ -97,7 +97,7 @@ def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Pag
 
 def _find(
     tx: Transaction,
-    asked: Asked,
+    asked: ComputeInput,
     tree: PageTree,
     newest: store.VersionRow,
     begun: int,
@@ -126,7 +126,7 @@ def _find(
     return None
 
 
-def _place(tree: PageTree, asked: Asked, root: str, was: _Was) -> str:
+def _place(tree: PageTree, asked: ComputeInput, root: str, was: _Was) -> str:
     """Where the page above is now, else where it was."""
     parent = tree.page(asked.id(was.parent))
     if parent is not None:
@@ -136,7 +136,7 @@ def _place(tree: PageTree, asked: Asked, root: str, was: _Was) -> str:
 
 def _told(
     tree: PageTree,
-    asked: Asked,
+    asked: ComputeInput,
     shown: Description,
     was: _Was,
     later: list[tuple[store.VersionRow, frozenset[str], str]],
@@ -176,7 +176,7 @@ def _release(tx: Transaction, source: Source, version: store.VersionRow) -> _Rel
 
 
 def _addresses(description: Description, source: Source) -> _Release:
-    made = lay_out(Asked("", "", source, {}, ""), description, ENGLISH)
+    made = lay_out(ComputeInput("", "", source, {}, ""), description, ENGLISH)
     pages: dict[str, list[_Was]] = {}
     by_id = {page.id: page for page in made.pages}
     known: dict[str, Any] = {

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from octavo.content.revisions.computing import dependency_changed
+from octavo.content.revisions.computing import notify_dependency_changed
 from octavo.content.revisions.store import Changes, Item, State, list_content, list_items, main_state
 from octavo.errors import NotFound
 from octavo.kit.context import Context
@@ -150,7 +150,7 @@ def read_descriptions(context: Context, space_id: str) -> None:
         with context.db.write() as tx:
             organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
             if complaint is None and organization_id is not None:
-                dependency_changed(tx, organization_id, [space_id])
+                notify_dependency_changed(tx, organization_id, [space_id])
             tx.run(
                 """UPDATE openapi_sources SET state = :state, document = :document, complaint = :complaint
                    WHERE space_id = :space AND content = :content""",

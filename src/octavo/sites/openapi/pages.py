@@ -12,15 +12,15 @@ from msgspec import Struct
 
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.computing import (
-    Asked,
-    Asker,
     Computed,
+    ComputeInput,
     Computer,
-    compute_with,
-    dependency_changed,
-    resolve_with,
+    Requester,
+    notify_dependency_changed,
+    register_computer,
+    register_resolver,
 )
-from octavo.content.revisions.drawing import Drawing, draw_with
+from octavo.content.revisions.drawing import Drawing, register_renderer
 from octavo.content.revisions.expanding import source_of
 from octavo.content.revisions.store import Item
 from octavo.core.document.nodes import Block, Document
@@ -105,7 +105,7 @@ def compare_versions(
 # --- computed pages -------------------------------------------------------------------------------------------
 
 
-def _resolve(tx: Transaction, asker: Asker, ref: Mapping[str, Any]) -> Any:
+def _resolve(tx: Transaction, asker: Requester, ref: Mapping[str, Any]) -> Any:
     """The specification with its newest version. Visitors see what is published; others, what they may see."""
     name = ref.get("spec")
     spec = store.find_spec(tx, asker.organization_id, name) if isinstance(name, str) else None
@@ -119,7 +119,7 @@ def _resolve(tx: Transaction, asker: Asker, ref: Mapping[str, Any]) -> Any:
     return {"object": "openapi-spec", "id": spec.id, "slug": spec.slug, **last}
 
 
-def _version(tx: Transaction, asked: Asked) -> store.VersionRow:
+def _version(tx: Transaction, asked: ComputeInput) -> store.VersionRow:
     value = asked.values.get("spec")
     if not isinstance(value, dict) or value.get("object") != "openapi-spec":
         raise BadRequest("source.dependencies.spec: there is no such API specification.")
@@ -132,7 +132,7 @@ def _version(tx: Transaction, asked: Asked) -> store.VersionRow:
 class _Pages:
     """The pages of one specification, parents before children."""
 
-    def __init__(self, asked: Asked, description: Description, words: Words) -> None:
+    def __init__(self, asked: ComputeInput, description: Description, words: Words) -> None:
         self._asked = asked
         self.words = words
         self._description = description
@@ -280,7 +280,7 @@ class _Pages:
                 )
 
 
-def lay_out(asked: Asked, description: Description, words: Words) -> _Pages:
+def lay_out(asked: ComputeInput, description: Description, words: Words) -> _Pages:
     """The pages that are about the API and its operations and webhooks."""
     by_operation = asked.source.props.get("grouping") == "by-operation"
     pages = _Pages(asked, description, words)
@@ -299,7 +299,7 @@ def lay_out(asked: Asked, description: Description, words: Words) -> _Pages:
     return pages
 
 
-def _revision(tx: Transaction, asked: Asked) -> Computed:
+def _revision(tx: Transaction, asked: ComputeInput) -> Computed:
     version = _version(tx, asked)
     description = load(tx, version)
     props = asked.source.props
@@ -326,7 +326,7 @@ def _revision(tx: Transaction, asked: Asked) -> Computed:
     return Computed(pages.pages, items)
 
 
-def _document(tx: Transaction, asked: Asked) -> Document:
+def _document(tx: Transaction, asked: ComputeInput) -> Document:
     version = _version(tx, asked)
     description = load(tx, version)
     props = asked.source.props
@@ -409,7 +409,9 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     return _of(*above, *(_operation_block(ref, each) for each in operations))
 
 
-def _rows(tx: Transaction, asked: Asked, listed: Iterator[tuple[str, str, str]], count: int) -> list[Block]:
+def _rows(
+    tx: Transaction, asked: ComputeInput, listed: Iterator[tuple[str, str, str]], count: int
+) -> list[Block]:
     """Links to the pages of operations; where there are very many, the others unfold."""
     first, more = lead_on(islice(listed, _ROWS_OPEN)), lead_on(listed)
     if not more:
@@ -418,7 +420,7 @@ def _rows(tx: Transaction, asked: Asked, listed: Iterator[tuple[str, str, str]],
     return [*first, fold(words.and_more.replace("{name}", str(count - _ROWS_OPEN)), more)]
 
 
-def page_of(description: Description, operation: Operation, there: Asked, grouping: str) -> str:
+def page_of(description: Description, operation: Operation, there: ComputeInput, grouping: str) -> str:
     """The id of the page that shows an operation or webhook."""
     if operation.webhook:
         return there.id(f"webhook {operation.key}" if len(description.webhooks) > _TOGETHER else "webhooks")
@@ -431,7 +433,7 @@ def _piece_key(number: int) -> str:
     return f"models {number}" if number else "models"
 
 
-def _models(description: Description, number: object, words: Words, there: Asked) -> list[Block]:
+def _models(description: Description, number: object, words: Words, there: ComputeInput) -> list[Block]:
     """One of the pages that list all schemas, each with a page of its own."""
     pieces = split_models(list_models(description))
     if not isinstance(number, int) or not 0 <= number < len(pieces):
@@ -459,7 +461,9 @@ def conventions_of(description: Description) -> Conventions:
     return found
 
 
-def _releases(tx: Transaction, newest: store.VersionRow, there: Asked, grouping: str) -> Iterator[Release]:
+def _releases(
+    tx: Transaction, newest: store.VersionRow, there: ComputeInput, grouping: str
+) -> Iterator[Release]:
     """The versions up to this one with what each changes, as many as are read in reasonable time. ``grouping``: of the
     operations, whose pages are those of the newest version."""
     shown = load(tx, newest)
@@ -533,7 +537,7 @@ def list_operations(page: Page) -> list[Listed]:
     return found
 
 
-def find_reference(tx: Transaction, asker: Asker, page: Page) -> tuple[Description, str] | None:
+def find_reference(tx: Transaction, asker: Requester, page: Page) -> tuple[Description, str] | None:
     """The description that a computed page is made of, and what names it; None for every other page."""
     source = source_of(page)
     if source is None or source.type != TYPE or "spec" not in source.dependencies:
@@ -628,7 +632,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
     return made
 
 
-def _draw_complaint(tx: Transaction, asker: Asker, ref: Any) -> list[Block] | None:
+def _draw_complaint(tx: Transaction, asker: Requester, ref: Any) -> list[Block] | None:
     """What is wrong with a file, for who wrote it; None: the block shows what it names."""
     source = _find_source(tx, asker, ref)
     if not isinstance(source, local.LocalSource) or source.state != "bad":
@@ -646,7 +650,7 @@ def _called(ref: Any) -> str:
 
 
 def find_operation(
-    tx: Transaction, asker: Asker, blocks: Iterable[Block], spec: str | None, key: str
+    tx: Transaction, asker: Requester, blocks: Iterable[Block], spec: str | None, key: str
 ) -> tuple[Description, Operation] | None:
     """The operation that one of these blocks of a page shows, if it can be tried: ``spec`` as the block calls the
     specification, None for whichever it is, and the operation's key."""
@@ -668,28 +672,28 @@ def _names(block: Block) -> Iterable[str]:
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
-def _state_of(tx: Transaction, asker: Asker, ref: Any) -> str:
+def _state_of(tx: Transaction, asker: Requester, ref: Any) -> str:
     source = _find_source(tx, asker, ref)
     if isinstance(source, store.VersionRow):
         return source.document
     return f"{source.content} {source.state}" if source is not None else ""
 
 
-def _find(tx: Transaction, asker: Asker, ref: Any) -> Description | None:
+def _find(tx: Transaction, asker: Requester, ref: Any) -> Description | None:
     source = _find_source(tx, asker, ref)
     if isinstance(source, store.VersionRow):
         return load(tx, source)
     return load_local(tx, source) if source is not None and source.state == "good" else None
 
 
-def _find_source(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | local.LocalSource | None:
+def _find_source(tx: Transaction, asker: Requester, ref: Any) -> store.VersionRow | local.LocalSource | None:
     if isinstance(ref, dict) and ref.get("kind") == "file":
         content = ref.get("content")
         return local.find_source(tx, asker.space_id, content) if isinstance(content, str) else None
     return find_version_of(tx, asker, ref)
 
 
-def find_version_of(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | None:
+def find_version_of(tx: Transaction, asker: Requester, ref: Any) -> store.VersionRow | None:
     """What a block refers to: a specification by its slug, or by the URL that it comes from."""
     if not isinstance(ref, dict):
         return None
@@ -716,8 +720,8 @@ def _draw_block(
     return drawer.operation(operation, title, further=further) if operation is not None else None
 
 
-resolve_with("openapi", _resolve)
-compute_with(
+register_resolver("openapi", _resolve)
+register_computer(
     TYPE,
     Computer(
         document=_document,
@@ -725,5 +729,5 @@ compute_with(
         state=lambda tx, asked, whole: locale_of(tx, asked.space_id),
     ),
 )
-on_language(lambda tx, space_id, organization_id: dependency_changed(tx, organization_id, [space_id]))
-draw_with(BLOCKS, _draw, _state_of)
+on_language(lambda tx, space_id, organization_id: notify_dependency_changed(tx, organization_id, [space_id]))
+register_renderer(BLOCKS, _draw, _state_of)

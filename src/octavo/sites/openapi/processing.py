@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from octavo.content.references.mentions import list_spaces_naming_spec
 from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
-from octavo.content.revisions.computing import dependency_changed
+from octavo.content.revisions.computing import notify_dependency_changed
 from octavo.content.revisions.files import store_file
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -146,7 +146,7 @@ def _keep(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> N
         store.update_spec(tx, spec.id, version_id=version_id, updated_at=now())
         _complete(tx, spec, None, [], read)
         made = list_spaces_naming_spec(tx, spec.organization_id, spec.slug)
-        dependency_changed(tx, spec.organization_id, made)
+        notify_dependency_changed(tx, spec.organization_id, made)
         emit(tx, "openapi_updated", organization_id=spec.organization_id, slug=spec.slug)
         jobs.finish(tx)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from octavo.content.references.mentions import list_spaces_naming_spec
 from octavo.content.revisions.bodies import put_bodies
-from octavo.content.revisions.computing import dependency_changed
+from octavo.content.revisions.computing import notify_dependency_changed
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -135,7 +135,7 @@ def delete(tx: Transaction, actor: Actor, organization_id: str, slug: str) -> bo
     if found is None:
         return False
     store.delete_spec(tx, found.id)
-    dependency_changed(tx, organization_id, list_spaces_naming_spec(tx, organization_id, slug))
+    notify_dependency_changed(tx, organization_id, list_spaces_naming_spec(tx, organization_id, slug))
     emit(tx, "openapi_updated", organization_id=organization_id, slug=slug)
     audit(tx, actor, "openapi.removed", organization_id, ("openapi", found.id), before=_state(found))
     return True

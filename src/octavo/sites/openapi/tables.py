@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.content.revisions.deriving import Derived, derive_from_main
+from octavo.content.revisions.deriving import Derived, register_derived
 from octavo.content.revisions.revising import on_commit
 from octavo.kit.db.tables import Table, declare, file, row, text
 from octavo.organization.spaces.hooks import on_copy
@@ -35,5 +35,5 @@ declare(
     Table(name="openapi_sources", derived=True, values={"state": local.FILE_STATES}),
 )
 on_commit(local.note_files)
-derive_from_main(Derived(local.prepare_anew, lambda *_: True, local.note_all_files, local.clear, local.check))
+register_derived(Derived(local.prepare_anew, lambda *_: True, local.note_all_files, local.clear, local.check))
 on_copy(local.copy_sources)

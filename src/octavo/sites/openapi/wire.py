@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from octavo.content.pages.links import present_specs_with
+from octavo.content.pages.links import register_spec_presenter
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.files import signed_url
 from octavo.kit.clock import iso
@@ -203,7 +203,7 @@ def _present_referred(to: Recipient, tx: Transaction, space: SpaceAccess, slug: 
     return present_spec(to, specs, row) if specs is not None and row is not None else None
 
 
-present_specs_with(_present_referred)
+register_spec_presenter(_present_referred)
 
 
 def _file_url(to: Recipient, slug: str, row: VersionRow) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from octavo.content.references.resolving import Nobody, Resolver
-from octavo.content.references.showing import Documents
+from octavo.content.references.resolving import NobodyViewer, Resolver
+from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import ViewFiles, load_view
 from octavo.content.revisions.store import Item, State
 from octavo.core.document.nodes import Document
@@ -36,12 +36,12 @@ def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject
     space = get_space(tx, wanted.space_id)
     view = load_view(tx, state)
     chosen = chosen_pages(view.tree, wanted.page_id, wanted.single)
-    resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(context.settings.url), Nobody())
-    documents = Documents(tx, view, resolver)
+    resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(context.settings.url), NobodyViewer())
+    documents = ViewDocuments(tx, view, resolver)
     used = _Used()
     chapters = []
     for number, (page, level) in enumerate(chosen):
-        document = documents.to_draw(page, folded=False)
+        document = documents.for_rendering(page, folded=False)
         used.note(document)
         write_document(folder, number, document)
         chapters.append(_chapter(page, level))

@@ -9,7 +9,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SignedIn, SiteAccess, organization_access
-from octavo.organization.access.reach import list_reached
+from octavo.organization.access.reach import list_reachable_organizations
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import OrgRow, get_organization
 
@@ -59,7 +59,7 @@ def list_sites_with_ads(
 ) -> tuple[Slice[store.SiteRow], dict[str, OrgRow]]:
     """Of the sites that the caller manages those that stand so, oldest first; and whose they are, by id."""
     managed = {}
-    for organization_id in list_reached(tx, caller.actor):
+    for organization_id in list_reachable_organizations(tx, caller.actor):
         try:
             organization_access(tx, caller.actor, Can.CREATE_CONTENT, organization_id)
         except (Forbidden, NotFound):

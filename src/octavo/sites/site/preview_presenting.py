@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from octavo.content.references.mentions import documents_for
-from octavo.content.references.showing import Documents
+from octavo.content.references.showing import ViewDocuments
 from octavo.content.references.viewing import SiteVisitor, SpaceView, load_view
 from octavo.content.revisions.store import shown_state
 from octavo.core.expressions import Shown
@@ -188,7 +188,7 @@ class _Pages:
     def __init__(
         self,
         view: SpaceView,
-        documents: Documents,
+        documents: ViewDocuments,
         seen: frozenset[str],
         base: str,
         obstacle: Obstacle | None,

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.organization.orgs.store import get_organization
-from octavo.organization.spaces.hooks import share_with
+from octavo.organization.spaces.hooks import register_share_links
 from octavo.organization.spaces.store import find_place
 
 from .audiences.share_links import find_link_by_key
@@ -26,4 +26,4 @@ def _find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> 
     return None
 
 
-share_with(_find_shared)
+register_share_links(_find_shared)

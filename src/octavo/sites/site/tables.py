@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from octavo.content.images.making import on_made
+from octavo.content.images.making import on_variants_created
 from octavo.kit.db.tables import Table, declare, file, row
 
 from .locations import check_former_name, check_site
@@ -73,4 +73,4 @@ declare(
     Table(name="pictures", of_organization="organization_id = :org", columns=(file("hash"),)),
 )
 # Pages that show images are drawn again with what was made of these.
-on_made(touch_sites)
+on_variants_created(touch_sites)

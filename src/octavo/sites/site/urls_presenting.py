@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from octavo.content.changes.store import find_change
 from octavo.content.changes.wire import present_change
-from octavo.content.pages.reading import Reader
+from octavo.content.pages.reading import ContentReader
 from octavo.content.revisions.store import main_state
 from octavo.core.app_urls import change_view
 from octavo.core.hosts import spell_host
@@ -65,7 +65,7 @@ def _in_application(
             change = find_change(tx, space_id, number) if space is not None else None
             if space is None or change is None:
                 return None
-            page = Reader(to, tx, change.state, change_view(change.number)).found_at("/".join(path))
+            page = ContentReader(to, tx, change.state, change_view(change.number)).found_at("/".join(path))
             shown = present_space(to, get_space(tx, space_id), space.role)
             return SpaceAt(shown, present_change(to, tx, change), page if page is not None else UNSET)
         case ["s", space_id, *path]:
@@ -77,7 +77,7 @@ def _in_application(
 
 def _space(tx: Transaction, to: Recipient, space: SpaceAccess, path: str = "") -> SpaceAt:
     shown = present_space(to, get_space(tx, space.space_id), space.role)
-    page = Reader(to, tx, main_state(tx, space.space_id)).found_at(path)
+    page = ContentReader(to, tx, main_state(tx, space.space_id)).found_at(path)
     return SpaceAt(shown, page=page if page is not None else UNSET)
 
 

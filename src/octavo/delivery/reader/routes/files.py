@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from octavo.content.images.store import VARIANT_TYPE, Variant, find_pictures, variant_name
+from octavo.content.images.store import VARIANT_TYPE, ImageVariant, find_pictures, variant_name
 from octavo.content.revisions.store import Item
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
 from octavo.errors import NotFound
@@ -46,7 +46,7 @@ def read_image(view: View, visit: SpaceVisit, file: str, width: str, name: str) 
     return _file_answer(view, visit, item, next((one for one in variants if one.width == int(width)), None))
 
 
-def _file_answer(view: View, visit: SpaceVisit, item: Item, variant: Variant | None = None) -> Answer:
+def _file_answer(view: View, visit: SpaceVisit, item: Item, variant: ImageVariant | None = None) -> Answer:
     public = visit.visit.indexed and not visit.visit.admission.personal
     if variant is not None:
         grant = FileGrant(variant.file, variant_name(item.name), VARIANT_TYPE)

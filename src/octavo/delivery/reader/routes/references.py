@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 
-from octavo.content.revisions.expanding import asker_at
+from octavo.content.revisions.expanding import requester_at
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.errors import NotFound
 from octavo.kit.http.edge import Answer, etag_of
@@ -53,7 +53,7 @@ def read_specification(view: View, visit: SpaceVisit) -> Later:
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, form = (query.get(name, [""])[0] for name in ("page", "as"))
     page = visit.view.tree.page(page_id)
-    asker = asker_at(view.tx, visit.view.state.space_id, None)
+    asker = requester_at(view.tx, visit.view.state.space_id, None)
     found = find_reference(view.tx, asker, page) if page is not None and may_export(page) else None
     if found is None:
         raise NotFound("This page offers no specification.")

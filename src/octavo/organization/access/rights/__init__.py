@@ -1,1 +1,1 @@
-"""Sharing spaces and collections with people and teams."""
+"""Sharing of spaces and collections with people and teams."""

@@ -1,4 +1,4 @@
-"""The proof that somebody may share a space or a collection: the same for either."""
+"""Proof that a caller can share a space or a collection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..roles import Can
 
 
 class GrantObject(NamedTuple):
-    """A space or collection that roles are granted at."""
+    """Space or collection to which roles are granted."""
 
     kind: Kind
     id: str
@@ -22,7 +22,7 @@ class GrantObject(NamedTuple):
 
 
 class ObjectAccess(Struct, frozen=True):
-    """The caller at an object that roles are granted at; ``role``: theirs there."""
+    """Caller at an object to which roles are granted. ``role``: their role there."""
 
     kind: Kind
     id: str
@@ -41,8 +41,9 @@ class ObjectAccess(Struct, frozen=True):
 
     @classmethod
     def handed_over(cls, org: OrgAccess, kind: Kind, id: str) -> ObjectAccess:
-        """The caller at something that was just given to their organization: with the role they have in it."""
-        assert org.role is not None, "who may create content is no guest"
+        """Return the caller's access to an object that was just transferred to their organization, with their
+        role there."""
+        assert org.role is not None, "a guest can't create content"
         return cls(kind, id, org.organization_id, org.actor, org.role, org.role)
 
     @classmethod

@@ -1,7 +1,7 @@
-"""Giving and taking roles at a space or a collection, and what nobody may do by it.
+"""Granting and revoking roles at a space or collection, and the limits on it.
 
-Two rules: nobody gives, changes or takes back a role above their own; and no change of rights by somebody moves
-anybody else's role from or to one above theirs, whichever way it would come about.
+There are two rules. Nobody grants, changes, or revokes a role above their own. And no change of permissions
+moves another person's role from or to one above that of the caller, however it comes about.
 """
 
 from __future__ import annotations
@@ -14,42 +14,43 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
 
 from ..auditing import audit
-from ..evaluation import Kind, list_standings, list_steps, role_along
+from ..evaluation import Kind, list_evaluated_roles, list_steps, role_along
 from ..members import require_members
 from ..roles import at_least
 from ..teams import require_teams
 from . import store
 from .authorization import GrantObject, ObjectAccess
-from .store import Subject
+from .store import Grantee
 
 
 @contextmanager
 def guard_roles(tx: Transaction, target: ObjectAccess) -> Iterator[None]:
-    """Around a change of rights: raises Forbidden when it moves a role from or to one above the caller's own."""
+    """Wrap a change of permissions. Raises Forbidden when it moves a role from or to one above the caller's
+    own."""
     if target.role == "admin":
         yield
         return
-    before = _roles(tx, target)
+    before = _list_roles(tx, target)
     yield
-    after = _roles(tx, target)
+    after = _list_roles(tx, target)
     for user_id, role in after.items():
         was = before.get(user_id)
         if role != was and not (at_least(target.role, role) and at_least(target.role, was)):
-            raise Forbidden(f"This would change a role above your own here, `{target.role}`.")
+            raise Forbidden(f"This would change a role above your own, which is `{target.role}` here.")
 
 
-def _roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
+def _list_roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
     steps = list_steps(tx, target.kind, target.id)
-    standings = list_standings(tx, target.organization_id, steps)
+    standings = list_evaluated_roles(tx, target.organization_id, steps)
     return {user_id: standing.decision.role for user_id, standing in standings.items()}
 
 
 def keep_own_role(tx: Transaction, target: ObjectAccess) -> None:
-    """Grants the caller the role they had when a change of rights would take it from them: nobody who closes a
-    door shuts themselves out."""
+    """Grant the caller their previous role if a change of permissions would remove it, so that nobody locks
+    themselves out."""
     now_role = role_along(tx, target.user_id, target.member_role, list_steps(tx, target.kind, target.id))
     if not at_least(now_role, target.role):
-        _put(tx, target, Subject("user", target.user_id), target.role)
+        _put(tx, target, Grantee("user", target.user_id), target.role)
 
 
 def invite(
@@ -60,34 +61,34 @@ def invite(
     users: Iterable[str] = (),
     teams: Iterable[str] = (),
 ) -> None:
-    """Gives people and teams of the organization a role, in place of one they had at this object.
+    """Grant people and teams of the organization a role, replacing their previous role at this object.
 
-    Raises NotFound for somebody from elsewhere, Forbidden for a role above the caller's.
+    Raises NotFound for people and teams of other organizations, and Forbidden for a role above the caller's.
     """
     user_ids, team_ids = list(dict.fromkeys(users)), list(dict.fromkeys(teams))
     require_members(tx, target.organization_id, user_ids, "users")
     require_teams(tx, target.organization_id, team_ids, "teams")
     with guard_roles(tx, target):
-        for subject in [*(Subject("user", id) for id in user_ids), *(Subject("team", id) for id in team_ids)]:
+        for subject in [*(Grantee("user", id) for id in user_ids), *(Grantee("team", id) for id in team_ids)]:
             _put(tx, target, subject, role)
 
 
-def change(tx: Transaction, target: ObjectAccess, subject: Subject, role: str | None) -> None:
-    """Changes a role that was granted at this very object. Raises NotFound when none was."""
+def change_role(tx: Transaction, target: ObjectAccess, subject: Grantee, role: str | None) -> None:
+    """Change a role that was granted at this object itself. Raises NotFound if there is no such grant."""
     with guard_roles(tx, target):
         if store.find_grant(tx, target.kind, target.id, subject) is None:
             raise _not_granted(target, subject)
         _put(tx, target, subject, role)
 
 
-def require_granted(tx: Transaction, target: ObjectAccess, subject: Subject) -> None:
-    """Raises NotFound unless something was granted to the subject at this very object."""
+def require_granted(tx: Transaction, target: ObjectAccess, subject: Grantee) -> None:
+    """Raise NotFound unless the subject has a grant at this object itself."""
     if store.find_grant(tx, target.kind, target.id, subject) is None:
         raise _not_granted(target, subject)
 
 
-def revoke(tx: Transaction, target: ObjectAccess, subject: Subject) -> bool:
-    """Takes back what was granted at this very object; False when nothing was."""
+def revoke(tx: Transaction, target: ObjectAccess, subject: Grantee) -> bool:
+    """Revoke a grant at this object itself. Return False if there was none."""
     with guard_roles(tx, target):
         was = store.find_grant(tx, target.kind, target.id, subject)
         if was is None:
@@ -107,16 +108,16 @@ def grant_by_link(
     user_id: str,
     role: str | None,
 ) -> None:
-    """Gives the caller what an invite link holds, unless as much was granted to them there already."""
-    was = store.find_grant(tx, kind, object_id, Subject("user", user_id))
+    """Grant the caller the role of an invite link, unless they already have that role or a higher one there."""
+    was = store.find_grant(tx, kind, object_id, Grantee("user", user_id))
     if was is not None and at_least(was[0], role):
         return
-    store.put_grant(tx, kind, object_id, Subject("user", user_id), role)
+    store.put_grant(tx, kind, object_id, Grantee("user", user_id), role)
     at = GrantObject(kind, object_id, organization_id)
-    _audit(tx, actor, at, "granted" if was is None else "changed", Subject("user", user_id), was, (role,))
+    _audit(tx, actor, at, "granted" if was is None else "changed", Grantee("user", user_id), was, (role,))
 
 
-def _put(tx: Transaction, target: ObjectAccess, subject: Subject, role: str | None) -> None:
+def _put(tx: Transaction, target: ObjectAccess, subject: Grantee, role: str | None) -> None:
     was = store.find_grant(tx, target.kind, target.id, subject)
     if was == (role,):
         return
@@ -129,11 +130,11 @@ def _put(tx: Transaction, target: ObjectAccess, subject: Subject, role: str | No
 
 def _require_own(target: ObjectAccess, role: str | None) -> None:
     if not at_least(target.role, role):
-        raise Forbidden(f"role: `{role}` is more than your own role here, `{target.role}`.")
+        raise Forbidden(f"role: `{role}` is higher than your own role here, `{target.role}`.")
 
 
-def _not_granted(target: ObjectAccess, subject: Subject) -> NotFound:
-    return NotFound(f"The {subject.type} {subject.id!r} was not invited to this {target.kind}.")
+def _not_granted(target: ObjectAccess, subject: Grantee) -> NotFound:
+    return NotFound(f"The {subject.type} {subject.id!r} has no role of its own at this {target.kind}.")
 
 
 def _audit(
@@ -141,7 +142,7 @@ def _audit(
     actor: Actor,
     at: GrantObject,
     done: str,
-    subject: Subject,
+    subject: Grantee,
     was: tuple[str | None] | None,
     now_role: tuple[str | None] | None,
 ) -> None:
@@ -160,9 +161,12 @@ def _audit(
 
 
 def grant_installation(tx: Transaction, space_id: str, user_id: str, role: str | None) -> None:
-    """Gives the account of an integration's installation a role at a space; None takes it back. Whoever installs it
-    there may install integrations, and so has as high a role: the installation is what the audit log says."""
-    subject = Subject("user", user_id)
+    """Grant the account of an integration's installation a role at a space; None revokes it.
+
+    Anyone who can install integrations there has at least that role, and the audit log records the
+    installation.
+    """
+    subject = Grantee("user", user_id)
     if role is None:
         store.delete_grant(tx, "space", space_id, subject)
     else:

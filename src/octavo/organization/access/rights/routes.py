@@ -1,4 +1,4 @@
-"""Who may do what at a space or a collection: each operation once for either."""
+"""Permissions of spaces and collections: each operation once for both."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from octavo.kit.http.operation import Area, Call, Deletion
 
 from ..accounts import list_users_by_id
 from ..authorization import role_of_member
-from ..evaluation import list_said, list_standings, list_steps, standing
+from ..evaluation import evaluate_steps, list_evaluated_roles, list_step_grants, list_steps
 from ..roles import COLLECTION, Can, at_least
 from ..wire import present_team, present_user
 from . import granting, store
 from .authorization import ObjectAccess
-from .store import Subject
+from .store import Grantee
 from .wire import (
     AggregateQuery,
     ExplainedPermission,
@@ -36,9 +36,9 @@ _COLLECTION = "/collections/{collectionId}/permissions"
 @operation("inviteToSpace", "POST", _SPACE, needs=Can.ADMIN, errors=(404,))
 @operation("inviteToCollection", "POST", _COLLECTION, needs=Can.ADMIN, errors=(404,))
 def invite(call: Call, target: ObjectAccess, body: Invite) -> None:
-    """Gives members and teams of the organization a role here; one they had here is replaced.
+    """Grant a role to members and teams of the organization. It replaces a role they had here.
 
-    Nobody gives a role above their own.
+    You can't grant a role above your own.
     """
     users = [] if body.users is UNSET else body.users
     teams = [] if body.teams is UNSET else body.teams
@@ -63,7 +63,7 @@ def invite(call: Call, target: ObjectAccess, body: Invite) -> None:
     errors=(404,),
 )
 def list_users(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[UserPermission]:
-    """The people who were given a role at this very object."""
+    """List the people with a role granted directly on this object."""
     with call.db.read() as tx:
         found = store.list_user_grants(tx, target.kind, target.id, query.limit, query.page)
     return present_slice(found, lambda item: UserPermission(item[1], present_user(call, item[0])))
@@ -86,10 +86,10 @@ def list_users(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[Us
     errors=(404,),
 )
 def list_teams(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[TeamPermission]:
-    """The teams that were given a role at this very object."""
+    """List the teams with a role granted directly on this object."""
     with call.db.read() as tx:
         found = store.list_team_grants(tx, target.kind, target.id, query.limit, query.page)
-        owned = store.teams_owned(tx, target.organization_id, target.user_id)
+        owned = store.list_owned_team_ids(tx, target.organization_id, target.user_id)
     everything = target.member_role == "admin"
     return present_slice(
         found,
@@ -112,10 +112,10 @@ def list_teams(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[Te
     returns=Listing[UserPermission],
 )
 def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> Listing[UserPermission]:
-    """Everybody who can see this object, with their role there and, in `source`, why."""
+    """List everyone who can see this object, with their role and its `source`."""
     with call.db.read() as tx:
         steps = list_steps(tx, target.kind, target.id)
-        standings = list_standings(tx, target.organization_id, steps)
+        standings = list_evaluated_roles(tx, target.organization_id, steps)
         seeing = [
             user_id
             for user_id, (decision, _) in standings.items()
@@ -152,26 +152,26 @@ def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> L
     extension=True,
 )
 def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPermission:
-    """The role that a member has here, with every place that it could come from and the one that decides."""
+    """Explain a member's role: every place it could come from, and the one that decides."""
     with call.db.read() as tx:
         member, role = role_of_member(tx, target.organization_id, user_id)
         if not member:
-            raise NotFound(f"There is no member {user_id!r} in this organization.")
+            raise NotFound(f"This organization has no member {user_id!r}.")
         steps = list_steps(tx, target.kind, target.id)
-        said = list_said(tx, user_id, steps)
-        own = list_said(tx, target.user_id, steps)
+        said = list_step_grants(tx, user_id, steps)
+        own = list_step_grants(tx, target.user_id, steps)
         user = list_users_by_id(tx, [user_id])[user_id]
     along = [said[step.id] for step in steps]
-    # Whoever shares this sees what was granted here, and around it only where they share as well.
+    # The caller sees the grants of this object, and those of the objects around it only where they can share as well.
     told = [
         index == 0
         or at_least(
-            standing(target.member_role, [own[one.id] for one in steps[index:]]).decision.role,
+            evaluate_steps(target.member_role, [own[one.id] for one in steps[index:]]).decision.role,
             COLLECTION[Can.ADMIN],
         )
         for index in range(len(steps))
     ]
-    found = standing(role, along)
+    found = evaluate_steps(role, along)
     return ExplainedPermission(
         found.decision.role,
         present_user(call, user),
@@ -189,8 +189,8 @@ def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPer
     errors=(404,),
 )
 def update_user(call: Call, target: ObjectAccess, user_id: str, body: UpdatePermission) -> None:
-    """Changes the role that somebody was given at this very object."""
-    _update(call, target, Subject("user", user_id), body)
+    """Update the role granted to a person directly on this object."""
+    _update(call, target, Grantee("user", user_id), body)
 
 
 @operation("updateTeamPermissionInSpace", "PATCH", _SPACE + "/teams/{teamId}", needs=Can.ADMIN, errors=(404,))
@@ -202,16 +202,16 @@ def update_user(call: Call, target: ObjectAccess, user_id: str, body: UpdatePerm
     errors=(404,),
 )
 def update_team(call: Call, target: ObjectAccess, team_id: str, body: UpdatePermission) -> None:
-    """Changes the role that a team was given at this very object."""
-    _update(call, target, Subject("team", team_id), body)
+    """Update the role granted to a team directly on this object."""
+    _update(call, target, Grantee("team", team_id), body)
 
 
-def _update(call: Call, target: ObjectAccess, subject: Subject, body: UpdatePermission) -> None:
+def _update(call: Call, target: ObjectAccess, subject: Grantee, body: UpdatePermission) -> None:
     with call.db.write() as tx:
         if body.role is UNSET:
             granting.require_granted(tx, target, subject)
         else:
-            granting.change(tx, target, subject, body.role)
+            granting.change_role(tx, target, subject, body.role)
 
 
 @operation("removeUserFromSpace", "DELETE", _SPACE + "/users/{userId}", needs=Can.ADMIN, returns=Deletion)
@@ -219,9 +219,9 @@ def _update(call: Call, target: ObjectAccess, subject: Subject, body: UpdatePerm
     "removeUserFromCollection", "DELETE", _COLLECTION + "/users/{userId}", needs=Can.ADMIN, returns=Deletion
 )
 def remove_user(call: Call, target: ObjectAccess, user_id: str) -> bool:
-    """Takes back what somebody was given at this very object; what they have otherwise then counts."""
+    """Remove the role granted to a person directly on this object. Roles from elsewhere then apply."""
     with call.db.write() as tx:
-        return granting.revoke(tx, target, Subject("user", user_id))
+        return granting.revoke(tx, target, Grantee("user", user_id))
 
 
 @operation("removeTeamFromSpace", "DELETE", _SPACE + "/teams/{teamId}", needs=Can.ADMIN, returns=Deletion)
@@ -229,6 +229,6 @@ def remove_user(call: Call, target: ObjectAccess, user_id: str) -> bool:
     "removeTeamFromCollection", "DELETE", _COLLECTION + "/teams/{teamId}", needs=Can.ADMIN, returns=Deletion
 )
 def remove_team(call: Call, target: ObjectAccess, team_id: str) -> bool:
-    """Takes back what a team was given at this very object."""
+    """Remove the role granted to a team directly on this object."""
     with call.db.write() as tx:
-        return granting.revoke(tx, target, Subject("team", team_id))
+        return granting.revoke(tx, target, Grantee("team", team_id))

@@ -15,8 +15,8 @@ from ..teams import TEAM, TeamRow
 SubjectType = Literal["user", "team"]
 
 
-class Subject(NamedTuple):
-    """Whom something is granted to."""
+class Grantee(NamedTuple):
+    """Person or team to whom a role is granted."""
 
     type: SubjectType
     id: str
@@ -25,7 +25,7 @@ class Subject(NamedTuple):
 def list_user_grants(
     tx: Transaction, kind: Kind, object_id: str, limit: int, page: str | None
 ) -> Slice[tuple[UserRow, str | None]]:
-    """The people that were given a role at this very object, each with it."""
+    """Return the people with a role granted directly on this object, each with the role."""
     where = """FROM grants g JOIN users u ON u.id = g.subject_id
                WHERE g.object_type = :kind AND g.object_id = :id AND g.subject_type = 'user'"""
     return list_page(
@@ -37,7 +37,7 @@ def list_user_grants(
 def list_team_grants(
     tx: Transaction, kind: Kind, object_id: str, limit: int, page: str | None
 ) -> Slice[tuple[TeamRow, str | None]]:
-    """The teams that were given a role at this very object, each with it."""
+    """Return the teams with a role granted directly on this object, each with the role."""
     where = """FROM grants g JOIN teams t ON t.id = g.subject_id
                WHERE g.object_type = :kind AND g.object_id = :id AND g.subject_type = 'team'"""
     return list_page(
@@ -46,8 +46,8 @@ def list_team_grants(
     )  # fmt: skip
 
 
-def find_grant(tx: Transaction, kind: Kind, object_id: str, subject: Subject) -> tuple[str | None] | None:
-    """The role that was granted, in a tuple of one (None in it: a guest); None when nothing was."""
+def find_grant(tx: Transaction, kind: Kind, object_id: str, subject: Grantee) -> tuple[str | None] | None:
+    """Return the granted role in a tuple of one (which contains None for a guest), or None without a grant."""
     row = tx.one(
         """SELECT role FROM grants WHERE object_type = :kind AND object_id = :id
            AND subject_type = :type AND subject_id = :subject""",
@@ -59,7 +59,7 @@ def find_grant(tx: Transaction, kind: Kind, object_id: str, subject: Subject) ->
     return (row[0],) if row else None
 
 
-def put_grant(tx: Transaction, kind: Kind, object_id: str, subject: Subject, role: str | None) -> None:
+def put_grant(tx: Transaction, kind: Kind, object_id: str, subject: Grantee, role: str | None) -> None:
     tx.run(
         """INSERT INTO grants (object_type, object_id, subject_type, subject_id, role, created_at)
            VALUES (:kind, :id, :type, :subject, :role, :at)
@@ -73,7 +73,7 @@ def put_grant(tx: Transaction, kind: Kind, object_id: str, subject: Subject, rol
     )
 
 
-def delete_grant(tx: Transaction, kind: Kind, object_id: str, subject: Subject) -> None:
+def delete_grant(tx: Transaction, kind: Kind, object_id: str, subject: Grantee) -> None:
     tx.run(
         """DELETE FROM grants WHERE object_type = :kind AND object_id = :id
            AND subject_type = :type AND subject_id = :subject""",
@@ -84,8 +84,8 @@ def delete_grant(tx: Transaction, kind: Kind, object_id: str, subject: Subject) 
     )
 
 
-def teams_owned(tx: Transaction, organization_id: str, user_id: str) -> set[str]:
-    """The teams of an organization that this person manages as their owner."""
+def list_owned_team_ids(tx: Transaction, organization_id: str, user_id: str) -> set[str]:
+    """Return the IDs of the organization's teams that this person owns."""
     rows = tx.all(
         """SELECT x.team_id FROM team_members x JOIN teams t ON t.id = x.team_id AND t.organization_id = :org
            WHERE x.user_id = :user AND x.role = 'owner'""",
@@ -96,7 +96,7 @@ def teams_owned(tx: Transaction, organization_id: str, user_id: str) -> set[str]
 
 
 def copy_grants(tx: Transaction, kind: str, source_id: str, copy_id: str) -> None:
-    """Grants at an object what is granted at another one of its kind."""
+    """Copy the grants of an object to another object of the same kind."""
     tx.run(
         """INSERT INTO grants (object_type, object_id, subject_type, subject_id, role, created_at)
            SELECT object_type, :copy, subject_type, subject_id, role, :at FROM grants
@@ -109,7 +109,7 @@ def copy_grants(tx: Transaction, kind: str, source_id: str, copy_id: str) -> Non
 
 
 def delete_grants(tx: Transaction, kind: str, object_ids: list[str], *, but: str | None = None) -> None:
-    """Ends what is granted at objects; ``but``: what members of this organization were granted by themselves stays."""
+    """Delete the grants of objects. ``but``: keep those of people who are members of this organization."""
     kept = (
         ""
         if but is None

@@ -1,4 +1,4 @@
-"""Permissions on the wire."""
+"""Wire types of permissions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.kit.db.pagination import PageQuery
 
-from ..evaluation import Said, Standing, Step
+from ..evaluation import EvaluatedRole, Step, StepGrants
 from ..roles import Role
 from ..wire import RoleOrGuest, Team, User
 
@@ -17,7 +17,8 @@ Ids = Annotated[list[str], Meta(min_length=1, max_length=500)]
 
 
 class Invite(Struct):
-    """People by user id, teams by team id, or both; ``role`` null makes them guests, who see nothing there."""
+    """Body for granting a role to people by user ID, teams by team ID, or both. ``role`` null makes them
+    guests, who see nothing there."""
 
     role: RoleOrGuest
     users: Ids | UnsetType = UNSET
@@ -25,7 +26,7 @@ class Invite(Struct):
 
     def __post_init__(self) -> None:
         if self.users is UNSET and self.teams is UNSET:
-            raise ValueError("users: expected `users` or `teams`")
+            raise ValueError("users: give `users`, `teams`, or both")
 
 
 class UpdatePermission(Struct):
@@ -33,7 +34,7 @@ class UpdatePermission(Struct):
 
 
 class AggregateQuery(PageQuery):
-    """``role``: only those who have this very role."""
+    """Query of an aggregate. ``role``: only people with exactly this role."""
 
     role: Role | None = None
 
@@ -44,10 +45,10 @@ class PermissionObject(Struct):
 
 
 class PermissionSource(Struct):
-    """Why somebody has a role: what kind of thing gives it, and at which object.
+    """Reason for a role: the kind of source and the object it belongs to.
 
-    ``administrator``: they administer the organization. ``user``, ``team``: it was granted to them, or to these
-    ``teams`` of theirs. ``default``: a default level. ``organization``: their role as a member.
+    ``administrator``: they administer the organization. ``user``, ``team``: a grant to them or to these
+    ``teams``. ``default``: a default level. ``organization``: their role as a member.
     """
 
     type: Literal["administrator", "user", "team", "default", "organization"]
@@ -56,7 +57,8 @@ class PermissionSource(Struct):
 
 
 class UserPermission(Struct):
-    """``permission`` null: a guest, closed out by name. ``source`` is ours, and in the aggregate alone."""
+    """Permission of a person. ``permission`` is null for a guest who is excluded by name. ``source`` is
+    Octavo's own and only part of the aggregate."""
 
     permission: str | None
     user: User
@@ -69,18 +71,18 @@ class TeamPermission(Struct):
 
 
 class TeamGrant(Struct):
-    """What a team was granted."""
+    """Role granted to a team."""
 
     team: str
     permission: str | None
 
 
 class PermissionPlace(Struct, rename="camel"):
-    """One place that could give somebody a role, and whether it is the one that does.
+    """Place that could give a person a role, and whether it decides.
 
-    ``user``: the role that was granted to them there; left out when none was. ``teams``: what was granted there to
-    teams of theirs. ``defaultLevel``: what the place gives to every member, `inherit` for what is above it. Of a place
-    whose grants the caller may not list, none of these is there. ``role``: of the organization alone, theirs in it.
+    ``user``: the role granted to them there, if any. ``teams``: roles granted there to their teams.
+    ``defaultLevel``: the role the place gives to every member, or `inherit`. These three are absent if the
+    caller can't list the grants of the place. ``role``: only for the organization, their role in it.
     """
 
     object: PermissionObject
@@ -92,8 +94,8 @@ class PermissionPlace(Struct, rename="camel"):
 
 
 class ExplainedPermission(Struct):
-    """The role that somebody has at an object, and every place where it could come from: the object, the collections
-    around it from the inside outwards, and the organization at the end. The first one that says anything decides."""
+    """Person's role at an object and every place it could come from: the object, the collections around it
+    from the inside out, and the organization. The first place with a setting decides."""
 
     permission: str | None
     user: User
@@ -102,9 +104,14 @@ class ExplainedPermission(Struct):
 
 
 def present_places(
-    found: Standing, said: Sequence[Said], told: Sequence[bool], organization_id: str, role: str | None
+    found: EvaluatedRole,
+    said: Sequence[StepGrants],
+    told: Sequence[bool],
+    organization_id: str,
+    role: str | None,
 ) -> list[PermissionPlace]:
-    """``told``: of each place, whether the caller may know what was granted there. ``role``: in the organization."""
+    """Return the places. ``told``: for each place, whether the caller can know its grants. ``role``: in the
+    organization."""
     places = []
     for index, one in enumerate(said):
         place = PermissionPlace(
@@ -119,7 +126,7 @@ def present_places(
     return [*places, PermissionPlace(at, decides=found.decision.rung is None, role=role)]
 
 
-def present_source(standing: Standing, steps: list[Step], organization_id: str) -> PermissionSource:
+def present_source(standing: EvaluatedRole, steps: list[Step], organization_id: str) -> PermissionSource:
     by, rung = standing.decision.by, standing.decision.rung
     at = PermissionObject("organization", organization_id)
     if rung is not None:

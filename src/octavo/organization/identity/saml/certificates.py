@@ -1,4 +1,4 @@
-"""The certificates that an identity provider signs with."""
+"""Signing certificates of identity providers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ _MIN_RSA_BITS = 2048
 
 
 def parse_certificates(text: str) -> list[str]:
-    """The certificates in ``text`` as base64 without line breaks: PEM blocks (several while keys are changed), or
-    the bare base64 that identity providers show. Raises BadRequest naming ``certificate``.
+    """Return the certificates in ``text`` as base64 without line breaks.
+
+    Accepts PEM blocks (several during a key rotation) or the bare base64 that identity providers display.
+    Raises BadRequest for ``certificate``.
     """
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric import ec, rsa
@@ -26,11 +28,11 @@ def parse_certificates(text: str) -> list[str]:
         try:
             key = x509.load_der_x509_certificate(base64.b64decode(plain, validate=True)).public_key()
         except (binascii.Error, ValueError):
-            raise BadRequest("certificate: expected an X.509 certificate, as PEM or base64") from None
+            raise BadRequest("certificate: must be an X.509 certificate in PEM or base64") from None
         if isinstance(key, rsa.RSAPublicKey):
             if key.key_size < _MIN_RSA_BITS:
-                raise BadRequest(f"certificate: expected an RSA key of {_MIN_RSA_BITS} bits or more")
+                raise BadRequest(f"certificate: the RSA key must have at least {_MIN_RSA_BITS} bits")
         elif not isinstance(key, ec.EllipticCurvePublicKey):
-            raise BadRequest("certificate: expected an RSA or elliptic curve key")
+            raise BadRequest("certificate: must contain an RSA or elliptic curve key")
         found.append(plain)
     return found

@@ -1,11 +1,11 @@
-"""Whether a SAML response proves who somebody is, and what it says of them.
+"""Verification of SAML responses.
 
-python3-saml checks schema, signatures and conditions. It is lenient where identity providers differ, and leniency
-is what the known attacks live on; so what it accepts must also have the one plain shape asked for here: one
-assertion in its place, each signature a child of what it signs and over nothing else, strong algorithms, and
-every condition present, not only right where present. What is read afterwards is read from that assertion.
+python3-saml checks schema, signatures, and conditions. It is lenient where identity providers differ, and
+known attacks exploit leniency. So a response that it accepts must also have the plain shape required here:
+one assertion in its place, each signature a child of the element that it signs and of nothing else, strong
+algorithms, and every condition present, not only correct if present. Only that assertion is read afterwards.
 
-The libraries are loaded once somebody signs in this way: they take long, and most installations never need them.
+The libraries are loaded at the first SAML sign-in: loading takes long, and most servers never need them.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _DIGESTS = {
     "http://www.w3.org/2001/04/xmldsig-more#sha384",
     "http://www.w3.org/2001/04/xmlenc#sha512",
 }
-# Without comments. Inclusive C14N is what some providers sign with; it is sound here, since the signed element is
-# never moved into another document.
+# Without comments. Some providers sign with inclusive C14N, which is safe here because the signed element is never
+# moved into another document.
 _CANONICAL = {"http://www.w3.org/2001/10/xml-exc-c14n#", "http://www.w3.org/TR/2001/REC-xml-c14n-20010315"}
 _ENVELOPED = "http://www.w3.org/2000/09/xmldsig#enveloped-signature"
 
@@ -78,11 +78,12 @@ _SURNAMES = (
 
 
 class RefusedResponse(Unauthorized):
-    """A response that proves nothing; the message says which rule it breaks."""
+    """Invalid SAML response. The message names the rule it breaks."""
 
 
 class Assertion(Struct, frozen=True):
-    """What a response proves. ``in_response_to`` None: the provider began (IdP-initiated). Times in ms."""
+    """Verified contents of a response. ``in_response_to`` is None for an IdP-initiated sign-in. Times in
+    milliseconds."""
 
     id: str
     expires_at: int
@@ -120,21 +121,21 @@ def _settings(provider: ProviderRow, service: Service) -> OneLogin_Saml2_Setting
     )
 
 
-class Request(Struct, frozen=True):
+class AuthnRequest(Struct, frozen=True):
     id: str
     encoded: str
-    """Deflated and in base64, for the query parameter SAMLRequest."""
+    """Deflated and base64-encoded, for the query parameter SAMLRequest."""
 
 
-def make_request(provider: ProviderRow, service: Service) -> Request:
+def make_request(provider: ProviderRow, service: Service) -> AuthnRequest:
     from onelogin.saml2.authn_request import OneLogin_Saml2_Authn_Request
 
     made = OneLogin_Saml2_Authn_Request(_settings(provider, service))
-    return Request(made.get_id(), made.get_request())
+    return AuthnRequest(made.get_id(), made.get_request())
 
 
 def service_metadata(service: Service) -> bytes:
-    """What identity providers read to know us; the same before and after the provider is set up."""
+    """Return the metadata that identity providers import, which doesn't depend on the provider's setup."""
     from onelogin.saml2.settings import OneLogin_Saml2_Settings
 
     sp = {
@@ -149,9 +150,10 @@ def service_metadata(service: Service) -> bytes:
 
 
 def read_response(encoded: str, provider: ProviderRow, service: Service, moment: int) -> Assertion:
-    """What a SAMLResponse (base64, as posted) proves at ``moment``. Raises RefusedResponse.
+    """Verify a SAMLResponse (base64, as posted) at ``moment`` and return its assertion. Raises
+    RefusedResponse.
 
-    Does not know what was asked or taken before: the caller checks ``in_response_to`` and that ``id`` is new.
+    The caller must check that ``in_response_to`` was requested and that ``id`` has not been used before.
     """
     import xmlsec
     from lxml import etree
@@ -160,9 +162,9 @@ def read_response(encoded: str, provider: ProviderRow, service: Service, moment:
 
     xml = _decode(encoded)
     try:
-        # Without comments, DTD or instructions in it, this and python3-saml's own parser see the same elements.
+        # Without comments, DTD, or instructions, this parser and python3-saml's own see the same elements.
         root = etree.fromstring(xml, etree.XMLParser(resolve_entities=False, no_network=True))
-        assertion = _only_assertion(root)
+        assertion = _get_assertion(root)
         _require_sound_signatures(root, assertion)
         response = OneLogin_Saml2_Response(_settings(provider, service), base64.b64encode(xml).decode())
         response.is_valid(_request_data(service.acs_url), raise_exceptions=True)
@@ -181,59 +183,61 @@ def _decode(encoded: str) -> bytes:
     try:
         xml = base64.b64decode("".join(encoded.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise RefusedResponse("SAML response: not base64") from None
+        raise RefusedResponse("SAML response: must be valid base64") from None
     if len(xml) > MAX_BYTES:
         raise RefusedResponse("SAML response: too large")
     declaration = _DECLARATION.match(xml)
     body = xml[declaration.end() :] if declaration else xml
     encoding = _ENCODING.search(declaration[0]) if declaration else None
     if b"\0" in xml or (encoding and encoding[1].lower() not in (b"utf-8", b"us-ascii")):
-        raise RefusedResponse("SAML response: expected UTF-8")
-    # No DTD, no entities, no CDATA, no comments that cut a name in two, no processing instructions.
+        raise RefusedResponse("SAML response: must be encoded in UTF-8")
+    # No DTD, entities, CDATA, processing instructions, or comments that split a name.
     if b"<!" in body or b"<?" in body or not body.lstrip().startswith(b"<"):
-        raise RefusedResponse("SAML response: expected plain elements, without DTD, comments or CDATA")
+        raise RefusedResponse(
+            "SAML response: must contain plain elements only, without DTD, comments, or CDATA"
+        )
     return xml
 
 
-def _only_assertion(root: Any) -> Any:
-    """The one assertion of a response, in its place."""
+def _get_assertion(root: Any) -> Any:
+    """Return the single assertion of a response. Raises RefusedResponse when it is not in its place."""
     if root.tag != f"{_P}Response":
-        raise RefusedResponse("SAML response: expected a Response")
+        raise RefusedResponse("SAML response: the root element must be a Response")
     assertions = list(root.iter(f"{_A}Assertion", f"{_A}EncryptedAssertion"))
     if len(assertions) != 1 or assertions[0].getparent() is not root or assertions[0].tag != f"{_A}Assertion":
         raise RefusedResponse(
-            "SAML response: expected exactly one assertion, not encrypted, directly in the Response"
+            "SAML response: must contain exactly one unencrypted assertion, directly in the Response"
         )
     if len(list(root.iter(f"{_P}Response"))) != 1:
-        raise RefusedResponse("SAML response: expected exactly one Response")
+        raise RefusedResponse("SAML response: must contain exactly one Response")
     ids = [element.get(name) for element in root.iter() for name in ("ID", "Id", "id") if element.get(name)]
     if len(ids) != len(set(ids)):
-        raise RefusedResponse("SAML response: two elements with one ID")
+        raise RefusedResponse("SAML response: two elements have the same ID")
     return assertions[0]
 
 
 def _require_sound_signatures(root: Any, assertion: Any) -> None:
     signatures = list(root.iter(f"{_DS}Signature"))
     if not signatures:
-        raise RefusedResponse("SAML response: not signed")
+        raise RefusedResponse("SAML response: must be signed")
     if len(signatures) > 2 or len({id(s.getparent()) for s in signatures}) != len(signatures):
-        raise RefusedResponse("SAML response: too many signatures")
+        raise RefusedResponse("SAML response: has too many signatures")
     for signature in signatures:
         signed = signature.getparent()
         if signed is not root and signed is not assertion:
-            raise RefusedResponse("SAML response: a signature in the wrong place")
+            raise RefusedResponse("SAML response: a signature is in the wrong place")
         if [child.tag for child in signature][:2] != [f"{_DS}SignedInfo", f"{_DS}SignatureValue"] or any(
             child.tag not in (f"{_DS}SignedInfo", f"{_DS}SignatureValue", f"{_DS}KeyInfo")
             for child in signature
         ):
-            raise RefusedResponse("SAML response: a signature with something in it")
+            raise RefusedResponse("SAML response: a signature contains unexpected elements")
         info = signature[0]
         if [child.tag for child in info] != [
             f"{_DS}CanonicalizationMethod",
             f"{_DS}SignatureMethod",
             f"{_DS}Reference",
         ]:
-            raise RefusedResponse("SAML response: a signature over more or less than one element")
+            raise RefusedResponse("SAML response: a signature must cover exactly one element")
         canonical, method, reference = info
         transforms = [t.get("Algorithm") for t in reference.iter(f"{_DS}Transform")]
         digest = reference.find(f"{_DS}DigestMethod")
@@ -243,11 +247,11 @@ def _require_sound_signatures(root: Any, assertion: Any) -> None:
             or digest is None
             or digest.get("Algorithm") not in _DIGESTS
         ):
-            raise RefusedResponse("SAML response: signed with an algorithm that is not taken")
+            raise RefusedResponse("SAML response: is signed with an unsupported algorithm")
         if transforms[:1] != [_ENVELOPED] or len(transforms) > 2 or not set(transforms[1:]) <= _CANONICAL:
-            raise RefusedResponse("SAML response: signed through a transform that is not taken")
+            raise RefusedResponse("SAML response: is signed with an unsupported transform")
         if not signed.get("ID") or reference.get("URI") != f"#{signed.get('ID')}":
-            raise RefusedResponse("SAML response: a signature over another element than its own")
+            raise RefusedResponse("SAML response: a signature covers another element than its parent")
 
 
 def _request_data(acs_url: str) -> dict[str, str]:
@@ -262,16 +266,16 @@ def _request_data(acs_url: str) -> dict[str, str]:
 def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, moment: int) -> Assertion:
     issuers = [root.find(f"{_A}Issuer"), assertion.find(f"{_A}Issuer")]
     if issuers[1] is None or any(i is not None and _text(i) != provider.entity_id for i in issuers):
-        raise RefusedResponse("SAML response: from another issuer")
+        raise RefusedResponse("SAML response: comes from another issuer")
     if root.get("Destination") not in (None, service.acs_url):
-        raise RefusedResponse("SAML response: for another destination")
+        raise RefusedResponse("SAML response: is intended for another destination")
     conditions = assertion.find(f"{_A}Conditions")
     restrictions = [] if conditions is None else conditions.findall(f"{_A}AudienceRestriction")
     if not restrictions or any(
         service.entity_id not in [_text(a) for a in restriction.findall(f"{_A}Audience")]
         for restriction in restrictions
     ):
-        raise RefusedResponse("SAML response: for another audience")
+        raise RefusedResponse("SAML response: is intended for another audience")
     _require_time(conditions, moment)
     confirmed = [
         data
@@ -281,13 +285,13 @@ def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, mo
         and data.get("Recipient") == service.acs_url
     ]
     if len(confirmed) != 1:
-        raise RefusedResponse("SAML response: for another recipient")
+        raise RefusedResponse("SAML response: is intended for another recipient")
     expires_at = _require_time(confirmed[0], moment, needs_end=True)
     asked = {
         found for found in (root.get("InResponseTo"), confirmed[0].get("InResponseTo")) if found is not None
     }
     if len(asked) > 1 or (asked and confirmed[0].get("InResponseTo") is None):
-        raise RefusedResponse("SAML response: answers another request")
+        raise RefusedResponse("SAML response: belongs to another request")
     name_ids = assertion.findall(f"{_A}Subject/{_A}NameID")
     if len(name_ids) != 1:
         raise RefusedResponse("SAML response: names nobody")
@@ -310,14 +314,15 @@ def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, mo
 
 
 def _require_time(element: Any, moment: int, *, needs_end: bool = False) -> int:
-    """Raises RefusedResponse outside NotBefore and NotOnOrAfter of ``element``; the latter, or a day from now."""
+    """Raise RefusedResponse outside NotBefore and NotOnOrAfter of ``element``. Return NotOnOrAfter, or a day
+    from ``moment``."""
     begins, ends = _time(element.get("NotBefore")), _time(element.get("NotOnOrAfter"))
     if needs_end and ends is None:
-        raise RefusedResponse("SAML response: does not say when it ends")
+        raise RefusedResponse("SAML response: has no expiration time")
     if (begins is not None and moment < begins - _SKEW) or (ends is not None and moment >= ends + _SKEW):
-        raise RefusedResponse("SAML response: expired, or not valid yet")
+        raise RefusedResponse("SAML response: expired or not valid yet")
     if ends is not None and ends - moment > _MAX_LIFETIME:
-        raise RefusedResponse("SAML response: valid for longer than a day")
+        raise RefusedResponse("SAML response: is valid for longer than a day")
     return ends if ends is not None else moment + _MAX_LIFETIME
 
 
@@ -327,11 +332,11 @@ def _time(text: str | None) -> int | None:
     try:
         return parse_iso(text)
     except ValueError:
-        raise RefusedResponse("SAML response: a time that is none") from None
+        raise RefusedResponse("SAML response: contains an invalid time") from None
 
 
 def _text(element: Any) -> str:
-    """The text of an element without elements in it."""
+    """Return the text of an element, or "" when it contains other elements."""
     return "" if len(element) else (element.text or "").strip()
 
 

@@ -1,4 +1,4 @@
-"""SAML providers of an organization, and the addresses that browsers and identity providers use."""
+"""SAML providers of an organization, and the endpoints for browsers and identity providers."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ _PROVIDERS = "/orgs/{organizationId}/saml"
 _PROVIDER = _PROVIDERS + "/{samlProviderId}"
 
 
-def _checked(
+def _validate_columns(
     tx: Transaction, org: OrgAccess, body: wire.CreateProvider | wire.UpdateProvider
 ) -> dict[str, Any]:
-    """The columns that a body sets. Raises BadRequest, and NotFound for another organization's team."""
+    """Return the columns that a body sets. Raises BadRequest, and NotFound for a team of another
+    organization."""
     values = given(body)
     if "label" in values:
         values["label"] = values["label"].strip()
@@ -45,15 +46,15 @@ def _checked(
         parts = read_address(url)
         sound = parts is not None and parts.is_web and not parts.username and not parts.fragment
         if not sound or any(c.isspace() or ord(c) < 33 for c in url):
-            raise BadRequest("ssoURL: expected an http or https URL")
+            raise BadRequest("ssoURL: must be an http or https URL")
     team = values.get("default_team")
     if team is not None and find_team(tx, org.organization_id, team) is None:
-        raise NotFound(f"There is no team {team!r} in this organization.")
+        raise NotFound(f"This organization has no team {team!r}.")
     return values
 
 
 def _state(row: store.ProviderRow) -> dict[str, Any]:
-    """What the log says about a provider; its certificate is public."""
+    """Return the values to record in the audit log. The certificate is public."""
     return {
         "label": row.label,
         "entityID": row.entity_id,
@@ -78,7 +79,7 @@ def _present(call: Call, tx: Transaction, row: store.ProviderRow) -> wire.Provid
     returns=Listing[wire.Provider],
 )
 def list_saml_providers(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Provider]:
-    """The SAML providers of an organization, oldest first."""
+    """List the SAML providers of an organization, oldest first."""
     with call.db.read() as tx:
         found = store.list_providers(tx, org.organization_id, query.limit, query.page)
         return present_slice(found, lambda row: _present(call, tx, row))
@@ -94,9 +95,10 @@ def list_saml_providers(call: Call, org: OrgAccess, query: PageQuery) -> Listing
     errors=(404,),
 )
 def create_saml_provider(call: Call, org: OrgAccess, body: wire.CreateProvider) -> wire.Provider:
-    """A new SAML provider: `pending` until entity id, certificate and URL are all there, then `active`."""
+    """Create a SAML provider. It is `pending` until entity ID, certificate, and URL are all set, then
+    `active`."""
     with call.db.write() as tx:
-        provider_id = store.insert_provider(tx, org.organization_id, _checked(tx, org, body))
+        provider_id = store.insert_provider(tx, org.organization_id, _validate_columns(tx, org, body))
         made = store.get_provider(tx, org.organization_id, provider_id)
         target = ("saml-provider", provider_id)
         audit(tx, call.actor, "saml-provider.created", org.organization_id, target, after=_state(made))
@@ -107,7 +109,7 @@ def create_saml_provider(call: Call, org: OrgAccess, body: wire.CreateProvider) 
     "getOrganizationSAMLProviderById", "GET", _PROVIDER, needs=Can.ADMIN, returns=wire.Provider, errors=(404,)
 )
 def get_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> wire.Provider:
-    """One SAML provider."""
+    """Get a SAML provider."""
     with call.db.read() as tx:
         return _present(call, tx, store.get_provider(tx, org.organization_id, saml_provider_id))
 
@@ -123,10 +125,11 @@ def get_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> wire
 def update_saml_provider(
     call: Call, org: OrgAccess, saml_provider_id: str, body: wire.UpdateProvider
 ) -> wire.Provider:
-    """Changes a SAML provider. With another entity id it is another provider: who people were there is forgotten."""
+    """Update a SAML provider. A new entity ID means another provider, so links between its users and accounts
+    are removed."""
     with call.db.write() as tx:
         before = store.get_provider(tx, org.organization_id, saml_provider_id)
-        values = _checked(tx, org, body)
+        values = _validate_columns(tx, org, body)
         store.update_provider(tx, saml_provider_id, values)
         if values.get("entity_id", before.entity_id) != before.entity_id:
             store.forget_identities(tx, saml_provider_id)
@@ -148,7 +151,7 @@ def update_saml_provider(
 
 @operation("deleteOrganizationSAMLProvider", "DELETE", _PROVIDER, needs=Can.ADMIN, returns=Deletion)
 def delete_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> bool:
-    """Deletes a SAML provider and ends the sessions that came in through the organization's providers."""
+    """Delete a SAML provider and end the sessions that were started through the organization's providers."""
     with call.db.write() as tx:
         if not store.delete_provider(tx, org.organization_id, saml_provider_id):
             return False
@@ -166,20 +169,20 @@ def delete_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> b
     scripts=True,
 )
 def list_sso_logins(call: Call, org: OrgAccess) -> wire.ProviderLogins:
-    """The active providers that one signs in to the organization through, and where each starts."""
+    """List the active sign-in providers of an organization and their start URLs."""
     with call.db.read() as tx:
         rows = store.list_active_providers(tx, org.organization_id)
     return wire.ProviderLogins([wire.present_login(call, row) for row in rows])
 
 
-# --- what browsers and identity providers call --------------------------------------------------------
+# --- endpoints for browsers and identity providers ----------------------------------------------------
 
 
-class StartQuery(Struct):
+class SamlStartQuery(Struct):
     next: str | None = None
 
 
-class FinishQuery(Struct):
+class SamlFinishQuery(Struct):
     answer: Annotated[str, Meta(max_length=200)] = ""
 
 
@@ -192,17 +195,17 @@ class FinishQuery(Struct):
     extension=True,
     browsed=True,
 )
-def start_saml(call: Call, saml_provider_id: str, query: StartQuery) -> Reply:
-    """Sends a browser to the identity provider; `next` is the path to come back to."""
-    return _send_on(call, signing_in.start(call.context, saml_provider_id, query.next))
+def start_saml(call: Call, saml_provider_id: str, query: SamlStartQuery) -> Reply:
+    """Redirect a browser to the identity provider. `next` is the path to return to."""
+    return _redirect(call, signing_in.start(call.context, saml_provider_id, query.next))
 
 
-def _returning(call: Call) -> signing_in.Returning:
+def _returning_browser(call: Call) -> signing_in.ReturningBrowser:
     binding = cookie(call, signing_in.cookie_name(call.context)) or ""
-    return signing_in.Returning(browser_of(call), binding, actor_or_stranger(call))
+    return signing_in.ReturningBrowser(browser_of(call), binding, actor_or_stranger(call))
 
 
-def _send_on(call: Call, leaving: signing_in.Leaving) -> Reply:
+def _redirect(call: Call, leaving: signing_in.BrowserRedirect) -> Reply:
     headers = {"location": leaving.url, "cache-control": "no-store"}
     if leaving.binding is not None:
         seconds = signing_in.LIFETIME // 1000
@@ -222,10 +225,10 @@ def _send_on(call: Call, leaving: signing_in.Leaving) -> Reply:
     extension=True,
 )
 def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
-    """What the identity provider needs to know about Octavo, as SAML metadata."""
+    """Get the SAML metadata that the identity provider needs to know about Octavo."""
     with call.db.read() as tx:
         if store.find_provider(tx, saml_provider_id) is None:
-            raise NotFound("There is no sign-in provider at this address.")
+            raise NotFound("This URL has no sign-in provider. Check the provider's ID.")
     metadata = service_metadata(service(call.context, saml_provider_id))
     return Reply(metadata, headers={"content-type": "application/samlmetadata+xml"})
 
@@ -243,18 +246,18 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     body_media="application/x-www-form-urlencoded",
 )
 def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
-    """Where the identity provider has the browser post its answer; goes on to what becomes of it."""
+    """Receive the identity provider's response from the browser and redirect to the next step."""
     if body.content_type != "application/x-www-form-urlencoded":
-        raise BadRequest("body: expected a form")
+        raise BadRequest("body: must be a form (application/x-www-form-urlencoded)")
     try:
         form = parse_qs(body.data.decode("ascii"), max_num_fields=10, strict_parsing=False)
     except ValueError:
-        raise BadRequest("body: expected a form") from None
+        raise BadRequest("body: must be a form (application/x-www-form-urlencoded)") from None
     responses = form.get("SAMLResponse", [])
     if len(responses) != 1:
-        raise BadRequest("SAMLResponse: expected exactly one")
+        raise BadRequest("SAMLResponse: must be given exactly once")
     relay_state = form.get("RelayState", [None])[0]
-    return _send_on(call, signing_in.receive(call.context, saml_provider_id, responses[0], relay_state))
+    return _redirect(call, signing_in.receive(call.context, saml_provider_id, responses[0], relay_state))
 
 
 @operation(
@@ -267,11 +270,12 @@ def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
     extension=True,
     browsed=True,
 )
-def finish_saml(call: Call, saml_provider_id: str, query: FinishQuery) -> Reply:
-    """Begins a session in the browser that began the sign-in, and goes on to the app; or to the page that asks."""
-    finished = signing_in.finish(call.context, _returning(call), saml_provider_id, query.answer)
+def finish_saml(call: Call, saml_provider_id: str, query: SamlFinishQuery) -> Reply:
+    """Start a session in the browser that started the sign-in and redirect to the app, or to the confirmation
+    page."""
+    finished = signing_in.finish(call.context, _returning_browser(call), saml_provider_id, query.answer)
     if isinstance(finished, str):
-        return _send_on(call, signing_in.Leaving(finished, None))
+        return _redirect(call, signing_in.BrowserRedirect(finished, None))
     return Reply(
         status=303,
         headers={
@@ -282,10 +286,10 @@ def finish_saml(call: Call, saml_provider_id: str, query: FinishQuery) -> Reply:
     )
 
 
-# --- what the page asks -------------------------------------------------------------------------------
+# --- API of the confirmation page ---------------------------------------------------------------------
 
 
-def _begun(call: Call, finished: signing_in.Finished) -> Reply:
+def _reply_with_session(call: Call, finished: signing_in.SamlSignIn) -> Reply:
     headers = {"cache-control": "no-store", "set-cookie": session_cookie(call, finished.session)}
     return Reply(wire.SamlSignedIn(finished.next), headers=headers)
 
@@ -301,9 +305,10 @@ def _begun(call: Call, finished: signing_in.Finished) -> Reply:
     body_limit=16_384,
 )
 def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
-    """What an identity provider's answer says, and what it waits for: `confirm` for a press of a button, `connect`
-    for the owner of the account with that address. For the browser that the answer was given to."""
-    waiting = signing_in.look(call.context, _returning(call).binding, body.answer)
+    """Get an identity provider's response and the required step: `confirm` for a confirmation by the user, or
+    `connect` for the owner of the account with this email address. Only for the browser that received the
+    response."""
+    waiting = signing_in.describe_answer(call.context, _returning_browser(call).binding, body.answer)
     shown = wire.SamlAnswer(waiting.step, waiting.organization, waiting.provider, waiting.email)
     return Reply(shown, headers={"cache-control": "no-store"})
 
@@ -319,12 +324,12 @@ def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
     body_limit=16_384,
 )
 def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
-    """Begins a session, in a cookie, by an identity provider's answer that this browser did not ask for.
+    """Start a session, in a cookie, from a sign-in that the identity provider initiated.
 
-    From our own page only. 409 when the account's owner must connect it first.
+    Accepted from Octavo's own page only. Returns 409 when the owner of the account must connect it first.
     """
     require_same_origin(call)
-    return _begun(call, signing_in.confirm(call.context, _returning(call), body.answer))
+    return _reply_with_session(call, signing_in.confirm(call.context, _returning_browser(call), body.answer))
 
 
 @operation(
@@ -338,7 +343,9 @@ def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
     body_limit=16_384,
 )
 def connect_saml(call: Call, caller: SignedIn, body: wire.UseAnswer) -> Reply:
-    """Lets an organization's identity provider vouch for the caller from now on, for that organization alone; the
-    caller is a member of it afterwards. Begins a session through the provider."""
+    """Connect the caller's account to an organization's identity provider, for this organization only. The
+    caller becomes a member of the organization. Starts a session through the provider."""
     require_same_origin(call)
-    return _begun(call, signing_in.connect(call.context, _returning(call), caller.actor, body.answer))
+    return _reply_with_session(
+        call, signing_in.connect(call.context, _returning_browser(call), caller.actor, body.answer)
+    )

@@ -1,4 +1,4 @@
-"""This installation as identity providers know it."""
+"""This server as seen by identity providers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _NAMES = {
 
 
 class Service(Struct, rename=_NAMES):
-    """What the identity provider must be told: POST answers to ``acsURL``, for the audience ``entityID``."""
+    """Values to enter at the identity provider: it must post responses to ``acsURL`` for the audience
+    ``entityID``."""
 
     acs_url: str
     start_url: str

@@ -23,12 +23,12 @@ class ProviderRow(Struct, frozen=True):
     default_team: str | None
     default_role: str | None
     idp_initiated: bool
-    """Whether answers are taken that nobody asked for."""
+    """Whether sign-ins that the provider initiates are accepted."""
     created_at: int
 
     @property
     def active(self) -> bool:
-        """Whether everything is there that a sign-in needs."""
+        """Return whether all values that a sign-in needs are set."""
         return bool(self.entity_id and self.certificate and self.sso_url)
 
 
@@ -49,29 +49,29 @@ def find_provider(tx: Transaction, provider_id: str) -> ProviderRow | None:
 
 
 def get_provider(tx: Transaction, organization_id: str, provider_id: str) -> ProviderRow:
-    """Raises NotFound for a provider of another organization too."""
+    """Return a provider of the organization. Raises NotFound, also for a provider of another organization."""
     found = find_provider(tx, provider_id)
     if found is None or found.organization_id != organization_id:
-        raise NotFound(f"There is no SAML provider {provider_id!r} in this organization.")
+        raise NotFound(f"This organization has no SAML provider {provider_id!r}.")
     return found
 
 
 def get_active_provider(tx: Transaction, provider_id: str) -> ProviderRow:
     found = find_provider(tx, provider_id)
     if found is None or not found.active:
-        raise NotFound("There is no sign-in provider at this address, or it is not set up yet.")
+        raise NotFound("This sign-in provider doesn't exist or isn't set up yet. Check its settings.")
     return found
 
 
 def list_providers(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[ProviderRow]:
-    """The providers of an organization, oldest first."""
+    """Return the providers of an organization, oldest first."""
     return list_page(
         tx, limit, page, _COLUMNS, "FROM saml_providers WHERE organization_id = :org", _provider, org=organization_id,
     )  # fmt: skip
 
 
 def list_active_providers(tx: Transaction, organization_id: str) -> list[ProviderRow]:
-    """Those that one can sign in through, oldest first."""
+    """Return the active providers of an organization, oldest first."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM saml_providers WHERE organization_id = :org ORDER BY id", org=organization_id
     )
@@ -79,7 +79,7 @@ def list_active_providers(tx: Transaction, organization_id: str) -> list[Provide
 
 
 def insert_provider(tx: Transaction, organization_id: str, values: dict[str, Any]) -> str:
-    """``values`` by the names in CHANGEABLE."""
+    """Insert a provider and return its ID. ``values``: keyed by the names in CHANGEABLE."""
     provider_id = ids.new_id()
     tx.run(
         f"""INSERT INTO saml_providers ({_COLUMNS})
@@ -87,30 +87,34 @@ def insert_provider(tx: Transaction, organization_id: str, values: dict[str, Any
         id=provider_id,
         org=organization_id,
         at=now(),
-        **_plain(values),
+        **_booleans_as_integers(values),
     )
     return provider_id
 
 
 def update_provider(tx: Transaction, provider_id: str, values: dict[str, Any]) -> None:
-    """Sets these columns, named as in CHANGEABLE."""
+    """Update the given columns, named as in CHANGEABLE."""
     assert set(values) <= set(CHANGEABLE)
     if values:
         columns = ", ".join(f"{name} = :{name}" for name in values)
-        tx.run(f"UPDATE saml_providers SET {columns} WHERE id = :id", id=provider_id, **_plain(values))
+        tx.run(
+            f"UPDATE saml_providers SET {columns} WHERE id = :id",
+            id=provider_id,
+            **_booleans_as_integers(values),
+        )
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
+def _booleans_as_integers(values: dict[str, Any]) -> dict[str, Any]:
     return {name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
 
 
 def forget_identities(tx: Transaction, provider_id: str) -> None:
-    """Who people were at this provider: another provider's names mean other people."""
+    """Remove the links between the provider's users and accounts: another provider's IDs mean other people."""
     tx.run("DELETE FROM external_identities WHERE provider = :id", id=provider_id)
 
 
 def delete_provider(tx: Transaction, organization_id: str, provider_id: str) -> bool:
-    """Deletes a provider and ends the sessions that providers of the organization vouched for."""
+    """Delete a provider and end the sessions that were started through the organization's providers."""
     deleted = tx.run(
         "DELETE FROM saml_providers WHERE id = :id AND organization_id = :org",
         id=provider_id,
@@ -123,7 +127,7 @@ def delete_provider(tx: Transaction, organization_id: str, provider_id: str) -> 
 
 
 def remember_assertion(tx: Transaction, provider_id: str, assertion_id: str, expires_at: int) -> bool:
-    """False when this assertion was taken before."""
+    """Record an assertion. Return False when it was used before."""
     return (
         tx.run(
             """INSERT INTO saml_assertions (provider_id, assertion_id, expires_at) VALUES (:provider, :id, :at)

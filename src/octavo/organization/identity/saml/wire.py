@@ -1,4 +1,4 @@
-"""SAML providers on the wire."""
+"""Wire types of SAML providers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Url = Annotated[str, Meta(max_length=2048)]
 
 
 class CreateProvider(Struct, rename=_NAMES):
-    """``idpInitiated`` is Octavo's own: answers are also taken that nobody asked for here."""
+    """Body for creating a provider. ``idpInitiated`` is Octavo's own: it allows sign-ins that the provider
+    initiates."""
 
     label: Label
     entity_id: EntityId = ""
@@ -34,7 +35,7 @@ class CreateProvider(Struct, rename=_NAMES):
 
 
 class UpdateProvider(Struct, rename=_NAMES):
-    """What is absent stays."""
+    """Body for updating a provider. Absent fields remain unchanged."""
 
     label: Label | UnsetType = UNSET
     entity_id: EntityId | UnsetType = UNSET
@@ -76,13 +77,13 @@ class ProviderLogins(Struct):
 
 
 class UseAnswer(Struct):
-    """``answer``: the secret in the address of the page."""
+    """Body with an answer. ``answer``: the secret in the URL of the page."""
 
     answer: Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class SamlAnswer(Struct):
-    """``organization`` and ``provider`` are names to show."""
+    """Pending answer. ``organization`` and ``provider`` are display names."""
 
     step: Literal["confirm", "connect"]
     organization: str
@@ -91,7 +92,7 @@ class SamlAnswer(Struct):
 
 
 class SamlSignedIn(Struct):
-    """``next``: the path to go on to."""
+    """Completed sign-in. ``next``: the path to redirect to."""
 
     next: str
 
@@ -109,7 +110,7 @@ def present_provider(to: Recipient, row: ProviderRow, team: TeamRow | None) -> P
         status="active" if row.active else "pending",
         service=service(to.context, row.id),
         urls=ProviderUrls(to.url(f"/orgs/{row.organization_id}/saml/{row.id}")),
-        # Whoever sees a provider administers the organization, and so its teams.
+        # Only administrators can see a provider, and they manage the teams.
         default_team=present_team(team, admin=True) if team else UNSET,
     )
 

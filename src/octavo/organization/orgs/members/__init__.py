@@ -1,1 +1,1 @@
-"""The members of an organization."""
+"""Members of an organization."""

@@ -1,4 +1,4 @@
-"""Changing what members are, and removing them."""
+"""Changing the roles of members and removing members."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import store
 
 
 def set_role(tx: Transaction, org: OrgAccess, user_id: str, role: str | None) -> None:
-    """None makes them a guest. Raises Conflict for the last administrator."""
+    """Set the role of a member. None makes them a guest. Raises Conflict for the last administrator."""
     before = store.get_member(tx, org.organization_id, user_id)
     if role == before.role:
         return
@@ -28,7 +28,7 @@ def set_role(tx: Transaction, org: OrgAccess, user_id: str, role: str | None) ->
 
 
 def remove_member(tx: Transaction, org: OrgAccess, user_id: str) -> bool:
-    """Ends a membership; False when there is none. Raises Conflict for the last administrator."""
+    """Remove a member. Return False if there is none. Raises Conflict for the last administrator."""
     before = store.find_member(tx, org.organization_id, user_id)
     if before is None:
         return False
@@ -39,10 +39,11 @@ def remove_member(tx: Transaction, org: OrgAccess, user_id: str) -> bool:
 
 
 def mark_sso(tx: Transaction, org: OrgAccess, user_id: str) -> None:
-    """Says that a member comes in through the identity provider. Raises PreconditionFailed without a provider."""
+    """Record that a member signs in through the identity provider. Raises PreconditionFailed without a
+    provider."""
     store.get_member(tx, org.organization_id, user_id)
     if not list_active_providers(tx, org.organization_id):
-        raise PreconditionFailed("This organization has no active SAML provider.")
+        raise PreconditionFailed("This organization has no active SAML provider. Set one up first.")
     if set_sso(tx, org.organization_id, user_id):
         was, is_now = {"sso": False}, {"sso": True}
         target = ("user", user_id)

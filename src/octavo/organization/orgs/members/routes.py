@@ -1,4 +1,4 @@
-"""The members of an organization: listed, changed, removed."""
+"""Operations on the members of an organization."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MEMBER = _MEMBERS + "/{userId}"
     agents="docs:read",
 )
 def list_members(call: Call, org: OrgAccess, query: MembersQuery) -> Listing[Member]:
-    """The people in an organization. `search` looks in names and addresses; `role` may be `guest`."""
+    """List the members of an organization. `search` matches names and email addresses; `role` can be `guest`."""
     with call.db.read() as tx:
         found = store.list_members(
             tx,
@@ -46,7 +46,7 @@ def list_members(call: Call, org: OrgAccess, query: MembersQuery) -> Listing[Mem
 
 @operation("getMemberInOrganizationById", "GET", _MEMBER, needs=Can.LIST_MEMBERS, returns=Member)
 def get_member(call: Call, org: OrgAccess, user_id: str) -> Member:
-    """One member."""
+    """Get a member."""
     with call.db.read() as tx:
         return present_member(call, store.get_member(tx, org.organization_id, user_id))
 
@@ -60,7 +60,7 @@ def get_member(call: Call, org: OrgAccess, user_id: str) -> Member:
     errors=(404, 409),
 )
 def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) -> Member:
-    """Changes a member's role; null makes them a guest. 409 for the last administrator."""
+    """Update a member's role. `null` makes them a guest. Returns 409 for the last administrator."""
     with call.db.write() as tx:
         if body.role is not UNSET:
             editing.set_role(tx, org, user_id, body.role)
@@ -76,10 +76,12 @@ def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) 
     errors=(409,),
 )
 def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
-    """Ends a membership with its sessions, tokens, places in teams and grants: one's own, or as an administrator
-    anybody's. 409 for the last administrator."""
+    """Remove a member with their sessions, tokens, team memberships, and grants. Administrators can remove
+    anyone; members can remove themselves. Returns 409 for the last administrator."""
     if user_id != org.user_id and not at_least(org.role, ORGANIZATION[Can.ADMIN]):
-        raise Forbidden("Others are removed by administrators; with your own id you leave.")
+        raise Forbidden(
+            "Only administrators can remove other members. Use your own user ID to leave the organization."
+        )
     with call.db.write() as tx:
         return editing.remove_member(tx, org, user_id)
 
@@ -93,7 +95,8 @@ def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
     errors=(404, 412),
 )
 def set_sso(call: Call, org: OrgAccess, user_id: str) -> Member:
-    """Marks a member as one who comes in through the organization's identity provider. 412 without a provider."""
+    """Set a member to sign in through the organization's identity provider. Returns 412 without an active
+    provider."""
     with call.db.write() as tx:
         editing.mark_sso(tx, org, user_id)
         return present_member(call, store.get_member(tx, org.organization_id, user_id))
@@ -107,7 +110,7 @@ def set_sso(call: Call, org: OrgAccess, user_id: str) -> Member:
     returns=Ping,
 )
 def ping(call: Call, org: OrgAccess) -> Ping:
-    """Notes that the caller was here just now."""
+    """Record that the caller was active just now."""
     with call.db.write() as tx:
         note_member_seen(tx, org.organization_id, org.user_id)
     return Ping()

@@ -15,7 +15,8 @@ Sort = Literal["joinedAt", "lastSeenAt"]
 
 
 class MemberRow(Struct, frozen=True):
-    """``spaces``: how many spaces were granted to them; ``teams``: how many they are in."""
+    """Member of an organization. ``spaces``: the number of spaces granted to them; ``teams``: the number of
+    their teams."""
 
     user: UserRow
     role: str | None
@@ -34,7 +35,7 @@ _MEMBER = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_a
   (SELECT count(*) FROM grants g CROSS JOIN spaces s
    WHERE g.subject_type = 'user' AND g.subject_id = u.id AND g.object_type = 'space'
      AND s.id = g.object_id AND s.deleted_at IS NULL AND s.organization_id = m.organization_id)"""
-# CROSS JOIN: SQLite begins with what is granted to somebody, and not with all spaces there are.
+# CROSS JOIN makes SQLite start with the grants of a person rather than with all spaces.
 _MEMBERS = "FROM members m JOIN users u ON u.id = m.user_id WHERE m.organization_id = :org"
 _FROM = f"{_MEMBERS} AND u.kind = 'person'"
 _SORTS = {"joinedAt": "m.joined_at", "lastSeenAt": "COALESCE(m.last_seen_at, 0)"}
@@ -56,12 +57,12 @@ def find_member(tx: Transaction, organization_id: str, user_id: str) -> MemberRo
 def get_member(tx: Transaction, organization_id: str, user_id: str) -> MemberRow:
     found = find_member(tx, organization_id, user_id)
     if found is None:
-        raise NotFound(f"There is no member {user_id!r} in this organization.")
+        raise NotFound(f"This organization has no member {user_id!r}.")
     return found
 
 
 def list_members_by_id(tx: Transaction, organization_id: str, user_ids: list[str]) -> dict[str, MemberRow]:
-    """The members of these ids by id, service accounts as well."""
+    """Return the members with these IDs by ID, including service accounts."""
     rows = tx.all(f"SELECT {_MEMBER} {_MEMBERS} AND u.id IN :users", org=organization_id, users=user_ids)
     return {row[0]: _member(row) for row in rows}
 
@@ -77,7 +78,8 @@ def list_members(
     role: str | None = None,
     search: str | None = None,
 ) -> Slice[MemberRow]:
-    """People, not service accounts. ``role``: `guest` for those without; ``search``: in name and address."""
+    """Return people, without service accounts. ``role``: `guest` for those without a role; ``search``: part
+    of a name or email address."""
     after = decode_token(page, int, str)
     where, parameters = _FROM, {"org": organization_id, "role": role}
     if role == "guest":
@@ -92,7 +94,7 @@ def list_members(
     if after is not None:
         where += f" AND ({column}, m.user_id) {sign} (:value, :id)"
         parameters |= {"value": after[0], "id": after[1]}
-    # What is counted for each member is counted for those that are shown.
+    # Count teams and spaces only for the members on this page.
     rows = tx.all(
         f"""SELECT {_MEMBER}, m.sorted FROM (
               SELECT m.*, {column} AS sorted {where}

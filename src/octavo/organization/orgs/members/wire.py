@@ -1,4 +1,4 @@
-"""Members on the wire."""
+"""Wire types of members."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class UpdateMember(Struct):
 
 
 class Ping(Struct):
-    """Nothing: there are no visitor claims to hand on."""
+    """Empty response, because there are no visitor claims to return."""
 
 
 def present_member(to: Recipient, member: MemberRow) -> Member:

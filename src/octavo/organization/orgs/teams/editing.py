@@ -1,4 +1,4 @@
-"""Making, renaming and removing teams, and saying who is in them."""
+"""Creating, renaming, and deleting teams, and changing their members."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from . import store
 def get_team(tx: Transaction, org: OrgAccess, team_id: str) -> TeamRow:
     found = find_team(tx, org.organization_id, team_id)
     if found is None:
-        raise NotFound(f"There is no team {team_id!r} in this organization.")
+        raise NotFound(f"This organization has no team {team_id!r}.")
     return found
 
 
 def create_team(tx: Transaction, org: OrgAccess, title: str, members: Sequence[str]) -> TeamRow:
-    """A team of these members, named by id or address. Raises NotFound for who is none."""
+    """Create a team with these members, identified by ID or email address. Raises NotFound for non-members."""
     user_ids = _find_members(tx, org, members, "members")
     team_id = insert_team(tx, org.organization_id, title)
     for user_id in user_ids:
@@ -41,7 +41,7 @@ def create_team(tx: Transaction, org: OrgAccess, title: str, members: Sequence[s
 
 
 def rename_team(tx: Transaction, org: OrgAccess, team_id: str, title: str) -> TeamRow:
-    """Raises Forbidden for who does not manage it."""
+    """Rename a team. Raises Forbidden unless the caller manages it."""
     _require_manager(tx, org, team_id)
     before = get_team(tx, org, team_id)
     save_title(tx, team_id, title)
@@ -52,8 +52,8 @@ def rename_team(tx: Transaction, org: OrgAccess, team_id: str, title: str) -> Te
 
 
 def delete_team(tx: Transaction, org: OrgAccess, team_id: str) -> bool:
-    """Removes a team with what was granted to it; False when it is not there. Raises Forbidden for who does not
-    manage it."""
+    """Delete a team with its grants. Return False if it does not exist. Raises Forbidden unless the caller
+    manages it."""
     before = find_team(tx, org.organization_id, team_id)
     if before is None:
         return False
@@ -73,10 +73,10 @@ def update_members(
     memberships: Mapping[str, TeamRole],
     remove: Sequence[str],
 ) -> None:
-    """Adds and removes people, named by id or address; ``memberships`` says the role of who is added.
+    """Add and remove people, identified by ID or email address; ``memberships`` sets roles.
 
-    Who is both added and removed is removed. Raises Forbidden for who does not manage the team, NotFound for
-    who is no member of the organization.
+    A person who is both added and removed is removed. Raises Forbidden unless the caller manages the team,
+    and NotFound for people who are not members of the organization.
     """
     _require_manager(tx, org, team_id)
     removed = _find_members(tx, org, remove, "remove")
@@ -93,7 +93,8 @@ def update_members(
 
 
 def put_member(tx: Transaction, org: OrgAccess, team_id: str, name: str, role: TeamRole | None) -> None:
-    """Adds a member, or changes their role (None: as it is, or `member`). Raises as ``update_members``."""
+    """Add a member or change their role (None: keep it, or `member` for a new one). Raises like
+    ``update_members``."""
     _require_manager(tx, org, team_id)
     user_id = _find_members(tx, org, [name], "userId")[0]
     put_team_member(tx, team_id, user_id, role)
@@ -101,7 +102,7 @@ def put_member(tx: Transaction, org: OrgAccess, team_id: str, name: str, role: T
 
 
 def remove_member(tx: Transaction, org: OrgAccess, team_id: str, user_id: str) -> bool:
-    """Takes somebody out; False when they were not in it. Raises Forbidden."""
+    """Remove a member from a team. Return False if they were not in it. Raises Forbidden."""
     _require_manager(tx, org, team_id)
     if not remove_team_members(tx, team_id, [user_id]):
         return False
@@ -111,16 +112,16 @@ def remove_member(tx: Transaction, org: OrgAccess, team_id: str, user_id: str) -
 
 def _require_manager(tx: Transaction, org: OrgAccess, team_id: str) -> None:
     get_team(tx, org, team_id)
-    if org.role != "admin" and not store.owns(tx, team_id, org.user_id):
-        raise Forbidden("A team is managed by its owners and by administrators.")
+    if org.role != "admin" and not store.is_team_owner(tx, team_id, org.user_id):
+        raise Forbidden("Only owners of the team and administrators can manage it.")
 
 
 def _find_members(tx: Transaction, org: OrgAccess, named: Sequence[str], place: str) -> list[str]:
-    """The ids of members named by id or address. Raises NotFound naming who is none."""
+    """Return the IDs of members identified by ID or email address. Raises NotFound for a non-member."""
     found = store.find_member_ids(tx, org.organization_id, list(named))
     for name in named:
         if name not in found:
-            raise NotFound(f"{place}: {name!r} is no member of this organization.")
+            raise NotFound(f"{place}: {name!r} isn't a member of this organization.")
     return list(dict.fromkeys(found[name] for name in named))
 
 

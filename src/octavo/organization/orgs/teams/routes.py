@@ -1,4 +1,4 @@
-"""Teams: administrators make them, their owners manage who is in them."""
+"""Teams: created by administrators, with members managed by their owners."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from msgspec import UNSET
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import Area, Call, Deletion
 from octavo.organization.access.authorization import OrgAccess
-from octavo.organization.access.permitting import may_write
+from octavo.organization.access.permitting import can_write
 from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import Team, present_team
 
@@ -35,13 +35,13 @@ _TEAM = _TEAMS + "/{teamId}"
 
 @operation("listTeamsInOrganizationById", "GET", _TEAMS, needs=Can.LIST_TEAMS, returns=Listing[Team])
 def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
-    """The teams of an organization, newest first. `owner`: those that this member can manage."""
+    """List the teams of an organization, newest first. `owner`: only teams that this member can manage."""
     with call.db.read() as tx:
         found = store.list_teams(
             tx, org.organization_id, query.limit, query.page, owner=query.owner, title=query.title
         )
-        own = store.owned_by(tx, org.organization_id, org.user_id)
-    may = may_write(org.actor, "orgs")
+        own = store.list_owned_team_ids(tx, org.organization_id, org.user_id)
+    may = can_write(org.actor, "orgs")
     return present_slice(
         found, lambda team: present_team(team, admin=may and (org.role == "admin" or team.id in own))
     )
@@ -49,30 +49,30 @@ def list_teams(call: Call, org: OrgAccess, query: TeamsQuery) -> Listing[Team]:
 
 @operation("createOrganizationTeam", "PUT", _TEAMS, needs=Can.OWN_TEAM, returns=Team, status=201)
 def create_team(call: Call, org: OrgAccess, body: CreateTeam) -> Team:
-    """A new team with these members, all of them of this organization."""
+    """Create a team with these members of the organization."""
     with call.db.write() as tx:
         return present_team(editing.create_team(tx, org, body.title.strip(), body.members), admin=True)
 
 
 @operation("getTeamInOrganizationById", "GET", _TEAM, needs=Can.LIST_TEAMS, returns=Team)
 def get_team(call: Call, org: OrgAccess, team_id: str) -> Team:
-    """One team."""
+    """Get a team."""
     with call.db.read() as tx:
         team = editing.get_team(tx, org, team_id)
-        manages = org.role == "admin" or store.owns(tx, team_id, org.user_id)
-        return present_team(team, admin=manages and may_write(org.actor, "orgs"))
+        manages = org.role == "admin" or store.is_team_owner(tx, team_id, org.user_id)
+        return present_team(team, admin=manages and can_write(org.actor, "orgs"))
 
 
 @operation("updateTeamInOrganizationById", "PATCH", _TEAM, needs=Can.LIST_TEAMS, returns=Team)
 def update_team(call: Call, org: OrgAccess, team_id: str, body: UpdateTeam) -> Team:
-    """Renames a team. For its owners and for administrators."""
+    """Rename a team. Requires an owner of the team or an administrator."""
     with call.db.write() as tx:
         return present_team(editing.rename_team(tx, org, team_id, body.title.strip()), admin=True)
 
 
 @operation("removeTeamFromOrganizationById", "DELETE", _TEAM, needs=Can.LIST_TEAMS, returns=Deletion)
 def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
-    """Removes a team, and what was granted to it with it. For its owners and for administrators."""
+    """Delete a team with its grants. Requires an owner of the team or an administrator."""
     with call.db.write() as tx:
         return editing.delete_team(tx, org, team_id)
 
@@ -85,7 +85,7 @@ def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
     returns=Listing[TeamMember],
 )
 def list_team_members(call: Call, org: OrgAccess, team_id: str, query: PageQuery) -> Listing[TeamMember]:
-    """The people in a team, each with their role in it."""
+    """List the members of a team, each with their role in it."""
     with call.db.read() as tx:
         editing.get_team(tx, org, team_id)
         found = store.list_team_members(tx, team_id, query.limit, query.page)
@@ -101,9 +101,9 @@ def list_team_members(call: Call, org: OrgAccess, team_id: str, query: PageQuery
 
 @operation("updateMembersInOrganizationTeam", "PUT", _TEAM + "/members", needs=Can.LIST_TEAMS)
 def update_team_members(call: Call, org: OrgAccess, team_id: str, body: UpdateTeamMembers) -> None:
-    """Adds people to a team and removes some, by id or address; `memberships` says the role of who is added.
+    """Add and remove members of a team, by ID or email address; `memberships` sets roles.
 
-    For the team's owners and for administrators.
+    Requires an owner of the team or an administrator.
     """
     roles = {name: membership.role for name, membership in body.memberships.items()}
     with call.db.write() as tx:
@@ -114,7 +114,7 @@ def update_team_members(call: Call, org: OrgAccess, team_id: str, body: UpdateTe
 def add_team_member(
     call: Call, org: OrgAccess, team_id: str, user_id: str, body: AddTeamMember | None
 ) -> None:
-    """Adds a member to a team, or changes their role in it. For the team's owners and for administrators."""
+    """Add a member to a team, or change their role in it. Requires an owner of the team or an administrator."""
     role = None if body is None or body.role is UNSET else body.role
     with call.db.write() as tx:
         editing.put_member(tx, org, team_id, user_id, role)
@@ -128,7 +128,7 @@ def add_team_member(
     returns=Deletion,
 )
 def delete_team_member(call: Call, org: OrgAccess, team_id: str, user_id: str) -> bool:
-    """Takes somebody out of a team. For the team's owners and for administrators."""
+    """Remove a member from a team. Requires an owner of the team or an administrator."""
     with call.db.write() as tx:
         return editing.remove_member(tx, org, team_id, user_id)
 
@@ -143,7 +143,7 @@ def delete_team_member(call: Call, org: OrgAccess, team_id: str, user_id: str) -
 def list_member_teams(
     call: Call, org: OrgAccess, user_id: str, query: MemberTeamsQuery
 ) -> Listing[MemberTeam]:
-    """The teams a member is in, each with their role in it."""
+    """List the teams of a member, each with their role in it."""
     with call.db.read() as tx:
         get_member(tx, org.organization_id, user_id)
         found = store.list_teams_of_member(

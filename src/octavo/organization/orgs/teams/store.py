@@ -25,7 +25,7 @@ def list_teams(
     owner: str | None = None,
     title: str | None = None,
 ) -> Slice[TeamRow]:
-    """Newest first. ``owner``: those this member manages; ``title``: with this in their title."""
+    """Return the teams, newest first. ``owner``: those this member manages; ``title``: part of the title."""
     where, parameters = "FROM teams t WHERE t.organization_id = :org", dict[str, Any](org=organization_id)
     if title:
         where += " AND lower(t.title) LIKE :title ESCAPE '!'"
@@ -44,7 +44,7 @@ def list_teams(
 def list_teams_of_member(
     tx: Transaction, organization_id: str, user_id: str, limit: int, page: str | None, *, title: str | None
 ) -> Slice[tuple[TeamRow, str]]:
-    """Newest first, each with the member's role in it."""
+    """Return the teams of a member, newest first, each with their role in it."""
     where = """FROM teams t JOIN team_members x ON x.team_id = t.id AND x.user_id = :user
                WHERE t.organization_id = :org"""
     parameters = dict[str, Any](org=organization_id, user=user_id)
@@ -63,7 +63,7 @@ class TeamMemberRow(Struct, frozen=True):
 
 
 def list_team_members(tx: Transaction, team_id: str, limit: int, page: str | None) -> Slice[TeamMemberRow]:
-    """By user id: people, not service accounts."""
+    """Return the people in a team by user ID, without service accounts."""
     where = """FROM team_members x JOIN users u ON u.id = x.user_id AND u.kind = 'person'
                WHERE x.team_id = :team"""
     return list_page(
@@ -72,7 +72,7 @@ def list_team_members(tx: Transaction, team_id: str, limit: int, page: str | Non
 
 
 def list_member_ids(tx: Transaction, team_ids: Iterable[str]) -> list[str]:
-    """Who is in any of these teams."""
+    """Return the IDs of everyone in any of these teams."""
     rows = tx.all(
         f"SELECT DISTINCT user_id FROM team_members WHERE team_id {tx.among('teams')}",
         teams=json_list(team_ids),
@@ -80,7 +80,7 @@ def list_member_ids(tx: Transaction, team_ids: Iterable[str]) -> list[str]:
     return [user_id for (user_id,) in rows]
 
 
-def owns(tx: Transaction, team_id: str, user_id: str) -> bool:
+def is_team_owner(tx: Transaction, team_id: str, user_id: str) -> bool:
     return (
         tx.one(
             "SELECT 1 FROM team_members WHERE team_id = :team AND user_id = :user AND role = 'owner'",
@@ -91,8 +91,8 @@ def owns(tx: Transaction, team_id: str, user_id: str) -> bool:
     )
 
 
-def owned_by(tx: Transaction, organization_id: str, user_id: str) -> set[str]:
-    """The teams of an organization that somebody owns."""
+def list_owned_team_ids(tx: Transaction, organization_id: str, user_id: str) -> set[str]:
+    """Return the IDs of the organization's teams that a user owns."""
     rows = tx.all(
         """SELECT t.id FROM teams t JOIN team_members x ON x.team_id = t.id AND x.role = 'owner'
            WHERE t.organization_id = :org AND x.user_id = :user""",
@@ -103,7 +103,7 @@ def owned_by(tx: Transaction, organization_id: str, user_id: str) -> set[str]:
 
 
 def find_member_ids(tx: Transaction, organization_id: str, named: list[str]) -> dict[str, str]:
-    """The ids of members by what names them: their id or their address."""
+    """Return the IDs of members, keyed by the given ID or email address."""
     rows = tx.all(
         """SELECT u.id, u.email FROM members m JOIN users u ON u.id = m.user_id
            WHERE m.organization_id = :org AND (u.id IN :named OR u.email IN :lower)""",

@@ -1,4 +1,4 @@
-"""Teams on the wire."""
+"""Wire types of teams."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class AddTeamMember(Struct):
 
 
 class UpdateTeamMembers(Struct):
-    """Ids or addresses of members. Who is in both ``add`` and ``remove`` is removed."""
+    """Body with IDs or email addresses of members. A person in both ``add`` and ``remove`` is removed."""
 
     add: Named = []
     memberships: dict[str, TeamMembership] = {}

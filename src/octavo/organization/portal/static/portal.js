@@ -1,5 +1,4 @@
-// Signing in, taking invitations and what single sign-on asks, by the operations of the API. Secrets come in the address
-// and leave it at once.
+// Sign-in, invitations, and single sign-on through the API. Secrets arrive in the URL and are removed from it immediately.
 const asked = new URLSearchParams(location.search);
 const link = asked.get("link");
 const secret = asked.get("secret");
@@ -24,17 +23,17 @@ async function call(method, path, body) {
   });
   const text = await answer.text();
   const found = text ? JSON.parse(text) : null;
-  if (!answer.ok) throw new Error(found?.error?.message ?? `The server answered ${answer.status}.`);
+  if (!answer.ok) throw new Error(found?.error?.message ?? `The server responded with status ${answer.status}. Try again later.`);
   return found;
 }
 
-// One thing at a time, and what went wrong is said where screen readers hear it.
+// Allow one action at a time, and show errors where screen readers announce them.
 function on(id, event, work) {
   find(id)?.addEventListener(event, async (happened) => {
     happened.preventDefault();
     const buttons = document.querySelectorAll("button");
     buttons.forEach((button) => { button.disabled = true; });
-    say("One moment…");
+    say("Loading…");
     try {
       await work(event === "submit" ? Object.fromEntries(new FormData(happened.target)) : {});
     } catch (error) {
@@ -45,14 +44,14 @@ function on(id, event, work) {
   });
 }
 
-// What an earlier sign-in left here: with it, wrong tries of strangers do not keep this browser out.
+// Value from an earlier sign-in, so that failed attempts by others don't lock this browser out.
 const device = {
   name: (email) => `octavo-device ${email.trim().toLowerCase()}`,
   find(email) {
     try { return localStorage.getItem(this.name(email)) ?? undefined; } catch { return undefined; }
   },
   keep(email, found) {
-    try { if (email && found) localStorage.setItem(this.name(email), found); } catch { /* a browser that keeps nothing */ }
+    try { if (email && found) localStorage.setItem(this.name(email), found); } catch { /* storage is not available */ }
   },
 };
 
@@ -68,21 +67,21 @@ async function whoIsIn() {
   }
 }
 
-// Only back to a page of this origin.
+// Redirect only to pages of this origin.
 const isOwn = (path) => path !== null && new URL(path, location.origin).origin === location.origin;
 
 const readInvitation = (secret) => call("POST", "/invitations/read", { secret });
 
-// Which installation this is and, for who follows an invitation, whose.
+// Show which server this is and, when following an invitation, the organization.
 async function introduce() {
-  find("about").textContent = `To the API and the documentation at ${location.host}.`;
+  find("about").textContent = `Sign in to ${location.host}.`;
   const wanted = isOwn(back) ? new URL(back, location.origin) : null;
   if (wanted?.pathname !== "/invitation" || !wanted.searchParams.has("secret")) return;
   const shown = await readInvitation(wanted.searchParams.get("secret"));
-  find("about").textContent = `To join ${shown.organization.title}, by the invitation of ${shown.invitedBy}.`;
+  find("about").textContent = `Sign in to accept the invitation from ${shown.invitedBy} to ${shown.organization.title}.`;
 }
 
-// Passkeys: only where the address is safe, and the browser reads what the server writes.
+// Passkeys require a secure context and a browser that parses the options in JSON.
 const hasPasskeys = "PublicKeyCredential" in window && "parseRequestOptionsFromJSON" in PublicKeyCredential;
 
 async function usePasskey(challenge) {
@@ -92,7 +91,7 @@ async function usePasskey(challenge) {
   try {
     used = (await navigator.credentials.get({ publicKey })).toJSON();
   } catch (error) {
-    throw error.name === "NotAllowedError" ? new Error("The browser gave no passkey. Try again.") : error;
+    throw error.name === "NotAllowedError" ? new Error("The browser didn't provide a passkey. Try again.") : error;
   }
   const { clientDataJSON, authenticatorData, signature, userHandle = null } = used.response;
   const response = { clientDataJSON, authenticatorData, signature, userHandle };
@@ -103,7 +102,7 @@ async function usePasskey(challenge) {
 
 function signIn() {
   let challenge = null;
-  introduce().catch(() => { /* the page that it leads to says what is wrong with the invitation */ });
+  introduce().catch(() => { /* the invitation page shows what is wrong */ });
   if (link) history.replaceState(null, "", "/sign-in");
   show("link", Boolean(link));
   show("password", !link);
@@ -117,7 +116,7 @@ function signIn() {
       for (const way of find("ways").children) way.hidden = way.id !== "passkey" || !hasPasskeys || !answer.passkeys;
       show("code");
       find("code").elements.code.focus();
-      say("Your account has a second factor.");
+      say("Two-factor authentication is on. Enter a code to continue.");
       return;
     }
     if (isOwn(back)) location.assign(back);
@@ -144,7 +143,7 @@ function signIn() {
     const { email } = find("password").elements;
     if (!email.reportValidity()) return say("");
     await call("POST", "/sign-in/link", { email: email.value });
-    say("If there is an account with this address, a link is on its way to it.");
+    say("If an account has this email address, we sent it a sign-in link.");
   });
   on("out", "submit", async () => {
     await signOutHere();
@@ -163,24 +162,24 @@ function signIn() {
         find("ways").append(way);
       }
     } catch {
-      // Other ways to sign in are an offer: without them the form works as before.
+      // Other sign-in methods are optional: the form also works without them.
     }
   });
   if (!link) welcome();
 }
 
-// Those that a person was sent under their own address: taken by being signed in, without a secret.
+// Invitations for the email address of a signed-in person, who needs no secret to accept them.
 async function openInvitations() {
   show("account", false);
   find("sign-in").href = `/sign-in?next=${encodeURIComponent("/invitation")}`;
   const user = await whoIsIn();
   find("about").textContent = user
-    ? "These organizations invite you. Joining one changes nothing else about your account."
-    : "Sign in to see who invites you.";
+    ? "These organizations invited you. Joining one changes nothing else about your account."
+    : "Sign in to see your invitations.";
   if (!user) return;
   show("sign-in", false);
   const { items } = await call("GET", "/user/invitations?limit=100");
-  if (!items.length) say("No invitation is open.");
+  if (!items.length) say("You have no open invitations.");
   for (const item of items) {
     const button = Object.assign(document.createElement("button"), {
       type: "button", className: "second", id: `join-${item.id}`, textContent: `Join ${item.organization.title}`,
@@ -191,7 +190,7 @@ async function openInvitations() {
     on(button.id, "click", async () => {
       await call("POST", `/orgs/${item.organization.id}/invites/${item.id}`);
       entry.remove();
-      say(`You are a member of ${item.organization.title} now.`);
+      say(`You joined ${item.organization.title}.`);
     });
   }
   show("open");
@@ -211,20 +210,20 @@ function invitation() {
   };
   on("account", "submit", async ({ displayName, password }) => {
     await call("POST", "/invitations", { secret, displayName, password });
-    joined("Your account is made, and you are a member. Sign in with your address and password.");
+    joined("Account created. Sign in with your email address and password.");
   });
   on("join", "click", async () => {
     await call("POST", `/orgs/${encodeURIComponent(organization)}/invites/${encodeURIComponent(secret)}`);
-    joined("You are a member now.");
+    joined("You joined the organization.");
   });
   const closed = (error) => {
     for (const id of ["account", "ways", "about"]) show(id, false);
     say(error.message, true);
   };
   readInvitation(secret).then((shown) => {
-    const into = shown.content ? `${shown.content} of ${shown.organization.title}` : shown.organization.title;
-    const how = shown.email ? "Make an account to join, or join with the one you have." : "Join with your account.";
-    find("about").textContent = `${shown.invitedBy} invites you to ${into}. ${how}`;
+    const into = shown.content ? `${shown.content} in ${shown.organization.title}` : shown.organization.title;
+    const how = shown.email ? "Create an account to join, or join with an existing one." : "Sign in to join.";
+    find("about").textContent = `${shown.invitedBy} invited you to ${into}. ${how}`;
     show("account", Boolean(shown.email));
   }).catch(closed);
   whoIsIn().then((user) => {
@@ -235,7 +234,7 @@ function invitation() {
 }
 
 async function sso() {
-  if (!answer) throw new Error("This address is not complete: start the sign-in again.");
+  if (!answer) throw new Error("This URL is incomplete. Start over at the sign-in page.");
   const here = location.pathname + location.search;
   const waiting = await call("POST", "/sign-in/saml/answer", { answer });
   history.replaceState(null, "", "/sso");
@@ -245,7 +244,7 @@ async function sso() {
     try {
       goOn(await call("POST", "/sign-in/saml/connect", { answer }));
     } catch (error) {
-      show("out");  // a sign-in of a while ago proves too little: the way back leads here
+      show("out");  // the sign-in is too old to confirm the identity; signing in again returns here
       throw error;
     }
   });
@@ -253,20 +252,20 @@ async function sso() {
     await signOutHere();
     location.assign(`/sign-in?next=${encodeURIComponent(here)}`);
   });
-  const provider = `${waiting.provider}, the sign-in of ${waiting.organization},`;
+  const provider = `${waiting.provider} (single sign-on of ${waiting.organization})`;
   if (waiting.step === "confirm") {
-    find("about").textContent = `${provider} sent you here as ${waiting.email ?? "a member"}. Sign in only if you meant to.`;
+    find("about").textContent = `${provider} wants to sign you in as ${waiting.email ?? "a member"}. Continue only if you started this yourself.`;
     show("confirm");
     return;
   }
-  find("about").textContent = `${provider} says that you are ${waiting.email}. There is an account with this address. `
-    + `Connect it once, and you are a member of ${waiting.organization}, who can sign you in there and nowhere else.`;
+  find("about").textContent = `${provider} identified you as ${waiting.email}, and an account with this email address exists. `
+    + `Connect the account to join ${waiting.organization}. The provider can then sign you in to this organization only.`;
   const user = await whoIsIn();
   if (!user) {
     find("sign-in").href = `/sign-in?next=${encodeURIComponent(here)}`;
     show("sign-in");
   } else if (user.email !== waiting.email) {
-    say(`You are signed in as ${user.displayName}, under another address.`, true);
+    say(`You are signed in as ${user.displayName}, who has another email address. Sign out and try again.`, true);
     show("out");
   } else {
     show("connect");
@@ -303,7 +302,7 @@ async function connect() {
       const made = await call("POST", "/user/agents", { organization, ...asked, scopes, days: +days });
       location.assign(made.url);
     } catch (error) {
-      show("sign-in");  // a sign-in of a while ago proves too little
+      show("sign-in");  // the sign-in is too old to confirm the identity
       throw error;
     }
   });

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct, field
 
-from octavo.content.pages.reading import Reader
+from octavo.content.pages.reading import ContentReader
 from octavo.content.revisions.store import list_pages, main_state
 from octavo.core.problems import Problem
 from octavo.core.url_parts import escape_address
@@ -161,7 +161,7 @@ def _destination(
         raise missing
     if not path:
         return ToSiteSpace(shown.id)
-    page = Reader(to, tx, main_state(tx, shown.space_id)).found_at(path)
+    page = ContentReader(to, tx, main_state(tx, shown.space_id)).found_at(path)
     if page is None:
         raise missing
     return ToPage(shown.id, page.id)
