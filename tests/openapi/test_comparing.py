@@ -98,10 +98,10 @@ def test_properties_that_come_and_may_be_missing() -> None:
     answer["properties"]["more"] = {"type": "string"}
     found = {(c.place, c.message): c.breaking for c in compare(Description(old), Description(new))}
     assert found == {
-        ("response 200, id", "The property may be missing now."): True,
-        ("response 200, id", "integer became integer or null."): True,
-        ("response 200, kind", "The value b is new."): True,
-        ("response 200, more", "The property is new."): False,
+        ("response 200, id", "The property is now optional."): True,
+        ("response 200, id", "The type changed from integer to integer or null."): True,
+        ("response 200, kind", "The value b was added."): True,
+        ("response 200, more", "The property was added."): False,
     }
 
 

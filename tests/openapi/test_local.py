@@ -171,7 +171,7 @@ def test_what_is_wrong_with_a_file_is_said_in_its_place(space: Space, text: str,
     space.bring()
     space.read()
     page = space.get("blocks").text
-    assert "pets.yaml cannot be shown as the description of an API." in page and said in page
+    assert "pets.yaml can't be shown as an API description." in page and said in page
     assert "<script>alert" not in page
     assert "cannot be shown" in space.get("blocks.md").text
 
@@ -228,7 +228,7 @@ def test_copies_and_what_was_lost(space: Space) -> None:
     with world.context.db.write() as tx:
         tx.run("DELETE FROM openapi_sources WHERE space_id = :id", id=space.id)
     with world.context.db.read() as tx:
-        assert check_derived(tx, space.id, ()) == ["openapi: 1 files are not read"]
+        assert check_derived(tx, space.id, ()) == ["openapi: 1 files have not been read"]
     rebuild_derived(world.context.db, space.id, ())
     space.read()
     with world.context.db.read() as tx:

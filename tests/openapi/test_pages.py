@@ -783,7 +783,7 @@ def test_a_page_of_changes(world: World, site) -> None:
     assert len(re.findall(r"<h2[^>]*>2.0.0, ", page)) == 1
     assert "Changes that break callers: 1" in page
     gone, new = (page.index(part) for part in re.findall(r"<h3[^>]*>(?:Breaks callers|New)\b", page))
-    assert gone < page.index("The operation is gone.") < new
+    assert gone < page.index("The operation was removed.") < new
     # What is new leads to its page, and what is not there any more leads nowhere.
     assert re.search(
         r'<a href="[^"]*/shops#[^"]*">List shops</a>|<a href="[^"]*/shops">List shops</a>', page[new:]
@@ -1103,7 +1103,7 @@ def test_the_address_of_an_operation_that_is_gone(world: World, site) -> None:
     assert shop.get("pets/read-b").headers["location"].endswith("/pets/read-bees")
     assert shop.get("pets/read-b.md").headers["location"].endswith("/pets/read-bees.md")
     markdown = shop.get("pets/read-c.md")
-    assert markdown.status_code == 410 and "GET /c is gone since 2, " in markdown.text
+    assert markdown.status_code == 410 and "GET /c has been unavailable since 2, " in markdown.text
     publish("3", ("/d", "Read d", "d"))
     assert (
         "Gone since 2, " in shop.get("pets/read-a").text
@@ -1230,7 +1230,7 @@ def test_agents_are_told_of_no_operation_that_their_visitor_is_not_shown(
         ("explain_operation", {"address": there}),
         ("explain_operation", {"address": shop.base + withheld}),
     )
-    assert told[0] == told[1] == "There is no such operation."
+    assert told[0] == told[1] == "No matching operations."
     assert all("no operation at this address" in text for text in told[2:])
     (explained,) = open_shop.use(("explain_operation", {"address": address}))
     assert "curl" in explained

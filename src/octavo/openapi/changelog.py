@@ -1,4 +1,4 @@
-"""What changed from version to version, as a page for those who call the API. Pure."""
+"""Changelog page of an API, for its callers. Pure."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .description import Data
 from .words import Words, catalogue
 
 _MOST = 300
-"""Changes of one version that are written out; what is beyond is only counted."""
+"""Changes of one version that are shown; further ones are only counted."""
 _LISTED = 10
-"""New operations of one version that are listed without unfolding them."""
+"""New operations of one version that are listed without unfolding."""
 _SHOWN = 40
-"""Operations of one part of a version that are shown, each in a row that unfolds, without unfolding the others."""
+"""Operations in one section of a version that are shown without unfolding the rest, each in an expandable row."""
 
 
 class Release(Struct, frozen=True):
-    """A version and what it changes. ``moment`` in milliseconds; ``title`` as the description names the version, and
-    ``since`` as it names the one before. ``titles``: what operations are called, by the names that changes have for
-    them; ``pages``: references to the pages of those that are still there."""
+    """Version and its changes. ``moment`` in milliseconds; ``title`` is the version in the description, and
+    ``since`` the one before. ``titles``: titles of operations by their names in changes; ``pages``: references
+    to the pages of those that still exist."""
 
     title: str
     moment: int
@@ -35,8 +35,8 @@ class Release(Struct, frozen=True):
 
 
 def draw_changelog(releases: Iterable[Release], locale: str) -> list[Block]:
-    """The newest first, and of each what breaks callers first; versions that change nothing for callers are left out.
-    ``locale``: the language of its words; what a change itself is called is in English, as the API calls it."""
+    """Return the changelog, newest first, each version starting with breaking changes; versions that don't affect
+    callers are left out. ``locale``: the language of its labels; texts of changes are in English."""
     words = catalogue()[locale]
     blocks: list[Block] = []
     for release in releases:
@@ -46,7 +46,7 @@ def draw_changelog(releases: Iterable[Release], locale: str) -> list[Block]:
 
 
 class _Drawing:
-    """The changes of one version, operation by operation."""
+    """Drawing of one version's changes, operation by operation."""
 
     def __init__(self, release: Release, words: Words) -> None:
         self._release = release
@@ -73,7 +73,7 @@ class _Drawing:
         return blocks
 
     def _parts(self) -> dict[str, dict[str, list[Change]]]:
-        """The changes by operation, each operation in one part: that of the worst that happened to it."""
+        """Return the changes by operation. Each operation is in one section, that of its most severe change."""
         by_operation: dict[str, list[Change]] = {}
         for change in self._release.changes[:_MOST]:
             by_operation.setdefault(change.operation, []).append(change)
@@ -97,7 +97,7 @@ class _Drawing:
             if operation in self._release.pages and all(
                 change.kind == "added" and not change.place for change in changes
             ):
-                # There is nothing to compare: its page says all.
+                # There is nothing to compare: its page has all details.
                 whole.append(operation)
             else:
                 changed.append(self._operation(operation, changes))
@@ -111,7 +111,7 @@ class _Drawing:
             yield _expandable(title, [self._links(whole[_LISTED:])])
 
     def _operation(self, operation: str, changes: list[Change]) -> Block:
-        """What changed of an operation in a line, and inside it what was said of each place and what is said now."""
+        """Return an operation's changes as a summary line, which unfolds into the old and new state of each place."""
         title = self._release.titles.get(operation, "")
         first = changes[0]
         said = f"{first.place}: {first.message}" if first.place else first.message
@@ -134,7 +134,7 @@ class _Drawing:
         return _expandable(_paragraph(*line), inside)
 
     def _table(self, changes: Sequence[Change]) -> Block:
-        """A row for each place, with what was said in the one version and what is said in the other."""
+        """Return a table with a row for each place and its state in both versions."""
         columns = ["place", "before", "after"]
         titles = ["", self._release.since, self._release.title]
         if titles[1] == titles[2]:

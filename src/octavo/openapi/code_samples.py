@@ -1,9 +1,8 @@
-"""A request as code, in the languages that most people call APIs from. Pure.
+"""Code samples of a request, in the languages that most people call APIs from. Pure.
 
-Each library has a template in ``code_samples.toml``. They are filled in here for what a page first shows, for Markdown
-and for prints, and in the browser (``reader/static/samples.js``) with what a reader enters; both give the same text.
-Everything a description says is inside string literals of the language, escaped as that language asks for.
-"""
+Each library has a template in ``code_samples.toml``. Templates are filled in here for the initial page, for
+Markdown, and for prints, and in the browser (``reader/static/samples.js``) with what a reader enters; both produce
+the same text. Everything from a description is inside string literals, escaped for the language."""
 
 from __future__ import annotations
 
@@ -27,13 +26,13 @@ from .xml_text import xml_text
 
 
 class Env(Struct, frozen=True):
-    """A secret: a variable of the environment."""
+    """Secret in an environment variable."""
 
     env: str
 
 
 class Basic(Struct, frozen=True):
-    """A user name and a password in base64, both of them variables of the environment."""
+    """User name and password in base64, both from environment variables."""
 
     user: str
     password: str
@@ -43,7 +42,7 @@ Part = str | Env | Basic
 
 
 class Field(Struct, frozen=True, omit_defaults=True):
-    """A field of a form: its ``value``, or the ``path`` of a file."""
+    """Field of a form: its ``value``, or the ``path`` of a file."""
 
     name: str
     value: str | None = None
@@ -51,7 +50,7 @@ class Field(Struct, frozen=True, omit_defaults=True):
 
 
 class SentBody(Struct, frozen=True, omit_defaults=True):
-    """``text`` for JSON and all other texts, ``fields`` of forms, ``path`` of a file that is the whole body."""
+    """Body. ``text`` for JSON and all other text, ``fields`` of forms, ``path`` of a file that is the whole body."""
 
     kind: Literal["json", "text", "form", "multipart", "file"]
     media_type: str
@@ -61,8 +60,8 @@ class SentBody(Struct, frozen=True, omit_defaults=True):
 
 
 class Call(Struct, frozen=True, omit_defaults=True):
-    """A request as samples show it. ``path`` with its ``{names}``, ``params`` the values of those, and ``encoded`` those
-    that are encoded already, since they hold separators. ``streams``: its answer comes in parts."""
+    """Request in samples. ``path`` contains ``{names}``, ``params`` are their values, and ``encoded`` those that
+    are already encoded because they contain separators. ``streams``: the response is a stream."""
 
     method: str
     server: str
@@ -76,7 +75,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
 
 
 class CodeSample(Struct, frozen=True):
-    """``syntax`` is what the highlighter knows the language by, ``library`` what it is written with."""
+    """Code sample. ``syntax`` is the language for the highlighter, ``library`` what the code uses."""
 
     label: str
     syntax: str
@@ -87,12 +86,12 @@ class CodeSample(Struct, frozen=True):
 # --- the request ----------------------------------------------------------------------------------------------
 
 _LONGEST = 20_000
-"""Characters of a body in a sample, and of one value of it."""
+"""Maximum characters of a body in a sample, and of one value in it."""
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~\w-]+")
 
 
 def example_call(description: Description, operation: Operation) -> Call:
-    """A request that an operation takes, with examples for whatever it needs."""
+    """Return an example request of an operation, with examples for required values."""
     params, encoded, query = dict[str, str](), dict[str, str](), list[tuple[str, tuple[Part, ...]]]()
     headers, cookies = list[tuple[str, tuple[Part, ...]]](), list[tuple[Part, ...]]()
     for parameter in description.parameters(operation):
@@ -112,7 +111,7 @@ def example_call(description: Description, operation: Operation) -> Call:
     _add_security(description, operation, query, headers, cookies)
     if cookies:
         pieces = [piece for cookie in cookies for piece in ("; ", *cookie)][1:]
-        # Text that is beside text is one piece of it.
+        # Join adjacent text parts.
         joined = [
             part
             for is_text, parts in groupby(pieces, key=lambda piece: isinstance(piece, str))
@@ -163,7 +162,7 @@ def _example_body(description: Description, operation: Operation) -> SentBody | 
 
 
 def left_out_of_body(description: Description, operation: Operation, body: SentBody | None) -> int:
-    """How many characters of the body of its example call are left out, as it is too long."""
+    """Return how many characters of the example body are omitted because it is too long."""
     if body is None or len(body.text) <= _LONGEST:
         return 0
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
@@ -173,7 +172,7 @@ def left_out_of_body(description: Description, operation: Operation, body: SentB
 
 
 def body_examples(description: Description, operation: Operation) -> list[tuple[str, str]]:
-    """The bodies among which a reader of a sample chooses, as texts by what they are called."""
+    """Return the example bodies to choose from in a sample, as text by name."""
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
     kind = next((kind for kind in content if "json" in kind), "")
     named = named_examples(description, object_of(content.get(kind)))
@@ -188,7 +187,7 @@ def _is_file(description: Description, value: Any) -> bool:
 
 
 def streams(description: Description, operation: Operation) -> bool:
-    """Whether a good answer comes in parts, and only so."""
+    """Return whether successful responses are streams, and nothing else."""
     for code, value in object_of(operation.data.get("responses")).items():
         kinds = list(object_of(description.follow(value).get("content")))
         if code.startswith("2") and kinds:
@@ -199,7 +198,7 @@ def streams(description: Description, operation: Operation) -> bool:
 
 
 def media_text(description: Description, kind: str, media: Data, value: Any) -> str:
-    """A value as a body of a media type of the description; empty where it has no form for it."""
+    """Return a value as a body of the description's media type; empty if it has no form for it."""
     if isinstance(value, (dict, list)):
         if "xml" in kind:
             return xml_text(description, media.get("schema"), value)
@@ -209,7 +208,7 @@ def media_text(description: Description, kind: str, media: Data, value: Any) -> 
 
 
 def body_text(kind: str, value: Any) -> str:
-    """A value as a body of a media type that holds JSON, or text."""
+    """Return a value as a body of a JSON or text media type."""
     if isinstance(value, str):
         return _laid_out(value) if "json" in kind and value[:1] in ("{", "[") else value
     if kind == "application/x-www-form-urlencoded" and isinstance(value, dict):
@@ -219,12 +218,12 @@ def body_text(kind: str, value: Any) -> str:
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
-        # Such as a number that is too large for most programs: several times as slow.
+        # For values such as a number too large for most programs: several times slower.
         return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
 def _laid_out(text: str) -> str:
-    """JSON that somebody wrote on one line, with a line for each value; other text as it is."""
+    """Return single-line JSON with one value per line; other text unchanged."""
     try:
         return msgspec.json.format(text, indent=2) if "\n" not in text.strip() else text
     except (msgspec.DecodeError, RecursionError):
@@ -244,8 +243,8 @@ def _written(value: Any) -> str:
 
 
 def secret_names(description: Description, scheme: str, together: int = 1) -> list[str]:
-    """The variables of the environment that the secrets of a scheme are in: by the first word of the API's title.
-    ``together``: how many schemes are used with each other."""
+    """Return the environment variables for the secrets of a scheme, prefixed with the first word of the API's title.
+    ``together``: how many schemes are used together."""
     word = re.match(r"[A-Za-z][A-Za-z0-9]*", description.title)
     first = (
         word[0].upper() if word is not None and word[0].upper() not in ("THE", "A", "AN", "API") else "API"
@@ -293,7 +292,7 @@ def _add_security(
 
 
 def own_samples(data: Data) -> list[CodeSample]:
-    """The samples that a description brings for an operation."""
+    """Return the samples that a description contains for an operation."""
     found = []
     for each in list_of(data.get("x-codeSamples")) or list_of(data.get("x-code-samples")):
         source = text_of(object_of(each).get("source"))
@@ -303,11 +302,11 @@ def own_samples(data: Data) -> list[CodeSample]:
     return found
 
 
-# --- the libraries --------------------------------------------------------------------------------------------
+# --- libraries ------------------------------------------------------------------------------------------------
 
 
 class Value(Struct, frozen=True):
-    """How a language writes values of JSON."""
+    """How a language writes JSON values."""
 
     object: tuple[str, str]
     pair: str
@@ -318,7 +317,7 @@ class Value(Struct, frozen=True):
 
 
 class Template(Struct, frozen=True):
-    """As the head of ``code_samples.toml`` says."""
+    """Template, as described at the top of ``code_samples.toml``."""
 
     language: str
     library: str
@@ -337,13 +336,13 @@ class Template(Struct, frozen=True):
 
 @cache
 def templates() -> tuple[Template, ...]:
-    """All of them, in the order in which they are offered."""
+    """Return all templates in display order."""
     read = tomllib.loads((files(__package__) / "code_samples.toml").read_text())
     return msgspec.convert(tuple(read["sample"]), tuple[Template, ...])
 
 
 def offered(call: Call) -> list[Template]:
-    """The libraries that the request can be shown in."""
+    """Return the libraries that can express the request."""
     return [each for each in templates() if call.body is None or _can_hold(each, call.body)]
 
 
@@ -381,7 +380,7 @@ def _parse(template: str) -> list[Node]:
             inside.append((tag[0], tag[1:], body))
             stack.append((tag[1:], body))
         elif tag[0] == "/":
-            assert stack.pop()[0] == tag[1:], f"code_samples.toml: {tag} closes nothing"
+            assert stack.pop()[0] == tag[1:], f"code_samples.toml: {tag} has no opening tag"
         else:
             inside.append(("=", tag, []))
     stack[-1][1].append(template[at:])
@@ -397,7 +396,7 @@ def _fill(nodes: list[Node], scopes: tuple[Mapping[str, Any], ...], out: list[st
         kind, name, inside = node
         value = next((scope[name] for scope in reversed(scopes) if name in scope), None)
         if kind == "=":
-            # A value of several lines goes on at the depth of the line that it begins in.
+            # Indent a multi-line value to the depth of the line it starts in.
             line = "".join(out).rpartition("\n")[2] if name == "json" else ""
             out.append(str(value or "").replace("\n", "\n" + line[: len(line) - len(line.lstrip())]))
         elif kind == "^":
@@ -441,7 +440,7 @@ class _Writer:
         return self._t.basic.replace("%u", part.user).replace("%p", part.password)
 
     def _expression(self, parts: tuple[Part, ...]) -> str:
-        """A string with secrets in it."""
+        """Return a string expression with secrets in it."""
         if all(isinstance(part, str) for part in parts):
             return self._quote("".join(str(part) for part in parts))
         if self._t.quote == "shell":
@@ -459,7 +458,7 @@ class _Writer:
         return before + between.join(joined) + after
 
     def _raw(self, text: str) -> str:
-        """A long string."""
+        """Return a raw or multi-line string."""
         kind = self._t.raw
         several = "\n" in text and not _CONTROL.search(text.replace("\n", ""))
         if kind == "here":
@@ -521,7 +520,7 @@ class _Writer:
         if kind == "json":
             value = _json_value(text)
         native = value is not _NO_JSON and kind == "json" and self._t.value is not None
-        # Only the shell writes JSON as it is, behind a word that ends it.
+        # Only the shell can include JSON verbatim, in a here document.
         is_here = self._t.raw == "here" and kind == "json" and not re.search("(?m)^JSON$", text)
         plain = [each for each in headers if each["key"] != "content-type"]
         parts = [
@@ -605,7 +604,7 @@ def _url(call: Call) -> tuple[Part, ...]:
 
 
 def _joined(parts: Iterable[Part]) -> Iterator[Part]:
-    """Neighbouring texts as one."""
+    """Merge adjacent text parts."""
     text = ""
     for part in parts:
         if isinstance(part, str):

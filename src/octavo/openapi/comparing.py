@@ -1,8 +1,7 @@
-"""What changed from one description of an API to another, and whether callers of the old one break. Pure.
+"""Changes from one API description to another, and whether they break callers. Pure.
 
-The rules are published in the manual (``content/api-references.md``): a change breaks when a request that was good may
-now be refused, or when an answer may lack or hold what a caller of the old description does not expect.
-"""
+The rules are documented in the manual (``content/api-references.md``): a change is breaking if a request that was
+valid can now be refused, or if a response can lack or contain what a caller of the old description doesn't expect."""
 
 from __future__ import annotations
 
@@ -16,14 +15,15 @@ from .examples import Direction
 
 _DEPTH = 12
 MOST = 5_000
-"""Changes that are told."""
+"""Maximum number of changes reported."""
 
 Kind = Literal["added", "removed", "changed"]
 
 
 class Change(Struct, frozen=True):
-    """``operation``: such as ``GET /pets``. ``place``: what of it, empty for all of it. ``before`` and ``after``: what is
-    said there in each version, as far as a word or two say it. ``deprecates``: the operation is to go away."""
+    """Change of an operation. ``operation``: such as ``GET /pets``. ``place``: its part, empty for all of it.
+    ``before`` and ``after``: a short form of the state in each version. ``deprecates``: the operation became
+    deprecated."""
 
     kind: Kind
     breaking: bool
@@ -36,7 +36,7 @@ class Change(Struct, frozen=True):
 
 
 def compare(old: Description, new: Description) -> list[Change]:
-    """Breaking changes first, then in the order of the descriptions."""
+    """Return the changes, breaking ones first, then in the order of the descriptions."""
     found = list(_Comparing(old, new).run())
     return sorted(found, key=lambda change: not change.breaking)[:MOST]
 
@@ -55,21 +55,21 @@ class _Comparing:
             for key, operation in of_old.items():
                 name = _name(operation)
                 if key not in of_new:
-                    yield Change("removed", True, name, "", "The operation is gone.")
+                    yield Change("removed", True, name, "", "The operation was removed.")
                 else:
                     yield from self._operation(name, operation, of_new[key])
             for key in of_new:
                 if key not in of_old:
-                    yield Change("added", False, _name(of_new[key]), "", "The operation is new.")
+                    yield Change("added", False, _name(of_new[key]), "", "The operation was added.")
 
     def _operation(self, name: str, old: Operation, new: Operation) -> Iterator[Change]:
         if new.data.get("deprecated") is True and old.data.get("deprecated") is not True:
-            yield Change("changed", False, name, "", "The operation is deprecated now.", deprecates=True)
+            yield Change("changed", False, name, "", "The operation is now deprecated.", deprecates=True)
         was, is_now = self._old.security(old), self._new.security(new)
         if _schemes(was) != _schemes(is_now):
-            # It breaks unless every way that was good still is, or none is asked for any more.
+            # Breaking unless every previously valid method is still valid, or none is required any longer.
             breaking = not (_schemes(was) <= _schemes(is_now) and was) and bool(is_now) and {} not in is_now
-            yield Change("changed", breaking, name, "authentication", "Other authentication is asked for.")
+            yield Change("changed", breaking, name, "authentication", "The required authentication changed.")
         yield from self._parameters(name, old, new)
         yield from self._bodies(name, old, new)
         yield from self._responses(name, old, new)
@@ -83,7 +83,7 @@ class _Comparing:
             place = f"{key[0]} parameter {key[1]}"
             if key not in now:
                 yield Change(
-                    "removed", True, name, place, "The parameter is gone.", _said(self._old, parameter)
+                    "removed", True, name, place, "The parameter was removed.", _said(self._old, parameter)
                 )
                 continue
             yield from _demands(name, place, "parameter", parameter, now[key])
@@ -91,7 +91,7 @@ class _Comparing:
         for key, parameter in now.items():
             if key not in was:
                 required = parameter.get("required") is True
-                words = "A required parameter is new." if required else "The parameter is new."
+                words = "A required parameter was added." if required else "The parameter was added."
                 place = f"{key[0]} parameter {key[1]}"
                 yield Change("added", required, name, place, words, after=_said(self._new, parameter))
 
@@ -108,14 +108,14 @@ class _Comparing:
         for code, response in was.items():
             place = f"response {code}"
             if code not in now:
-                yield Change("removed", code.startswith("2"), name, place, "The response is gone.")
+                yield Change("removed", code.startswith("2"), name, place, "The response was removed.")
             else:
                 yield from self._contents(
                     name, place, self._old.follow(response), self._new.follow(now[code]), "response"
                 )
         for code in now:
             if code not in was:
-                yield Change("added", False, name, f"response {code}", "The response is new.")
+                yield Change("added", False, name, f"response {code}", "The response was added.")
 
     def _contents(
         self, name: str, place: str, old: Data, new: Data, direction: Direction
@@ -123,21 +123,21 @@ class _Comparing:
         was, now = object_of(old.get("content")), object_of(new.get("content"))
         for kind, media in was.items():
             if kind not in now:
-                yield Change("removed", True, name, place, f"{kind} is gone.", kind)
+                yield Change("removed", True, name, place, f"{kind} was removed.", kind)
                 continue
             schema, other = object_of(media).get("schema"), object_of(now[kind]).get("schema")
             yield from self._schemas(name, place, schema, other, direction)
         for kind in now:
             if kind not in was:
-                yield Change("added", False, name, place, f"{kind} is new.", after=kind)
+                yield Change("added", False, name, place, f"{kind} was added.", after=kind)
 
     # --- schemas --------------------------------------------------------------------------------------------
 
     def _schemas(
         self, name: str, place: str, old: Any, new: Any, direction: Direction, depth: int = 0
     ) -> Iterator[Change]:
-        """What changed between two schemas, which may refer to themselves: what has a name is compared once in each
-        body, answer and parameter."""
+        """Yield the changes between two schemas, which can be recursive: a named schema is compared once in each
+        body, response, and parameter."""
         if not depth:
             self._compared.clear()
         named = (Description.name_of(old), Description.name_of(new), direction)
@@ -157,9 +157,11 @@ class _Comparing:
         before, after = _types(was), _types(now)
         if before != after and (before or after):
             said = (" or ".join(sorted(before)) or "anything", " or ".join(sorted(after)) or "anything")
-            # A request may say what it could; an answer says nothing that it could not.
+            # A request must still accept all old values; a response must not contain new ones.
             fits = _holds(after, before) if direction == "request" else _holds(before, after)
-            yield Change("changed", not fits, name, place, f"{said[0]} became {said[1]}.", *said)
+            yield Change(
+                "changed", not fits, name, place, f"The type changed from {said[0]} to {said[1]}.", *said
+            )
         values, others = _values(was), _values(now)
         if values != others:
             gone, fresh = sorted(values - others), sorted(others - values)
@@ -170,10 +172,10 @@ class _Comparing:
             else:
                 for value in gone:
                     breaking = direction == "request"
-                    yield Change("removed", breaking, name, place, f"The value {value} is gone.", value)
+                    yield Change("removed", breaking, name, place, f"The value {value} was removed.", value)
                 for value in fresh:
                     breaking = direction == "response"
-                    yield Change("added", breaking, name, place, f"The value {value} is new.", after=value)
+                    yield Change("added", breaking, name, place, f"The value {value} was added.", after=value)
 
     def _limits(self, name: str, place: str, was: Data, now: Data, direction: Direction) -> Iterator[Change]:
         if direction == "response":
@@ -189,7 +191,7 @@ class _Comparing:
                 "" if before is None else f"{key} {before}",
                 "" if after is None else f"{key} {after}",
             )
-            words = f"{key} became {'none' if after is None else after}."
+            words = f"{key} changed to {'none' if after is None else after}."
             yield Change("changed", stricter, name, place, words, *said)
         if was.get("pattern") != now.get("pattern"):
             said = (text_of(was.get("pattern")), text_of(now.get("pattern")))
@@ -205,21 +207,21 @@ class _Comparing:
             where = f"{place}, {key}"
             if key not in after:
                 breaking, said = direction == "response", _said(self._old, {"schema": schema})
-                yield Change("removed", breaking, name, where, "The property is gone.", said)
+                yield Change("removed", breaking, name, where, "The property was removed.", said)
                 continue
             if direction == "request" and key in needed_after - needed_before:
                 yield Change(
-                    "changed", True, name, where, "The property is required now.", "optional", "required"
+                    "changed", True, name, where, "The property is now required.", "optional", "required"
                 )
             if direction == "response" and key in needed_before - needed_after:
                 yield Change(
-                    "changed", True, name, where, "The property may be missing now.", "always", "optional"
+                    "changed", True, name, where, "The property is now optional.", "always", "optional"
                 )
             yield from self._schemas(name, where, schema, after[key], direction, depth + 1)
         for key in after:
             if key not in before:
                 breaking = direction == "request" and key in needed_after
-                words = "A required property is new." if breaking else "The property is new."
+                words = "A required property was added." if breaking else "The property was added."
                 said = _said(self._new, {"schema": after[key], "required": key in needed_after})
                 yield Change("added", breaking, name, f"{place}, {key}", words, after=said)
 
@@ -229,22 +231,24 @@ class _Comparing:
         before = {_variant(self._old, each) for each in was}
         after = {_variant(self._new, each) for each in now}
         for each in sorted(before - after):
-            yield Change("removed", direction == "request", name, place, f"The variant {each} is gone.", each)
+            yield Change(
+                "removed", direction == "request", name, place, f"The variant {each} was removed.", each
+            )
         for each in sorted(after - before):
             breaking = direction == "response" and bool(before)
-            yield Change("added", breaking, name, place, f"The variant {each} is new.", after=each)
+            yield Change("added", breaking, name, place, f"The variant {each} was added.", after=each)
 
 
 def _demands(name: str, place: str, what: str, was: Data, now: Data) -> Iterator[Change]:
     before, after = was.get("required") is True, now.get("required") is True
     if before != after:
-        words = "is required now" if after else "is no longer required"
+        words = "is now required" if after else "is no longer required"
         said = ("required" if before else "optional", "required" if after else "optional")
         yield Change("changed", after, name, place, f"The {what} {words}.", *said)
 
 
 def _said(description: Description, parameter: Data) -> str:
-    """The type of a parameter or property, and whether it has to be there."""
+    """Return the type of a parameter or property, and whether it is required."""
     schema = description.follow(parameter.get("schema"))
     types = " or ".join(sorted(_types(schema))) or "anything"
     return f"{types}, required" if parameter.get("required") is True else types
@@ -269,7 +273,7 @@ def _types(schema: Data) -> set[str]:
 
 
 def _holds(wide: set[str], narrow: set[str]) -> bool:
-    """Whether every value of the narrow types is one of the wide ones; no types: anything."""
+    """Return whether the wide types include every value of the narrow ones; no types: anything."""
     if not wide:
         return True
     return bool(narrow) and all(each in wide or (each == "integer" and "number" in wide) for each in narrow)

@@ -1,5 +1,5 @@
-"""What the operations of an API have in common: the errors they answer with, how often they may be called, and how long
-lists are had in pages. Only what the description says. Pure."""
+"""Conventions shared by an API's operations: error responses, rate limits, and pagination, as far as the
+description documents them. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from .description import Data, Description, Operation, object_of, text_of
 
 _SHARED = 2
-"""Operations that make something a convention."""
+"""Operations that must share something to make it a convention."""
 _LIMIT = re.compile(r"(?i)(?:x-)?(?:app-)?rate-?limit\b.*|retry-after|.*\bquota\b.*")
 _PAGING = re.compile(
     r"(?i)\$?(?:page|per_?page|page_?size|page_?number|page_?token|next_?token|cursor|offset|limit|skip|top|marker"
@@ -22,18 +22,18 @@ _MAYBE_PAGING = re.compile(r"(?i)\$?(?:after|before|first|last|start|count|from|
 _SAYS_PAGING = re.compile(r"(?i)\bpag(?:e|es|ing|inat\w+)\b|\bcursor")
 
 Users = dict[str, Operation]
-"""The operations that something is said of, by their keys."""
+"""Operations that something applies to, by their keys."""
 
 
 class Said(Struct):
-    """Something that several operations say: a parameter or header as most of them describe it."""
+    """Parameter or header shared by several operations, as most of them describe it."""
 
     data: Data
     users: Users
 
 
 class ErrorBody(Struct):
-    """What errors contain: a schema, the media type of it, and the statuses that have it."""
+    """Body of errors: a schema, its media type, and the statuses that use it."""
 
     kind: str
     schema: Any
@@ -42,8 +42,8 @@ class ErrorBody(Struct):
 
 
 class Conventions(Struct):
-    """``errors``: by status and by what is said of it. ``limits``: headers of answers. ``paging``: parameters of
-    queries. Each of the last three is shared by several operations, and stands in the order of how many."""
+    """Conventions of an API. ``errors``: by status and description. ``limits``: response headers. ``paging``: query
+    parameters. The last three list what several operations share, most common first."""
 
     errors: dict[str, dict[str, Users]]
     bodies: list[ErrorBody]
@@ -60,7 +60,7 @@ def is_error(code: str) -> bool:
 
 
 def find_conventions(description: Description) -> Conventions:
-    """Of all operations; looks at each answer and parameter once."""
+    """Return the conventions of all operations, looking at each response and parameter once."""
     errors: dict[str, dict[str, Users]] = {}
     bodies: dict[str, ErrorBody] = {}
     limits: dict[str, list[tuple[Data, Operation]]] = {}

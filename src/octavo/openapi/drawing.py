@@ -1,8 +1,7 @@
-"""Operations, webhooks and schemas as the blocks that everything which shows a document shows. Pure.
+"""Operations, webhooks, and schemas as document blocks, which every document view can show. Pure.
 
-Folded, as on a page that people read: what is inside a property is folded up, and the samples are beside the text.
-Otherwise, for Markdown, search and prints, everything is below each other and the text is shorter.
-"""
+Pages for people are folded: nested properties are collapsed, and samples are beside the text. Otherwise, for
+Markdown, search, and prints, everything is shown one below the other, and the text is shorter."""
 
 from __future__ import annotations
 
@@ -57,25 +56,26 @@ from .words import ENGLISH, Words
 _DEPTH = 12
 _PROPERTIES = 500
 _FEW_PROPERTIES = 60
-"""Properties drawn for one operation or schema, the second on a page with many; what is beyond is only counted."""
+"""Properties drawn for one operation or schema, the second on a page with many; further ones are only counted."""
 _PROPERTIES_OF_PAGE = 1_000
 _AT_FIRST = 40
-"""Fields drawn for the operations of one page before what is inside of others is left for whoever asks for all of them,
-the least deep first; those of the first level are always drawn."""
+"""Fields drawn for the operations of one page before nested content is left out unless all fields are requested,
+outer levels first; those of the first level are always drawn."""
 _FEW_AT_FIRST = 8
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
 """Characters of an example, the second on a page with many operations."""
 _EXAMPLES_OF_PAGE = 50_000
-"""As above, for all operations of one page together."""
+"""The same for all operations of one page together."""
 MANY = 12
-"""Operations of one page beyond which each is shown shorter: less deep, and without what errors hold and samples of them, which are nearly always the same."""
+"""Operations on a page beyond which each is shown in less detail: fewer levels, and no content or samples of
+errors, which are nearly always the same."""
 
 _ENGLISH = BlockLabels()
 _LONGEST_ADDRESS = 200
-"""Characters of the address of a field; what is deeper has none."""
+"""Maximum characters of a field's anchor; deeper fields have none."""
 _UNFOLDED = 5
-"""Fields inside of a field that are shown without unfolding them."""
+"""Nested fields shown without unfolding."""
 _VALUES = 200
 """Possible values of a field that are drawn."""
 _STATUSES = frozenset(HTTPStatus)
@@ -85,16 +85,16 @@ _LIMITS = (
     ("multipleOf", "multiple_of"), ("minLength", "min_length"), ("maxLength", "max_length"),
     ("minItems", "min_items"), ("maxItems", "max_items"), ("pattern", "pattern"),
 )  # fmt: skip
-"""What a schema says of its values, and the word for it."""
+"""Keywords about a schema's values, and their labels."""
 _KEYWORDS = (
     "uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties", "dependentRequired",
     "unevaluatedProperties", "unevaluatedItems", "contentMediaType", "contentEncoding",
 )  # fmt: skip
-"""The same, of keywords that are shown as they are: few descriptions have them, and who reads one knows them."""
+"""The same for keywords shown as they are: few descriptions use them, and readers of those know them."""
 _OF_VALUES = frozenset(
     (*(key for key, _ in _LIMITS), *_KEYWORDS, "enum", "x-enumDescriptions", "example", "examples")
 )
-"""Without any of these a schema says nothing of its values."""
+"""Keywords without which a schema says nothing about its values."""
 _INNER = (
     "contains", "propertyNames", "not", "if", "then", "else", "unevaluatedProperties", "unevaluatedItems", "contentSchema",
 )  # fmt: skip
@@ -103,44 +103,45 @@ _HOLDING = (
     "properties", "additionalProperties", "allOf", "oneOf", "anyOf", "patternProperties", "dependentSchemas",
     "prefixItems", *_INNER,
 )  # fmt: skip
-"""What in a schema holds others."""
+"""Keywords of a schema that hold other schemas."""
 _MEDIA_TYPES = 5
-"""Of one body or answer, whose examples are shown."""
+"""Media types of one body or response whose examples are shown."""
 _WAYS = 4
-"""Ways to authenticate that are shown above an operation."""
+"""Ways to authenticate shown above an operation."""
 _SCHEMES = 50
 _SCOPES = 60
 _FLOWS = 6
-"""Of the page of authentication, the last two of each scheme."""
+"""Flows on the authentication page, the last two for each scheme."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
-"""Operations that this page lists, in all and for one scope or scheme; what is beyond is only counted."""
+"""Operations listed on this page, in total and for one scope or scheme; further ones are only counted."""
 _MEANINGS = 12
-"""Of one status on the page of errors; ``_BODIES``: of all, ``_SAID``: parameters and headers of one kind."""
+"""Descriptions of one status on the errors page; ``_BODIES``: of all statuses, ``_SAID``: parameters and headers of
+one kind."""
 _BODIES = 6
 _SAID = 12
 _QUOTED = 100
-"""Blocks of what a description says of one subject."""
+"""Blocks of a description about one subject."""
 _ON_ERRORS = re.compile(r"(?i)\b(?:errors?|status codes?|problem details)\b")
 _ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
 _ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
 _PROMISED = 20
-"""Schemas that are looked at to tell whether there is anything inside of the variants of a field."""
+"""Schemas examined to find out whether the variants of a field have content."""
 _LANGUAGES = 6
-"""Of a request on it, where all are below each other or in tabs."""
+"""Languages of a request on it, if all are shown or in tabs."""
 _LINKED_WITHIN = 3
-"""Levels of lists and variants within which a type is said in links."""
+"""Levels of lists and variants within which a type is shown as links."""
 _FEW_KINDS = 4
 """Variants of a type that are named."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
-"""A sentence of plain words."""
+"""Sentence of plain words."""
 _PLAIN = re.compile(
     r"[A-Za-z](?: ?(?:[A-Za-z0-9,.;'()?!/\"’]|[-:](?= )|(?<=[A-Za-z0-9])[-_](?=[A-Za-z0-9])))*"
 )
-"""What means itself in Markdown, as most descriptions of parameters do."""
+"""Text that is the same in Markdown, like most descriptions of parameters."""
 _KEPT_TEXT = 1_000
-"""Characters of a description that is read once for all pages: those of schemas come again on many."""
+"""Maximum characters of a description cached for all pages: those of schemas appear on many."""
 
 Nodes = list[Text | Inline]
 
@@ -157,7 +158,7 @@ def _paragraph(*nodes: Text | Inline) -> Block:
 
 
 def _markdown(value: Any) -> list[Block]:
-    """What people wrote as Markdown, within what is drawn: its headings become bold lines, which have no anchors."""
+    """Return an author's Markdown as part of a drawing: its headings become bold lines without anchors."""
     text = text_of(value)
     if not text.strip():
         return []
@@ -177,14 +178,15 @@ def _encoded_blocks(text: str) -> bytes:
     return msgspec.msgpack.encode(blocks)
 
 
-# Encoded, as each page changes the blocks that it gets; to decode them costs a sixtieth of reading the text.
+# Encoded, because each page changes its blocks. Decoding takes a sixtieth of the time needed to parse the text.
 _kept_blocks = lru_cache(maxsize=2048)(_encoded_blocks)
 _decoder = msgspec.msgpack.Decoder(list[Block])
 
 
 def prose(text: str, *, anchored: bool = True) -> list[Block]:
-    """Markdown by the reader that reads all other pages. Links to anchors that other programs make (``#operation/getPet``,
-    ``#api-group-Users``) are their text: only its own headings have anchors here. ``anchored``: whether these have."""
+    """Return Markdown parsed like all other pages. Links to anchors generated by other tools
+    (``#operation/getPet``, ``#api-group-Users``) become plain text, because only headings of the text have
+    anchors here. ``anchored``: whether its headings get anchors."""
     document = read(text)
     own = Anchors(place_ids(document).values() if anchored and "#" in text else ())
 
@@ -205,7 +207,7 @@ def listing(source: str, syntax: str, title: str | None = None) -> Block:
 
 
 def _long_listing(source: str, syntax: str, title: str | None = None) -> Block:
-    """As ``listing``, on a page that is folded."""
+    """Do the same as ``listing``, for a folded page."""
     return Block(
         "openapi-listing", {"syntax": syntax, "source": source, **({"title": title} if title else {})}
     )
@@ -238,7 +240,7 @@ def _hint(style: str, *nodes: Text | Inline) -> Block:
 
 
 def complain(words: str) -> Block:
-    """What stands in the place of something that cannot be drawn."""
+    """Return a hint in place of something that can't be drawn."""
     return _hint("danger", _text(words))
 
 
@@ -251,17 +253,18 @@ def subheading(words: str) -> Block:
 
 
 def fold(words: str, blocks: list[Block]) -> Block:
-    """Something that unfolds, with a title in plain words."""
+    """Return an expandable with a plain-text title."""
     return _expandable([_text(words)], blocks)
 
 
 def lead_on(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
-    """A list of links to pages, each by its id, its title, and what is shown beside it where that is different."""
+    """Return a list of links to pages, each given by its id, its title, and the text shown beside it if that
+    differs."""
     return lead_to(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
 
 
 def lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
-    """As ``lead_on``, of places of any kind by their references."""
+    """Do the same as ``lead_on`` for references of any kind."""
     items = []
     for ref, title, beside in places:
         link = Inline("link", {"ref": ref}, [_text(title)])
@@ -273,12 +276,12 @@ def lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
 
 
 class Drawer:
-    """Draws one description. ``many``: the page holds many operations, so each is shown shorter. ``linked``: schemas
-    that are shown under headings of their own on the same page, or on pages of their own below ``schemas_at``; what is in
-    them is said there. ``spec``: what the page calls the specification, for whoever tries an operation from it.
-    ``together``: so many operations are on a page that people read, which share its room. ``brief``: on a page that tells of other things,
-    too, where of a request only what has to be sent is unfolded. ``whole``: what is inside of fields is there, however much
-    it is; otherwise some of it is a link to the page with all of it."""
+    """Drawer of one description. ``many``: the page has many operations, so each is shown in less detail.
+    ``linked``: schemas with their own heading on the page, or their own page under ``schemas_at``; their content
+    is shown only there. ``spec``: the page's name for the specification, used when trying an operation.
+    ``together``: number of operations that share a page for people. ``brief``: the page also has other content,
+    so only required parts of a request are unfolded. ``whole``: draw all nested fields, however many; otherwise
+    some are replaced by a link to the page with all of them."""
 
     def __init__(
         self,
@@ -306,37 +309,37 @@ class Drawer:
         self._many = many
         self._told: set[str] = set()
         self._schemes: set[str] = set()
-        """Ways to authenticate that the page has described."""
+        """Ways to authenticate already described on the page."""
         self._left_out = ""
-        """The key of properties that are not shown just now."""
+        """Keyword of properties that aren't shown at the moment."""
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
-        """The ids of what the page has folded up, by the reference to the schema that is wholly shown in it, and what was left out."""
+        """Ids of folds on the page, by the reference to the schema they show completely, and what is left out."""
         self._filled_at: dict[tuple[str, str], str] = {}
-        """As above, in what is only there where all fields are."""
+        """The same for folds shown only with all fields."""
         self._fold_ids: set[str] = set()
         self._soon: int | None = None
-        """How many fields are drawn before what is inside of others waits; None: nothing waits."""
+        """Fields still to be drawn before nested content is postponed; None: nothing is postponed."""
         self._waiting: list[_Waiting] = []
         self._waited = 0
         self._looked = 0
         self._nulls: dict[str, bool] = {}
-        """Whether a schema allows nothing but null, by the reference to it."""
+        """Whether a schema allows only null, by the reference to it."""
         self._fills = False
         self._at: list[str] = []
-        """The names of what is just drawn, from the outside in: `body`, `output`, `title`."""
+        """Names of the part being drawn, from the outside in: `body`, `output`, `title`."""
         self._named: set[str] = set()
-        """Fields of the page that have an address; on a page with many operations none has, which are too many."""
+        """Fields of the page with an anchor. On a page with many operations there would be too many, so none has
+        one."""
         self._received = False
-        """Whether what is drawn is sent to the reader, as a webhook is, rather than by them."""
+        """Whether the reader receives the part being drawn, as with a webhook, rather than sends it."""
         self._left = self._most
         self._cut = 0
-        """How often something that there was no room for was left out."""
+        """Number of omissions for lack of room."""
 
     def _word(self, word: str, *marks: str, name: str = "") -> Text | Inline:
-        """A word or sentence of ours (``BlockLabels``), on a page in the language of its site. ``name``: what the
-        sentence is about."""
+        """Return a label (``BlockLabels``), in the language of the site. ``name``: a value for it."""
         english = _text(getattr(_ENGLISH, f"api_{word}").replace("{name}", name), *marks)
         if not self._folded:
             return english
@@ -344,36 +347,36 @@ class Drawer:
 
     @contextmanager
     def _inside(self, *names: str) -> Iterator[None]:
-        """Draws what is in something of this name."""
+        """Draw within something of this name."""
         self._at += names
         yield
         del self._at[len(self._at) - len(names) :]
 
     def _lead(self, word: str, *beside: Text | Inline, inner: bool = False) -> Block:
-        """What begins a part of an operation; ``inner``: of one of its answers."""
+        """Return the start of a part of an operation; ``inner``: of one of its responses."""
         if not self._folded:
             return _paragraph(self._word(word, "bold"), *beside)
         named = {} if inner else {"part": word, **self._place(word)}
         return Block("openapi-part", named, [self._word(word, "bold"), *beside])
 
     def _place(self, *names: str, below: int = 0) -> Data:
-        """What names a part of an operation on its page, and how deep it is in the outline of the page."""
+        """Return the anchor of a part of an operation, and its depth in the outline."""
         return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
     def _take(self, count: int) -> int:
-        """How many of so many properties or variants may still be drawn: each of them may hold as many again."""
+        """Return how many of so many properties or variants can still be drawn: each can contain as many again."""
         taken = max(min(count, self._left), 0)
         self._left -= taken
         self._cut += taken < count
         return taken
 
     def _begin(self) -> None:
-        """A new operation or schema: nothing is told of it yet."""
+        """Start a new operation or schema, with nothing described yet."""
         self._left = self._most
         self._told = set()
 
     def _type(self, value: Any) -> Nodes:
-        """What a schema is, in a few words."""
+        """Return a schema's type in a few words."""
         linked = self._links(value)
         if linked is not None:
             return linked
@@ -385,8 +388,8 @@ class Drawer:
         return [_text(words)]
 
     def _links(self, value: Any, within: int = _LINKED_WITHIN) -> Nodes | None:
-        """What a schema is in words that link to all that is in it; None where something in it has no link. It is asked
-        at each level, so it looks so many levels ahead and no further."""
+        """Return a schema's type as links to everything in it; None if part of it has no link. It is called at each
+        level, so it looks only so many levels ahead."""
         name = self._description.name_of(value)
         if name:
             ref = self._find_link(value)
@@ -409,7 +412,7 @@ class Drawer:
         return found if linked else None
 
     def _find_link(self, value: Any) -> Data | None:
-        """Where the page, or that of schemas, shows what is in a schema that has a name."""
+        """Return where the page, or the schemas page, shows a named schema."""
         anchor = self._linked.get(self._description.name_of(value))
         if anchor is not None and self._schemas_at:
             return {"kind": "url", "url": f"{self._schemas_at}/{quote(self._description.name_of(value))}"}
@@ -418,8 +421,8 @@ class Drawer:
         return {"kind": "anchor", "anchor": anchor} if anchor else None
 
     def _fold(self, title: Nodes, value: Any, inside: list[Block], *, whole: bool) -> Block:
-        """What is in a schema, folded up. On a page with many operations most schemas come again and again: one that is
-        shown wholly is linked to from then on."""
+        """Return a fold with the content of a schema. On a page with many operations most schemas repeat: once
+        shown completely, a schema is linked to."""
         shown = _count(inside)
         folded = _expandable(title, inside, is_open=0 < shown <= _UNFOLDED, kind="openapi-fold")
         name = self._description.name_of(value)
@@ -428,8 +431,8 @@ class Drawer:
         return folded
 
     def _wait(self, name: str, value: Any, above: tuple[str, ...], *, late: bool = False) -> Block | None:
-        """What stands for all that is inside of a field until all that is less deep is drawn; None where it is to be drawn
-        at once, as there is little or nothing. ``late``: so it is unless enough is drawn already."""
+        """Return a placeholder for the nested content of a field, to be drawn after all outer levels; None to draw
+        it at once because it is short. ``late``: postpone only if enough has been drawn."""
         if self._soon is None or (late and self._soon > 0):
             return None
         title = self._promise(name, value, above)
@@ -444,16 +447,16 @@ class Drawer:
         return waiting
 
     def _name_fold(self, folded: Block, value: Any) -> None:
-        """Gives what is in a schema that has a name an id, so that what comes later links to it."""
+        """Give the fold of a named schema an id, so that later occurrences link to it."""
         said, at = ("deep in", self._filled_at) if self._fills else ("in", self._folded_at)
-        # With all fields or without, the same folds have the same ids.
+        # Folds have the same ids with and without all fields.
         name = f"{said} {self._spec} {self._description.name_of(value)}"
         id = free_name(slug(name), self._fold_ids.__contains__)
         folded.data["id"] = at[value["$ref"], self._left_out] = id
         self._fold_ids.add(id)
 
     def _promise(self, name: str, value: Any, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
-        """What the fold of a schema will be called, told without drawing what is inside; None where that is a line."""
+        """Return the future title of a schema's fold without drawing its content; None if that is a single line."""
         if self._is_line(value, above, deep):
             return None
         schema = self._description.merge(value)
@@ -471,7 +474,7 @@ class Drawer:
         return self._promise(name, schema["items"], above, deep + 1) if "items" in schema else None
 
     def _holds(self, value: Any, above: tuple[str, ...], deep: int) -> bool:
-        """Whether anything folds up in a schema; so it is said where that takes long to tell."""
+        """Return whether a schema has content to fold, without examining all of it: true if that takes too long."""
         self._looked += 1
         if self._looked > _PROMISED:
             return True
@@ -506,7 +509,7 @@ class Drawer:
         return (bool(named) and named in above) or len(above) + deep >= self._depth
 
     def _shown_in(self, schema: Data) -> tuple[int, bool]:
-        """How many fields a schema has that are shown here, and whether it has others, of any name."""
+        """Return how many fields of a schema are shown here, and whether it allows further ones of any name."""
         count = sum(
             not self._left_out or self._description.follow(inner).get(self._left_out) is not True
             for inner in object_of(schema.get("properties")).values()
@@ -514,7 +517,7 @@ class Drawer:
         return count, bool(object_of(schema.get("additionalProperties")))
 
     def _fill(self) -> None:
-        """Draws what waits, the least deep first, until enough is drawn; the rest if all fields are wanted."""
+        """Draw postponed content, outer levels first, until there is enough; all of it if all fields are requested."""
         before, done = self._at, 0
         while done < len(self._waiting) and self._soon is not None and self._soon > 0:
             self._draw_waiting(self._waiting[done])
@@ -537,11 +540,11 @@ class Drawer:
         block.type, block.data, block.fragments = made.type, made.data | block.data, made.fragments
         key = (each.named["$ref"], each.left_out) if self._description.name_of(each.named) else None
         if not whole and key is not None and self._folded_at.get(key) == block.data.get("id"):
-            # Who needs it again is shown it again.
+            # Later occurrences must draw it again.
             del self._folded_at[key]
 
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
-        """How many fields are inside, where that is all that is, and otherwise what it is inside of."""
+        """Return the number of fields inside if there is nothing else, and otherwise the field's name."""
         count = _count(inside) if whole else 0
         if count > 1:
             return [self._word("fields", name=str(count))]
@@ -553,7 +556,8 @@ class Drawer:
 
     @staticmethod
     def _told_of(name: str, title: Nodes) -> Data:
-        """What a fold is in, for who hears its title and not what is above it; nothing where the title says so."""
+        """Return the context of a fold for screen readers, which read its title without what is above it; empty if
+        the title says it."""
         says = any(node.data.get("word") == "inside" for node in title if isinstance(node, Inline))
         return {"of": name} if name and not says else {}
 
@@ -576,7 +580,7 @@ class Drawer:
         return f"{words} ({form})" if form and words else words or form
 
     def _kinds_of(self, variants: list[Any]) -> list[str]:
-        """What a few variants are in a few words; nothing where that would be too many."""
+        """Return a few variants in a few words; nothing if that is too long."""
         found: dict[str, None] = {}
         for each in variants[: _FEW_KINDS + 1]:
             schema = self._description.follow(each)
@@ -586,7 +590,7 @@ class Drawer:
         return list(found) if len(found) <= _FEW_KINDS and "" not in found else []
 
     def _limits(self, schema: Data) -> list[Block]:
-        """What a value has to be besides its type."""
+        """Return the constraints of a value besides its type."""
         if _OF_VALUES.isdisjoint(schema):
             return []
         found: list[Block] = []
@@ -605,7 +609,7 @@ class Drawer:
 
         values = list_of(schema.get("enum"))
         about = object_of(schema.get("x-enumDescriptions"))
-        # Where its values are shown, the default is marked among them.
+        # If its values are listed, the default is marked there.
         marked = schema.get("default") if self._folded and not about else None
         is_marked = isinstance(marked, str) and marked in values[:_VALUES]
         for key, word in _LIMITS:
@@ -617,7 +621,7 @@ class Drawer:
             say("default", schema["default"])
         for key in _KEYWORDS:
             given = schema.get(key)
-            # A schema is drawn, and what a keyword has by default says nothing.
+            # Schemas are drawn elsewhere, and the default value of a keyword adds nothing.
             is_schema = key.startswith("unevaluated") and given is not False
             if given is not None and not is_schema and (key, given) != ("uniqueItems", False):
                 say(key, given)
@@ -652,11 +656,11 @@ class Drawer:
         return found + self._beyond(len(values) - _VALUES)
 
     def _beyond(self, count: int, word: str = "beyond") -> list[Block]:
-        """A line for so many that are not shown, and where they are; nothing for none. ``cut``: of characters."""
+        """Return a line about so many omitted items and where to find them; nothing for 0. ``cut``: characters."""
         return [_paragraph(self._word(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: Any, above: tuple[str, ...] = ()) -> list[Block]:
-        """What is inside a schema: its description is left to whoever asks."""
+        """Return the content of a schema without its description, which the caller shows."""
         name = self._description.name_of(value)
         if name and name in above:
             return [_paragraph(self._word("same", name=name))]
@@ -664,7 +668,7 @@ class Drawer:
             self._cut += 1
             return self._not_shown(self._description.merge(value))
         if name and not self._folded:
-            # In a text that is read from the top, once is enough.
+            # In text read from the top, once is enough.
             if name in self._told:
                 return [_paragraph(_text("As described above."))]
             self._told.add(name)
@@ -712,7 +716,8 @@ class Drawer:
         return blocks
 
     def _further(self, schema: Data, above: tuple[str, ...]) -> list[Block]:
-        """The schemas of less common keywords, each under what it is about: a pattern, an index, or the keyword."""
+        """Return the schemas of less common keywords, each labeled with its subject: a pattern, an index, or the
+        keyword."""
         inner = [
             *((f"/{pattern}/", each) for pattern, each in object_of(schema.get("patternProperties")).items()),
             *((f"[{index}]", each) for index, each in enumerate(list_of(schema.get("prefixItems")))),
@@ -729,7 +734,7 @@ class Drawer:
         ]
 
     def _not_shown(self, schema: Data) -> list[Block]:
-        """A line for what is in a schema and is not drawn; nothing where there is nothing in it."""
+        """Return a line about content of a schema that isn't drawn; nothing if there is none."""
         items = self._description.follow(schema.get("items"))
         inside = any(
             object_of(each.get(key)) or list_of(each.get(key)) for each in (schema, items) for key in _HOLDING
@@ -742,7 +747,7 @@ class Drawer:
     def _variants(
         self, variants: list[Any], above: tuple[str, ...], word: str, discriminator: Data
     ) -> list[Block]:
-        """``discriminator``: which field tells them apart, and by which values."""
+        """Return the variants. ``discriminator``: the field that distinguishes them, with its values."""
         made = []
         told = text_of(discriminator.get("propertyName"))
         labels: dict[str, str] = {}
@@ -763,7 +768,7 @@ class Drawer:
             listed = _items([[_paragraph(_text(title, "code")), *inside] for title, inside in made])
             return [_paragraph(self._word(word)), *more, *listed]
         if not any(inside for _, inside in made):
-            # What they are is said where their type is, unless these are too many words.
+            # The type already lists them, unless that is too long.
             return (
                 []
                 if self._kinds_of(variants)
@@ -790,14 +795,14 @@ class Drawer:
         about: Any = None,
         examples: Sequence[tuple[str, Any]] = (),
     ) -> list[Block]:
-        """A property or parameter: its name, what it is, what it is for, and what is inside. ``examples``: those that do
-        not stand in its schema, each with what it is about."""
+        """Return a property or parameter: name, type, description, and content. ``examples``: those outside its
+        schema, each with its description."""
         schema = self._description.follow(value)
         head: Nodes = [_text(name, "code") if name else self._word("other_key", "italic"), _text(" ")]
         for node in self._type(value):
             head.append(node)
         if required:
-            # What an answer has to have, who reads it always gets.
+            # Readers always receive the required fields of a response.
             is_given = self._received or self._left_out == "writeOnly"
             word = "always" if self._folded and is_given else "required"
             head += [_text(" "), self._word(word, "bold")]
@@ -832,7 +837,7 @@ class Drawer:
                 return [*blocks, waits]
             inside = self.schema(value, above)
         if len(inside) == 1 and inside[0].type == "paragraph":
-            # One line, such as that it is the same as above, is shorter than what would fold it up.
+            # A single line, such as "same as above", is shorter than a fold.
             blocks += inside
         elif inside and self._folded:
             shown = value if self._description.name_of(value) else items
@@ -847,7 +852,7 @@ class Drawer:
         return blocks
 
     def _examples(self, examples: Sequence[tuple[str, Any]]) -> list[Block]:
-        """A line for each example of a parameter or header."""
+        """Return a line for each example of a parameter or header."""
         blocks = []
         for about, value in examples:
             shown = value if isinstance(value, str) else _on_one_line(value)
@@ -861,13 +866,13 @@ class Drawer:
     def operation(
         self, operation: Operation, title: str = "", *, level: int = 1, further: bool = False
     ) -> list[Block]:
-        """An operation or webhook with all that a caller has to know. ``title``: what is above it already. ``further``:
-        the page shows another one above, so this one is a line that unfolds."""
+        """Return an operation or webhook with everything that a caller needs. ``title``: the heading already shown
+        above. ``further``: another operation is above it, so this one is an expandable line."""
         self._begin()
         self._soon = self._at_first if self._folded else None
         self._received = operation.webhook
         anchor = self._description.anchor(operation)
-        # On a page with others the names of fields begin with that of their operation.
+        # On a page with several operations, field names are prefixed with the operation.
         self._at = [] if operation.title == title else [anchor]
         blocks: list[Block] = []
         further = further and self._folded and operation.title != title
@@ -913,18 +918,19 @@ class Drawer:
         return Block("openapi-head", {"method": method, "url": where} | how, [*inside])
 
     def _fields(self, fields: Iterable[list[Block]]) -> list[Block]:
-        """A list of parameters or properties."""
+        """Return a list of parameters or properties."""
         if not self._folded:
             return _items(fields)
         listed = [Block("openapi-field", {}, [*blocks]) for blocks in fields]
         return [Block("openapi-fields", {}, [*listed])] if listed else []
 
     def _briefly(self, fields: list[list[Block]], required: list[bool]) -> list[Block]:
-        """As ``_fields``, with the optional ones folded up. A single one is shown, as a line for it is as long."""
+        """Do the same as ``_fields`` with the optional ones folded. A single one is shown, because a fold is as
+        long."""
         optional = [each for each, wanted in zip(fields, required, strict=False) if not wanted]
         if not self._brief or len(optional) < 2:
             return self._fields(fields)
-        # What stands behind the last property says that there are more.
+        # Text after the last property says that there are more.
         optional += fields[len(required) :]
         shown = [each for each, wanted in zip(fields, required, strict=False) if wanted]
         title: Nodes = [self._word("optional_fields", name=str(len(optional)))]
@@ -944,7 +950,7 @@ class Drawer:
 
     def _authentication(self, operation: Operation) -> list[Block]:
         ways = self._description.security(operation)
-        # What holds for all calls is not what the sender of an event has to show.
+        # Requirements for calls don't apply to the sender of an event.
         if not any(ways) or (operation.webhook and "security" not in operation.data):
             return []
         if self._folded:
@@ -958,15 +964,15 @@ class Drawer:
                 given = [scope for scope in list_of(scopes) if isinstance(scope, str)]
                 listed = f" ({', '.join(given)})" if given else ""
                 line = _paragraph(_text(_scheme_words(name, scheme)), _text(listed))
-                # Of the many operations on a page nearly all say the same.
+                # Nearly all operations on a page say the same.
                 about = [] if name in self._schemes else _markdown(scheme.get("description"))
                 self._schemes.add(name)
                 items.append([line, *about])
         return [self._lead("authentication"), *_items(items)]
 
     def _ways(self, ways: list[dict[str, list[Any]]]) -> list[Block]:
-        """A line for each way to authenticate, with all that goes together; what each scheme is about is said on the
-        page of all of them, but for the only one."""
+        """Return a line for each way to authenticate, with all schemes used together. Schemes are described on the
+        authentication page, except for the only one."""
         lines: list[Block] = []
         for way in ways[:_WAYS]:
             nodes: Nodes = [] if way else [self._word("no_authentication")]
@@ -988,7 +994,7 @@ class Drawer:
         return lines
 
     def _to_scheme(self, name: str, nodes: Nodes) -> Nodes:
-        """Words for a scheme, which lead to where it is told about if there is such a page."""
+        """Return the text of a scheme, linked to its description on the authentication page if there is one."""
         anchor = self._scheme_anchors.get(name)
         return [Inline("openapi-scheme", {"spec": self._spec, "anchor": anchor}, nodes)] if anchor else nodes
 
@@ -1030,7 +1036,7 @@ class Drawer:
         required = [_text(" "), self._word("required", "bold")] if body.get("required") is True else []
         kinds = ", ".join(content)
         head = self._lead("body", _text(" "), _text(kinds, "code"), *required, inner=inner)
-        # What only answers hold cannot be sent.
+        # Fields that appear only in responses can't be sent.
         self._left_out = "readOnly"
         with self._inside("body"):
             inside = self._contents(content)
@@ -1038,8 +1044,8 @@ class Drawer:
         return [head, *_markdown(body.get("description")), *inside]
 
     def _contents(self, content: Data, *, named: bool = False, waits: bool = False) -> list[Block]:
-        """The schemas of media types; those that have the same one say it once. ``named``: what is in a schema that
-        has a heading of its own is not repeated. ``waits``: even the first level need not be there at first."""
+        """Return the schemas of media types; types with the same schema share it. ``named``: don't repeat the
+        content of a schema with its own heading. ``waits``: even the first level can be postponed."""
         told: list[tuple[str, Any]] = []
         for kind, media in content.items():
             schema = object_of(media).get("schema")
@@ -1057,7 +1063,7 @@ class Drawer:
             name = self._description.name_of(schema)
             waiting = self._wait(name, schema, (), late=True) if waits else None
             inside += [waiting] if waiting is not None else self.schema(schema)
-            # What is below says so itself.
+            # The content below says so itself.
             has_shapes = self._folded and any(list_of(found.get(key)) for key in ("oneOf", "anyOf"))
             named_here = name and not (has_shapes and inside)
             if named_here or (not has_shapes and self._words(found) not in ("object", "one of", "any of")):
@@ -1076,7 +1082,7 @@ class Drawer:
             response = self._description.follow(value)
             about = text_of(response.get("description"))
             whole = " ".join(about.split())
-            # A plain sentence may be broken into lines. On a page that is folded, what is longer stands below.
+            # A plain sentence may contain line breaks. On a folded page, longer text goes below.
             is_short = len(whole) <= (80 if self._folded else 200) and _SENTENCE.fullmatch(whole) is not None
             if is_short:
                 first = whole.removesuffix(".") if self._folded else whole
@@ -1113,7 +1119,7 @@ class Drawer:
         return [self._lead("responses"), *blocks] if blocks else []
 
     def _held(self, content: Data, drawn: list[Block]) -> Nodes:
-        """What an answer holds in a few words: what it is called, or how many fields it has."""
+        """Return the content of a response in a few words: its name, or the number of its fields."""
         schemas = [object_of(media).get("schema") for media in content.values()]
         if not schemas or any(each != schemas[0] for each in schemas):
             return []
@@ -1126,7 +1132,7 @@ class Drawer:
         return nodes if text_of(name) or count > 1 or inner else []
 
     def _links_of(self, response: Data) -> list[Block]:
-        """Where to go from an answer, with what of it is passed on."""
+        """Return the links of a response, with the values passed on."""
         items = []
         by_id = self._description.by_id
         for name, value in object_of(response.get("links")).items():
@@ -1143,7 +1149,7 @@ class Drawer:
         return [self._lead("next", inner=True), *_items(items)] if items else []
 
     def _callbacks(self, operation: Operation) -> list[Block]:
-        """Requests that the API sends on its own because of this one."""
+        """Return the requests that the API sends as a consequence of this one."""
         blocks: list[Block] = []
         for name, value in object_of(operation.data.get("callbacks")).items():
             for address, item in self._description.follow(value).items():
@@ -1191,7 +1197,7 @@ class Drawer:
         return blocks
 
     def _sample(self, operation: Operation) -> list[Block]:
-        """The request as code: the first sample, and behind it what the others are made of."""
+        """Return the code samples of the request: the first sample, and the source of the others."""
         given = operation.data.get("x-codeSamples", operation.data.get("x-code-samples"))
         own = own_samples(operation.data)
         if given is False:
@@ -1205,7 +1211,7 @@ class Drawer:
         call = example_call(self._description, operation)
         request = self._request(call, own, examples)
         cut = 0 if own else left_out_of_body(self._description, operation, call.body)
-        # One is shown, whether or not it is chosen among others.
+        # One of them is shown, whether or not there is a choice.
         more = self._beyond(len(given_examples) - max(len(examples), 1))
         content = object_of(self._description.follow(operation.data.get("requestBody")).get("content"))
         sent = call.body.media_type if call.body is not None else ""
@@ -1217,7 +1223,8 @@ class Drawer:
     def _request(
         self, call: Call, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
     ) -> list[Block]:
-        """``own``: samples that the description brings, which go first. ``examples``: bodies to choose from."""
+        """Return the request as code. ``own``: samples from the description, which come first. ``examples``: bodies
+        to choose from."""
         found = offered(call)
         first = own[0] if own else None
         syntax, source = (
@@ -1234,7 +1241,7 @@ class Drawer:
         return [Block("openapi-sample", data, [_long_listing(source, syntax)])]
 
     def _examples_of(self, content: Data, title: str, *, but: str = "") -> list[Block]:
-        """Examples of all media types but one, each under its type where there are several."""
+        """Return examples of all media types except one, each under its type if there are several."""
         blocks: list[Block] = []
         for kind, media in islice(content.items(), _MEDIA_TYPES):
             named = f"{title} {kind}".strip() if len(content) > 1 else title
@@ -1242,7 +1249,7 @@ class Drawer:
         return [*blocks, *self._beyond(len(content) - _MEDIA_TYPES)]
 
     def _example(self, kind: str, media: Any, title: str) -> list[Block]:
-        """What a media type looks like: where people read, all of the examples that have names."""
+        """Return the example of a media type; on pages for people, all named examples."""
         named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
         listings: list[Block] = []
         left, cut = 2 * self._longest, 0
@@ -1264,18 +1271,18 @@ class Drawer:
         return [shown, *self._beyond(cut, "cut"), *self._beyond(len(named) - 1)]
 
     def _listed(self, kind: str, media: Any, value: Any, title: str) -> tuple[Block, int]:
-        """An example, and how many of its characters are left out."""
+        """Return an example, and how many of its characters are omitted."""
         text = media_text(self._description, kind, object_of(media), value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
         beyond = max(len(text) - self._longest, 0)
         shown = f"{text[: self._longest]}\n…" if beyond else text
         return (_long_listing if self._folded else listing)(shown, syntax, title or None), beyond
 
-    # --- schemas and the whole --------------------------------------------------------------------------------
+    # --- schemas and the whole description ---------------------------------------------------------------------
 
     def schemas(self, names: Iterable[str], title: str = "") -> list[Block]:
-        """Schemas by name, each under a heading; those that are not there are left out. ``title``: what is above
-        them already."""
+        """Return schemas by name, each under a heading; unknown ones are left out. ``title``: the heading already
+        shown above."""
         blocks: list[Block] = []
         for name in names:
             schema = self._description.schemas.get(name)
@@ -1300,7 +1307,7 @@ class Drawer:
         return blocks
 
     def information(self, words: Words = ENGLISH) -> list[Block]:
-        """What a description says of itself, and its servers."""
+        """Return general information about an API, and its servers."""
         description = self._description
         blocks = prose(text_of(description.info.get("description")))
         version = text_of(description.info.get("version"))
@@ -1324,7 +1331,7 @@ class Drawer:
 
     @cached_property
     def _scheme_anchors(self) -> dict[str, str]:
-        """The anchors of the schemes that the page of authentication tells about."""
+        """Return the anchors of the schemes on the authentication page."""
         anchors: dict[str, str] = {}
         taken: set[str] = set()
         for name in islice(self._description.security_schemes, _SCHEMES):
@@ -1333,8 +1340,9 @@ class Drawer:
         return anchors
 
     def authentication(self, place_of: Callable[[Operation], Data], words: Words = ENGLISH) -> list[Block]:
-        """Each scheme with what to send and where, a request, the flows and scopes of OAuth, and the operations that
-        need it; then the operations that need none. ``place_of`` refers to the page of an operation."""
+        """Return each scheme with what to send and where, a request, the OAuth flows and scopes, and the operations
+        that require it; then the operations without authentication. ``place_of`` returns a reference to the page
+        of an operation."""
         description = self._description
         needing, together, without = self._needing()
         listed = _Users(place_of, words).show
@@ -1389,8 +1397,8 @@ class Drawer:
     def conventions(
         self, found: Conventions, place_of: Callable[[Operation], Data], words: Words = ENGLISH
     ) -> list[Block]:
-        """The errors of all operations with what they contain, and what the description says of limits and of lists
-        in pages. ``place_of`` refers to the page of an operation."""
+        """Return the errors of all operations with their content, and what the description says about rate limits
+        and pagination. ``place_of`` returns a reference to the page of an operation."""
         text = text_of(self._description.info.get("description"))
         users = _Users(place_of, words)
         blocks: list[Block] = []
@@ -1440,7 +1448,7 @@ class Drawer:
         return blocks
 
     def _with_scheme(self, name: str) -> list[Block]:
-        """A request that authenticates by a scheme: one that needs it, and better one that only reads."""
+        """Return a request authenticated by a scheme: of an operation that requires it, preferably a read-only one."""
         wanted = [
             (each.method != "get", len(way), number, each, way)
             for number, each in enumerate(self._description.operations.values())
@@ -1466,8 +1474,8 @@ class Drawer:
     def _needing(
         self,
     ) -> tuple[dict[str, dict[str, dict[str, Operation]]], dict[str, dict[str, None]], list[Operation]]:
-        """The operations that need each scope of each scheme that is shown, empty where they need none of it; the schemes
-        that are only asked for with each; and the operations that can be called without any."""
+        """Return the operations that require each scope of each scheme shown, with an empty scope if they need
+        none; the schemes that are only used together with each; and the operations without authentication."""
         found: dict[str, dict[str, dict[str, Operation]]] = {}
         together: dict[str, dict[str, None]] = {}
         without: list[Operation] = []
@@ -1483,7 +1491,7 @@ class Drawer:
                     for scope in {text_of(each) for each in list_of(scopes)} or {""}:
                         at.setdefault(scope, {})[operation.key] = operation
                     beside = together.setdefault(name, {})
-                    if len(beside) <= _WAYS:  # However many are named at once, few are shown.
+                    if len(beside) <= _WAYS:  # few are shown, however many are listed together
                         beside.update(
                             dict.fromkeys(islice((each for each in way if each != name), _WAYS + 1))
                         )
@@ -1491,7 +1499,7 @@ class Drawer:
 
 
 class _Waiting(NamedTuple):
-    """What is inside of a field, and is drawn when all others are: the block that stands for it, and where it is."""
+    """Postponed content of a field: its placeholder block, and its location."""
 
     block: Block
     name: str
@@ -1503,7 +1511,7 @@ class _Waiting(NamedTuple):
 
 
 class _Users:
-    """Lists of the operations that something is said of, on one page: however many there are, few are listed."""
+    """Lists of operations on one page: few are listed, however many there are."""
 
     def __init__(self, place_of: Callable[[Operation], Data], words: Words) -> None:
         self._place_of = place_of
@@ -1513,7 +1521,7 @@ class _Users:
     def show(
         self, title: Nodes, operations: Sequence[Operation], inside: Sequence[Block] = ()
     ) -> list[Block]:
-        """``title`` with how many there are, which unfolds into ``inside`` and them."""
+        """Return ``title`` with the number of operations, as a fold that contains ``inside`` and the operations."""
         shown = operations[: min(_NEEDING_ONE, self._left)]
         self._left -= len(shown)
         said = _filled(self._words.needed, len(operations))
@@ -1527,7 +1535,7 @@ class _Users:
 
 
 def _sections(text: str, called: re.Pattern[str], words: Words) -> list[Block]:
-    """The parts of a text whose headings say that they are about something, without these headings' own levels."""
+    """Return the sections of a text whose headings match, without the levels of these headings."""
     found: list[Block] = []
     level = 0
     for block in prose(text, anchored=False):
@@ -1546,14 +1554,13 @@ def _filled(words: str, number: int) -> str:
 
 
 def _beside(left: list[Block], right: list[Block]) -> list[Block]:
-    """Two columns, as people write them."""
+    """Return two columns."""
     columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
     return [Block("columns", {}, [*columns])]
 
 
 def _pairs(rows: Iterable[tuple[str, str]]) -> Block:
-    """A table of what something is called and what it is. Its head says nothing, and is one all the same: only so it is a
-    table in Markdown."""
+    """Return a table of names and values. Its empty header row is required by Markdown."""
     definition = {name: {"id": name, "title": "", "type": "text"} for name in ("what", "value")}
     records: Data = {}
     fragments: list[Fragment] = []
@@ -1569,7 +1576,7 @@ def _pairs(rows: Iterable[tuple[str, str]]) -> Block:
 
 
 def _flows(scheme: Data, words: Words) -> list[Block]:
-    """The flows of OAuth with their addresses."""
+    """Return the OAuth flows with their URLs."""
     found: list[tuple[str, list[Block]]] = []
     for flow, value in islice(object_of(scheme.get("flows")).items(), _FLOWS):
         data = object_of(value)
@@ -1592,7 +1599,7 @@ def _flows(scheme: Data, words: Words) -> list[Block]:
 
 
 def _scopes(scheme: Data) -> dict[str, str]:
-    """The scopes of all flows of a scheme, and what is said of each."""
+    """Return the scopes of all flows of a scheme, with their descriptions."""
     flows = object_of(scheme.get("flows")).values()
     return {
         name: " ".join(text_of(about).split())
@@ -1602,7 +1609,8 @@ def _scopes(scheme: Data) -> dict[str, str]:
 
 
 def _sent(scheme: Data) -> str:
-    """What a scheme has callers send, with the place of the secret; empty where that is nothing of a request."""
+    """Return what callers send for a scheme, with a placeholder for the secret; empty if it isn't part of the
+    request."""
     kind, way = scheme.get("type"), text_of(scheme.get("scheme"))
     if kind in ("oauth2", "openIdConnect"):
         return "Authorization: Bearer <access_token>"
@@ -1622,19 +1630,19 @@ def _on_one_line(value: Any) -> str:
 
 
 def _count(inside: list[Block]) -> int:
-    """How many fields there are, where there is nothing else but words about them; 0 otherwise."""
+    """Return the number of fields if there is nothing else but text about them; 0 otherwise."""
     fields = [block for block in inside if block.type == "openapi-fields"]
     is_all = len(fields) == 1 and all(block.type in ("openapi-fields", "paragraph") for block in inside)
     return len(fields[0].nodes) if is_all else 0
 
 
 def _phrase(code: str) -> str:
-    """What a status is called, for an answer of which nothing is said."""
+    """Return the name of a status, for a response without a description."""
     return HTTPStatus(int(code)).phrase if code.isdecimal() and int(code) in _STATUSES else ""
 
 
 def _scheme_nodes(name: str, scheme: Data) -> Nodes:
-    """What to send, as one writes it."""
+    """Return what to send, in code."""
     kind, scheme_name = scheme.get("type"), text_of(scheme.get("scheme")) or "Bearer"
     if kind == "http":
         return [_text(f"Authorization: {scheme_name.capitalize()}", "code")]
@@ -1663,5 +1671,5 @@ def _scheme_words(name: str, scheme: Data) -> str:
     return {
         "oauth2": f"{name}: OAuth 2.0",
         "openIdConnect": f"{name}: OpenID Connect",
-        "mutualTLS": f"{name}: a certificate of the client (mutual TLS)",
+        "mutualTLS": f"{name}: a client certificate (mutual TLS)",
     }.get(text_of(kind), name)

@@ -1,4 +1,4 @@
-"""A whole description for programs: as YAML or JSON, as a collection of Postman, and as a file of HTTP requests. Pure."""
+"""Exports of a whole description: as YAML or JSON, as a Postman collection, and as a file of HTTP requests. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .reading import plain_value
 
 Form = Literal["yaml", "json", "postman", "http"]
 _LARGE = 2 * 1024 * 1024
-"""Bytes of a description that is given as JSON where YAML is asked for, which JSON is, too."""
+"""Bytes above which a description is exported as JSON even if YAML is requested; JSON is valid YAML."""
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Quotes texts that YAML 1.2 reads as numbers: the library knows those of YAML 1.1."""
+    """Dumper that quotes text that YAML 1.2 reads as numbers: the library knows only those of YAML 1.1."""
 
 
 def _represent_text(dumper: Any, text: str) -> Any:
@@ -40,10 +40,10 @@ class Export(Struct, frozen=True):
 
 
 def export(description: Description, form: str) -> Export:
-    """Raises BadRequest for a form that there is none of."""
+    """Export a description. Raises BadRequest for an unknown format."""
     write = _WRITERS.get(form)
     if write is None:
-        raise BadRequest(f"as: expected one of {', '.join(get_args(Form))}")
+        raise BadRequest(f"as: must be one of {', '.join(get_args(Form))}")
     return write(description)
 
 
@@ -67,8 +67,8 @@ def _in_query(part: Part) -> Part:
 
 
 def _variables(parts: Sequence[Part]) -> str:
-    """Secrets as variables of Postman and of HTTP files, which write them alike. A name and a password stand beside each
-    other: clients encode them."""
+    """Return secrets as variables of Postman and HTTP files, which have the same syntax. A name and a password are
+    written next to each other: clients encode them."""
 
     def written(part: Part) -> str:
         if isinstance(part, Basic):
@@ -169,7 +169,7 @@ def _request(operation: Operation, call: Call) -> dict[str, Any]:
 
 
 def _http(description: Description) -> Export:
-    """As JetBrains' and Visual Studio Code's clients read it."""
+    """Return the file in the format of the JetBrains and Visual Studio Code clients."""
     written, names = list[str](), dict[str, None]()
     for operation in description.operations.values():
         call = example_call(description, operation)
@@ -200,7 +200,7 @@ def _http_body(call: Call) -> list[str]:
     if body is None:
         return []
     if body.kind in ("json", "text"):
-        # Three signs at the beginning of a line would begin the next request.
+        # Three number signs at the start of a line would begin the next request.
         return ["", body.text.replace("\n###", "\n ###")]
     if body.kind == "file":
         return ["", f"< ./{body.path}"]

@@ -1,8 +1,7 @@
-"""Where operations were that are elsewhere now, or gone: by the addresses that older versions of a specification gave them.
+"""Former URLs of operations that have moved or were removed, computed from older versions of a specification.
 
-Versions never change, so the addresses of each are worked out once, when somebody first asks for a page of a reference
-that is not there, and kept in memory.
-"""
+Versions never change, so the URLs of each are computed once, when someone first requests a missing page of a
+reference, and kept in memory."""
 
 from __future__ import annotations
 
@@ -35,8 +34,8 @@ from .words import ENGLISH
 
 
 class _Was(Struct, frozen=True):
-    """The page of an operation or webhook as a version had it. ``above``: the slugs above its own, from the source down;
-    ``parent``: what the page above was added as."""
+    """Page of an operation or webhook in a version. ``above``: the slugs of the pages above it, from the source
+    down; ``parent``: the key of the page directly above."""
 
     key: str
     id: str
@@ -47,7 +46,7 @@ class _Was(Struct, frozen=True):
 
 
 class _Release(Struct, frozen=True):
-    """``said``: what a version calls itself. ``pages`` by the last part of their addresses."""
+    """Version. ``said``: its name in the description. ``pages`` by the last path segment."""
 
     said: str
     pages: dict[str, list[_Was]]
@@ -55,8 +54,8 @@ class _Release(Struct, frozen=True):
 
 
 class Gone(Struct, frozen=True):
-    """An operation that the newest version has no more. ``since``: what the version calls itself that lacks it first, from
-    ``at``, milliseconds. ``instead``: the page of the operation that has its id now; ``changes``: that of all changes."""
+    """Operation that was removed. ``since``: the name of the first version without it, published at ``at``,
+    milliseconds. ``instead``: the page of the operation that now has its id; ``changes``: the changelog page."""
 
     title: str
     method: str
@@ -73,10 +72,10 @@ _former: OwnCache[_Release] = OwnCache("former addresses of APIs", 4)
 
 
 def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Page | Gone | None:
-    """What an address led to that leads nowhere now, for a visitor who is shown ``tree``: the page that shows the same
-    operation now, or what is known of one that is gone. ``path``: below the space, without a suffix."""
+    """Return what a broken URL used to lead to, for a visitor who sees ``tree``: the page that shows the same
+    operation now, or details of a removed one. ``path``: within the space, without a suffix."""
     above, _, name = path.strip("/").rpartition("/")
-    # Operations are below a page of their tag, and most of what is asked for in vain is no address of a page at all.
+    # Operations are below a page of their tag, and most broken URLs aren't even shaped like URLs of pages.
     if not above or not _SLUG.fullmatch(name):
         return None
     asker = asker_at(tx, state.space_id, None)
@@ -93,7 +92,7 @@ def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Pag
         except BadRequest:
             continue
         newest = find_version_of(tx, asker, source.dependencies["spec"].ref)
-        # Whoever is not shown the reference is told nothing of what it was.
+        # Visitors who can't see the reference learn nothing about its past.
         if newest is not None and any(tree.page(each.id) is not None for each in computed.pages):
             found = _find(tx, asked, tree, newest, page.created_at, root, above, name)
             if found is not None:
@@ -111,8 +110,8 @@ def _find(
     above: str,
     name: str,
 ) -> Page | Gone | None:
-    """``root``: where the pages of the reference are, since ``begun``. What a version had that was replaced before is
-    nobody's to know: it was never shown here."""
+    """Find the page or removal. ``root``: the path of the reference's pages, since ``begun``. Earlier versions
+    remain private: they were never shown here."""
     shown = load(tx, newest)
     later = [(newest, frozenset((*shown.operations, *shown.webhooks)), text_of(shown.info.get("version")))]
     for was in _release(tx, asked.source, newest).pages.get(name, ()):
@@ -133,7 +132,7 @@ def _find(
 
 
 def _place(tree: PageTree, asked: Asked, root: str, was: _Was) -> str:
-    """Where the page above is now, else where it was."""
+    """Return the current path of the page above, or its former one."""
     parent = tree.page(asked.id(was.parent))
     if parent is not None:
         return tree.path(parent)
@@ -173,7 +172,7 @@ def _release(tx: Transaction, source: Source, version: store.VersionRow) -> _Rel
     key = f"{version.document} {grouping == 'by-operation'}"
     found = _former.of(tx).get(key)
     if found is None:
-        # Older versions are large, and only read for this: they are not kept themselves.
+        # Older versions are large and needed only for this, so they aren't cached themselves.
         description = Description(msgspec.json.decode(get_body(tx, version.document)))
         found = _addresses(description, Source(TYPE, {"grouping": grouping}))
         size = sum(400 + len(name) for name, pages in found.pages.items() for _ in pages)
@@ -206,7 +205,7 @@ def _addresses(description: Description, source: Source) -> _Release:
             made.keys[page.parent],
             tuple(reversed(above)),
         )
-        # Until November 2026 URLs were made of whole summaries.
+        # Until November 2026, URLs were made from whole summaries.
         for name in {page.slug, slugify(operation.summary)} if operation.summary else {page.slug}:
             pages.setdefault(name, []).append(was)
     keys = frozenset((*description.operations, *description.webhooks))

@@ -1,4 +1,4 @@
-"""What of a description is found by words: operations, the fields that they take, and models with their fields. Pure."""
+"""Search index of a description: operations, their fields, and models with their fields. Pure."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .validating import METHODS
 Kind = Literal["operation", "field", "model"]
 
 _FIELDS = 60_000
-"""Fields of one description that are found, and those of one operation."""
+"""Fields in the index of one description, and of one operation."""
 _OF_ONE = 200
 _DEPTH = 4
 _SCHEMAS = 1_000
-"""Schemas of one operation that are looked into: each may lead to all others again."""
+"""Schemas of one operation that are indexed: each can refer to all others."""
 _RANKED = 400
-"""Of one kind that are given for a question, so that those of one kind leave room for those of another."""
+"""Maximum hits of one kind, to leave room for those of another."""
 _WORD = re.compile(r"[a-z0-9]+")
 _PLACES = ("path", "query", "header", "cookie", "body")
 
 
 class Found(Struct, frozen=True):
-    """``name``: of a field, with dots, or of a model. ``about``: what a field or model is. ``id``: of the field on the
-    page of its operation, which ``operation`` is, or of the model called ``model``; of the model itself on a page with
-    others."""
+    """Search hit. ``name``: of a field, with dots, or of a model. ``about``: its description. ``id``: the anchor of
+    the field on the page of its ``operation``, or of the model called ``model``; or of the model itself on a
+    page with others."""
 
     kind: Kind
     name: str
@@ -44,13 +44,13 @@ class Found(Struct, frozen=True):
 class _Entry(Struct, frozen=True):
     found: Found
     name: str
-    """What it is called, in lower case."""
+    """Name in lower case."""
     text: str
-    """All that is looked through, in lower case."""
+    """Searched text in lower case."""
 
 
 class OperationIndex:
-    """Small enough to be looked through."""
+    """Index small enough to be scanned."""
 
     def __init__(self, description: Description) -> None:
         self._operations = [
@@ -81,8 +81,9 @@ class OperationIndex:
         ]
 
     def find(self, query: str) -> Iterator[Found]:
-        """The best first, of each kind: what has all the words, if only as parts of others. A method at the beginning
-        means operations of it; a path means those that are at it, with values or without."""
+        """Yield the best hits of each kind: those that contain all words, also as parts of words. A method at the
+        start limits the search to its operations; a path finds the operations there, with or without values in
+        it."""
         whole = query.strip().lower()
         first, _, rest = whole.partition(" ")
         method = first if first in METHODS else ""
@@ -139,7 +140,7 @@ def _operation(operation: Operation) -> _Entry:
 
 
 def _distance(operation: Operation | None, steps: list[str]) -> int | None:
-    """How far the path of an operation is from one that was asked for; None where it is another."""
+    """Return the distance of an operation's path from the requested one; None if they don't match."""
     if operation is None or operation.webhook:
         return None
     own = operation.path.lower().strip("/").split("/")
@@ -159,7 +160,7 @@ def _distance(operation: Operation | None, steps: list[str]) -> int | None:
 
 
 def _field(place: str, name: str, about: object, operation: Operation | None, model: str = "") -> _Entry:
-    """``place``: what its id begins with."""
+    """Return the entry of a field. ``place``: the prefix of its anchor."""
     said, of = text_of(about)[:200], operation.title if operation is not None else model
     found = Found("field", name, said, operation, model, f"{place}.{name}" if place else "")
     return _Entry(found, name.lower(), f"{name} {of}".lower())
@@ -176,14 +177,14 @@ def _fields(description: Description, operation: Operation) -> Iterator[_Entry]:
 
 
 def _fields_of_model(description: Description, name: str, schema: object) -> Iterator[_Entry]:
-    """But for those of other models inside of it, which are found as theirs."""
+    """Yield the fields of a model, except those of other models in it, which have their own entries."""
     for path, inner in _inside(description, schema, apart=True):
         yield _field(slug(name), path, description.follow(inner).get("description"), None, name)
 
 
 def _inside(description: Description, value: object, *, apart: bool = False) -> Iterator[tuple[str, object]]:
-    """The fields in a schema by their paths, the least deep first. ``apart``: without what is in schemas that have a
-    name."""
+    """Yield the fields in a schema by their paths, outer levels first. ``apart``: without the content of named
+    schemas."""
     waiting: deque[tuple[object, str, tuple[str, ...]]] = deque([(value, "", ())])
     left = _OF_ONE
     for _ in range(_SCHEMAS):

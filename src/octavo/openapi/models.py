@@ -1,4 +1,4 @@
-"""All schemas of a description as rows to look through: sorted, in pages that stay short. Pure."""
+"""Sorted rows of all schemas of a description, split into short pages. Pure."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from .using import Uses, uses_of
 from .words import ENGLISH, Words
 
 COLUMNS = ("model", "about", "fields", "users")
-"""The columns of a table of models; by these the reader knows one."""
+"""Columns of a table of models, by which the reader recognizes one."""
 _ON_A_PAGE = 150
 _ABOUT = 110
-"""Rows of one page, and characters of what is said in one."""
+"""Rows of one page, and characters of a description in one row."""
 _USERS = 200
-"""Of one model and one kind that are listed."""
+"""Listed uses of one model, of one kind."""
 _EXAMPLE = 20_000
-"""Characters of the example of a model."""
+"""Maximum characters of a model's example."""
 _NAMED = 20_000
-"""Fields of all models by which these are found."""
+"""Fields of all models that can be searched."""
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MARKUP = re.compile(r"<[^<>]*>|[`*]|(?<!\w)_|_(?!\w)")
 _END = re.compile(r"(?<=[.!?])\s")
 
 
 class Model(Struct, frozen=True):
-    """``kind``: what it is in a word (``object``, ``enum``), ``about`` the first sentence that is said of it. ``fields``:
-    the names of those it has itself or by ``allOf``. ``uses``: where it is sent or answered, without another one in
-    between."""
+    """Model. ``kind``: its type in one word (``object``, ``enum``), ``about`` the first sentence of its
+    description. ``fields``: the names of its own and ``allOf`` fields. ``uses``: where it is sent or returned
+    directly."""
 
     name: str
     letter: str
-    """What it is sorted under: the first letter of its name, behind the namespaces that all names may have in common."""
+    """Letter to sort it under: the first one of its name after a namespace that all names share."""
     kind: str
     about: str
     fields: tuple[str, ...]
@@ -53,13 +53,13 @@ class Model(Struct, frozen=True):
 
 
 class Piece(Struct, frozen=True):
-    """Models of one page, by their letters, all of which differ from those of other pages."""
+    """Models of one page, with letters that don't overlap with other pages."""
 
     letters: dict[str, list[Model]]
 
     @property
     def title(self) -> str:
-        """``F`` or ``F–J``."""
+        """Return ``F`` or ``F–J``."""
         first, last = next(iter(self.letters)), next(reversed(self.letters))
         return first if first == last else f"{first}–{last}"  # noqa: RUF001 - a range
 
@@ -68,7 +68,7 @@ _models: WeakKeyDictionary[Description, list[Model]] = WeakKeyDictionary()
 
 
 def list_models(description: Description) -> list[Model]:
-    """All of them, sorted; worked out once."""
+    """Return all models, sorted. Cached."""
     found = _models.get(description)
     if found is None:
         uses, nothing = uses_of(description), Uses()
@@ -81,8 +81,8 @@ def list_models(description: Description) -> list[Model]:
 
 
 def split_models(models: Sequence[Model]) -> list[Piece]:
-    """As pages by letter, as few as have so many rows at most; what goes on of a letter with
-    more is called ``S2``."""
+    """Split models into as few pages by letter as the maximum number of rows allows; further pages of a letter with
+    more are titled ``S2`` and so on."""
     pieces: list[dict[str, list[Model]]] = []
     for letter, group in groupby(models, key=lambda each: each.letter):
         listed = [*group]
@@ -113,8 +113,7 @@ def _model(description: Description, name: str, value: object, uses: Uses) -> Mo
 
 
 def say_briefly(text: str, longest: int = _ABOUT) -> str:
-    """The words of the first sentence of a description in Markdown, cut off where they are longer than so many
-    characters."""
+    """Return the words of the first sentence of a Markdown description, truncated to so many characters."""
     said = text.strip().partition("\n\n")[0]
     said = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", said[: 4 * longest])).split())
     said = _END.split(said, maxsplit=1)[0]
@@ -137,7 +136,7 @@ def _kind(description: Description, schema: Data) -> str:
 
 
 def letter_id(letter: str) -> str:
-    """The anchor of a letter."""
+    """Return the anchor of a letter."""
     return f"letter-{slug(letter) or 'other'}"
 
 
@@ -147,8 +146,8 @@ def draw_models(
     place_of: Callable[[str], Data],
     words: Words = ENGLISH,
 ) -> list[Block]:
-    """A page of models: links to all ``letters``, where there are several, and a table for each of its own.
-    ``place_of`` refers to the page of a model by its name."""
+    """Return a page of models: links to all ``letters``, if there are several, and a table for each of its own.
+    ``place_of`` returns a reference to the page of a model by its name."""
     blocks: list[Block] = []
     if len(letters) > 1:
         links: list[Text | Inline] = []
@@ -181,8 +180,8 @@ def count_cell(number: int) -> list[Text | Inline]:
 def draw_rows(
     columns: Mapping[str, str], counts: Container[str], rows: Iterable[Sequence[list[Text | Inline]]]
 ) -> Block:
-    """A table. ``columns``: their titles by their names, which the reader knows it by; ``counts``: those of numbers.
-    ``rows``: what is in each column."""
+    """Return a table. ``columns``: their titles by their names, by which the reader recognizes it; ``counts``: the
+    columns of numbers. ``rows``: the content of each column."""
     definition: Data = {
         column: {"id": column, "title": title, "type": "text"}
         | ({"textAlignment": "right"} if column in counts else {})
@@ -208,8 +207,8 @@ def draw_used_by(
     model_at: Callable[[str], Data],
     words: Words = ENGLISH,
 ) -> list[Block]:
-    """What uses a model, with links. ``place_of`` refers to where an operation or webhook is shown, ``model_at`` to the
-    page of a model."""
+    """Return the uses of a model, with links. ``place_of`` returns a reference to an operation or webhook,
+    ``model_at`` to the page of a model."""
     uses = uses_of(description).get(name)
     if uses is None:
         return []
@@ -238,7 +237,7 @@ def _beyond(count: int, words: str) -> list[Block]:
 def draw_model(
     description: Description, name: str, shown: list[Block], used: list[Block], words: Words = ENGLISH
 ) -> list[Block]:
-    """The page of a model: what is in it, and beside that an example and what uses it."""
+    """Return the page of a model: its content, with an example and its uses beside it."""
     value = media_example(description, {"schema": description.schemas[name]}, "response")
     text = body_text("application/json", value) if isinstance(value, (dict, list)) else ""
     beyond = len(text) - _EXAMPLE
@@ -256,8 +255,8 @@ def draw_model(
 def index_models(
     models: Sequence[Model], href: Callable[[str], str]
 ) -> list[tuple[str, str, str, str, int, str, list[str]]]:
-    """What a script looks through: of each model its name, its address by ``href``, what it is, what is said of it, how
-    many use it, where (``s`` sent, ``a`` answered, ``e`` events), and its fields."""
+    """Return the data for a script's filter: for each model its name, its URL from ``href``, its type, its
+    description, its number of uses, where it is used (``s`` sent, ``a`` returned, ``e`` events), and its fields."""
     left = _NAMED
     rows = []
     for model in models:

@@ -1,4 +1,4 @@
-"""The tags of a description as rows to choose from, for the page about the whole API. Pure."""
+"""List of the tags of a description, for the page about the whole API. Pure."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from .models import count_cell, draw_rows, say_briefly
 from .words import ENGLISH, Words
 
 _OPEN = 80
-"""Tags that are shown without unfolding them, which bounds how high the page is."""
+"""Tags shown without unfolding, which limits the height of the page."""
 _MOST = 1_000
-"""Tags that are listed at all; what is beyond is only counted."""
+"""Maximum number of tags listed; further ones are only counted."""
 _ABOUT = 140
-"""Characters of what is said of one."""
+"""Maximum characters of a tag's description."""
 
 
 def draw_tags(
     description: Description, place_of: Callable[[Tag], Data], words: Words = ENGLISH
 ) -> list[Block]:
-    """Each tag with what it is and how many operations are under it. ``place_of`` refers to the page of a tag."""
+    """Return each tag with its description and number of operations. ``place_of`` returns a reference to the page
+    of a tag."""
     tags = description.tags()
     if not tags:
         return []

@@ -1,4 +1,4 @@
-"""Pages made of a specification (``builtin:openapi``), and the blocks of pages that show parts of one."""
+"""Pages computed from a specification (``builtin:openapi``), and blocks that show parts of one."""
 
 from __future__ import annotations
 
@@ -48,34 +48,34 @@ OPERATIONS = ("swagger", "openapi-operation")
 """Blocks that show an operation, which can be tried."""
 BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _IN_MEMORY = 8
-"""How many times as large as its text a description is in memory, about."""
+"""Approximate size of a description in memory, as a multiple of its text."""
 _TOGETHER = 50
-"""Operations on the page of a tag; where there are more, each has a page of its own. So has each schema where they are
+"""Operations on the page of a tag. With more operations, each has its own page. The same goes for schemas, with
 more than ``MANY``."""
 _ROWS_OPEN = 180
-"""Operations that the page of a tag lists without unfolding them."""
+"""Operations that the page of a tag lists without unfolding."""
 _PAGES = 4_000
-"""Pages of one specification beyond which its schemas share one page all the same."""
+"""Pages of one specification above which its schemas share one page after all."""
 RELEASES = 20
 COMPARED_BYTES = 32 * 1024 * 1024
-"""Versions, and bytes of them, that the page of changes goes back."""
+"""Number and total bytes of the versions that the changelog page covers."""
 _OVERVIEW = "info"
-"""What the page about the whole API is added as."""
+"""Key of the page about the whole API."""
 _WIDE = Layout(width="wide", outline=True)
 _ROWS = Layout(width="wide", outline=False)
-"""Of a page that needs the room of the outline, such as one of rows, whose letters are above them."""
+"""Layout of pages that need the room of the outline, such as lists of rows, which have their letters above them."""
 
 _descriptions: OwnCache[Description] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[Change]] = OwnCache("changes of APIs", 2)
 
 
 def load(tx: Transaction, version: store.VersionRow) -> Description:
-    """The description of a version, kept in memory by its content."""
+    """Return the description of a version, cached by its content."""
     return _load(tx, version.document, lambda: get_body(tx, version.document))
 
 
 def load_local(tx: Transaction, source: local.LocalSource) -> Description:
-    """The description that a good file of a space is."""
+    """Return the description in a valid file of a space."""
     return _load(tx, f"file {source.content}", lambda: local.get_text(tx, source))
 
 
@@ -91,7 +91,8 @@ def _load(tx: Transaction, key: str, get: Callable[[], str]) -> Description:
 def compare_versions(
     tx: Transaction, version: store.VersionRow, since: store.VersionRow | None
 ) -> list[Change]:
-    """What changed from one version to another; nothing from none. Versions never change, so it is kept."""
+    """Return the changes from one version to another; none without an earlier one. Cached, because versions never
+    change."""
     if since is None:
         return []
     key = f"{since.document} {version.document}"
@@ -106,7 +107,8 @@ def compare_versions(
 
 
 def _resolve(tx: Transaction, asker: Asker, ref: Mapping[str, Any]) -> Any:
-    """The specification with its newest version. Visitors see what is published; others, what they may see."""
+    """Return the specification with its newest version. Visitors see what is published; others, what they have
+    access to."""
     name = ref.get("spec")
     spec = store.find_spec(tx, asker.organization_id, name) if isinstance(name, str) else None
     if spec is None:
@@ -122,15 +124,15 @@ def _resolve(tx: Transaction, asker: Asker, ref: Mapping[str, Any]) -> Any:
 def _version(tx: Transaction, asked: Asked) -> store.VersionRow:
     value = asked.values.get("spec")
     if not isinstance(value, dict) or value.get("object") != "openapi-spec":
-        raise BadRequest("source.dependencies.spec: there is no such API specification.")
+        raise BadRequest("source.dependencies.spec: there is no such API specification")
     version = store.find_version(tx, value["id"], value.get("lastVersion") or "")
     if version is None:
-        raise BadRequest("source.dependencies.spec: the API specification has no good version yet.")
+        raise BadRequest("source.dependencies.spec: the API specification has no valid version yet")
     return version
 
 
 class _Pages:
-    """The pages of one specification, parents before children."""
+    """Pages of one specification, parents before children."""
 
     def __init__(self, asked: Asked, description: Description, words: Words) -> None:
         self._asked = asked
@@ -139,7 +141,7 @@ class _Pages:
         self._slugs: dict[str | None, set[str]] = {}
         self.pages: list[Page] = []
         self.keys: dict[str, str] = {}
-        """What each page was added as, by its id."""
+        """Keys that pages were added with, by their ids."""
 
     def add(
         self,
@@ -150,14 +152,14 @@ class _Pages:
         props: Mapping[str, Any] | None,
         **fields: Any,
     ) -> str:
-        """``props``: of the page's document; None: it has none of its own."""
+        """Add a page. ``props``: of the page's document; None: it has none."""
         taken = self._slugs.setdefault(parent, set())
         name = free_name(slugify(fields.pop("slug", title)), taken.__contains__)
         taken.add(name)
         computed = None
         if props is not None:
             source = msgspec.to_builtins(self._asked.source)
-            # Whether the whole specification may be had is said at each page of it.
+            # Each page of the specification says whether the whole of it can be downloaded.
             files = {"files": True} if self._asked.source.props.get("downloadLink") else {}
             computed = {**source, "props": {**props, **files}}
         page = Page(
@@ -173,35 +175,35 @@ class _Pages:
         return page.id
 
     def add_ours(self, word: str, **fields: Any) -> str:
-        """A page that we name, by one of ``Words``. Its address is the same in every language."""
+        """Add a page titled by one of ``Words``. Its path is the same in every language."""
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _leading_on(self) -> dict[str, str]:
-        """Of the document of a page whose operations or schemas have pages of their own: the ids of these are made of
-        the seed that this one's was made of."""
+        """Return properties for the document of a page whose operations or schemas have their own pages: their ids
+        use the same seed as this page's."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
     def add_overview(self) -> None:
-        """The first page. Where nothing is said of the API it lists the tags alone, and is added after these so that
-        none has another address because of it."""
+        """Add the first page. If the API has no description, it only lists the tags and is added after them, so
+        that it doesn't change their paths."""
         about = {"doc": "info", "page": "info", "seed": self._asked.seed}
         title = self._description.title
         self.add(_OVERVIEW, title, slug="overview", link_title=self.words.overview, props=about)
         self.pages.insert(0, self.pages.pop())
 
     def add_above(self, names: Sequence[str], grouping: str) -> None:
-        """Pages about the whole API. ``grouping``: of the operations, which they lead to. They stand before the tags of
-        these and are added after them, so that none has another address because of them."""
+        """Add pages about the whole API. ``grouping``: of the operations they link to. They come before the tags
+        but are added after them, so that they don't change their paths."""
         first = 1 if self.pages and self.keys[self.pages[0].id] == _OVERVIEW else 0
         for at, name in enumerate(names, first):
-            # How to authenticate is said beside samples, which need the room of the outline.
+            # The authentication page has samples beside the text, which need the room of the outline.
             layout = _ROWS if name == "authentication" else _WIDE
             props = {"doc": name, "operations": grouping, "seed": self._asked.seed}
             self.add_ours(name, props=props, layout=layout)
             self.pages.insert(at, self.pages.pop())
 
     def add_models(self, grouping: str) -> None:
-        """``grouping``: of the operations, which the page of a model leads to."""
+        """Add the pages of models. ``grouping``: of the operations that a model's page links to."""
         names = list(self._description.schemas)
         if len(names) <= MANY or len(self.pages) + len(names) >= _PAGES:
             self.add_ours("models", props={"doc": "models"})
@@ -211,7 +213,7 @@ class _Pages:
         for name in names:
             props = {"schema": name, "operations": grouping} | listing
             self.add(f"model {name}", name, above, props=props, layout=_ROWS)
-        # Behind all models, so that none has another address because of these.
+        # Added after all models, so that they don't change their paths.
         for number, piece in enumerate(split_models(list_models(self._description))[1:], 1):
             title = f"{self.words.models}: {piece.title}"
             named = f"from {next(iter(piece.letters))}"
@@ -239,7 +241,7 @@ class _Pages:
         made: dict[str, str] = {}
         is_grouped = any(tag.group for tag in tags)
         apart: set[str] = set()
-        """Tags whose operations have pages of their own."""
+        """Tags whose operations have their own pages."""
 
         def place(tag: Tag, above: tuple[str, ...] = ()) -> str:
             if tag.name in made:
@@ -252,7 +254,7 @@ class _Pages:
             if is_grouped and parent_id is None:
                 props["group"] = tag.group or self.words.other
             if tag.name not in apart:
-                # What is on the page, for whoever lists it without the description.
+                # Content of the page, for lists made without the description.
                 props["operations"] = [
                     [each.key, each.title, self._description.anchor(each)]
                     for each in self._description.with_tag(tag.name)
@@ -281,7 +283,7 @@ class _Pages:
 
 
 def lay_out(asked: Asked, description: Description, words: Words) -> _Pages:
-    """The pages that are about the API and its operations and webhooks."""
+    """Return the pages about the API and its operations and webhooks."""
     by_operation = asked.source.props.get("grouping") == "by-operation"
     pages = _Pages(asked, description, words)
     is_told = bool(description.info.get("description") or description.security_schemes)
@@ -332,7 +334,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     props = asked.source.props
     ref = asked.source.dependencies["spec"].ref
     doc, page = props.get("doc"), props.get("page")
-    # What has pages of its own is below this one: the page leads on to it.
+    # Content with its own pages is below this one, which links to them.
     leads_on = props.get("grouping") == "by-operation"
     there = msgspec.structs.replace(asked, seed=str(props.get("seed") or ""))
     if doc == "models":
@@ -341,7 +343,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
             return _of(*_models(description, props.get("piece", 0), words, there))
         names = [str(props["schema"])] if "schema" in props else list(description.schemas)
         if not description.schemas.keys() >= {*names}:
-            raise BadRequest("source.props.schema: the API specification has no such schema.")
+            raise BadRequest("source.props.schema: the API specification has no such schema")
         shown = Block("openapi-schemas", {"ref": ref, "schemas": names, "grouped": True})
         if leads_on:
             words = catalogue()[locale_of(tx, asked.space_id)]
@@ -363,7 +365,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
             return _of(*_rows(tx, asked, listed, len(webhooks)))
         keys = [str(props["webhook"])] if "webhook" in props else list(webhooks)
         if not webhooks.keys() >= {*keys}:
-            raise BadRequest("source.props.webhook: the API specification has no such webhook.")
+            raise BadRequest("source.props.webhook: the API specification has no such webhook")
         return _of(*(_webhook_block(ref, webhooks[key]) for key in keys))
     if doc == "changes":
         releases = _releases(tx, version, there, str(props.get("operations") or ""))
@@ -389,18 +391,18 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         return _of(*drawer.conventions(conventions_of(description), place_of, words))
     if doc != "operations" or not isinstance(page, str):
         raise BadRequest(
-            "source.props.doc: expected `operations` or `info` with a `page`, `authentication`, `errors_and_limits`, "
-            "`models`, `webhooks` or `changes`."
+            "source.props.doc: must be `operations`, or `info` with a `page`, `authentication`, "
+            "`errors_and_limits`, `models`, `webhooks`, or `changes`"
         )
     if "operation" in props:
         operation = description.operations.get(str(props["operation"]))
         if operation is None:
-            raise BadRequest("source.props.operation: the API specification has no such operation.")
+            raise BadRequest("source.props.operation: the API specification has no such operation")
         return _of(_operation_block(ref, operation))
     name = UNTAGGED if page == "-" else page
     tag = next((tag for tag in description.tags() if tag.name == name), None)
     if tag is None:
-        raise BadRequest("source.props.page: the API specification has no such tag.")
+        raise BadRequest("source.props.page: the API specification has no such tag")
     above = prose(tag.description) if tag.description.strip() else []
     operations = description.with_tag(tag.name)
     if leads_on:
@@ -410,7 +412,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
 
 
 def _rows(tx: Transaction, asked: Asked, listed: Iterator[tuple[str, str, str]], count: int) -> list[Block]:
-    """Links to the pages of operations; where there are very many, the others unfold."""
+    """Return links to the pages of operations; if there are very many, the rest is folded."""
     first, more = lead_on(islice(listed, _ROWS_OPEN)), lead_on(listed)
     if not more:
         return first
@@ -419,7 +421,7 @@ def _rows(tx: Transaction, asked: Asked, listed: Iterator[tuple[str, str, str]],
 
 
 def page_of(description: Description, operation: Operation, there: Asked, grouping: str) -> str:
-    """The id of the page that shows an operation or webhook."""
+    """Return the id of the page that shows an operation or webhook."""
     if operation.webhook:
         return there.id(f"webhook {operation.key}" if len(description.webhooks) > _TOGETHER else "webhooks")
     (tag,) = tags_of(operation)
@@ -432,10 +434,10 @@ def _piece_key(number: int) -> str:
 
 
 def _models(description: Description, number: object, words: Words, there: Asked) -> list[Block]:
-    """One of the pages that list all schemas, each with a page of its own."""
+    """Return one of the pages that list all schemas, each with its own page."""
     pieces = split_models(list_models(description))
     if not isinstance(number, int) or not 0 <= number < len(pieces):
-        raise BadRequest("source.props.piece: the API specification has no such page of models.")
+        raise BadRequest("source.props.piece: the API specification has no such page of models")
     letters: dict[str, Data] = {}
     for at, piece in enumerate(pieces):
         page = {} if at == number else {"page": there.id(_piece_key(at))}
@@ -452,7 +454,7 @@ _conventions: WeakKeyDictionary[Description, Conventions] = WeakKeyDictionary()
 
 
 def conventions_of(description: Description) -> Conventions:
-    """What its operations have in common, worked out once."""
+    """Return the conventions of its operations. Cached."""
     found = _conventions.get(description)
     if found is None:
         found = _conventions[description] = find_conventions(description)
@@ -460,8 +462,8 @@ def conventions_of(description: Description) -> Conventions:
 
 
 def _releases(tx: Transaction, newest: store.VersionRow, there: Asked, grouping: str) -> Iterator[Release]:
-    """The versions up to this one with what each changes, as many as are read in reasonable time. ``grouping``: of the
-    operations, whose pages are those of the newest version."""
+    """Yield the versions up to this one with their changes, as many as can be read in reasonable time.
+    ``grouping``: of the operations, whose pages are those of the newest version."""
     shown = load(tx, newest)
     read, version = 0, newest
     for before in store.list_versions_before(tx, newest, RELEASES):
@@ -489,7 +491,8 @@ def _releases(tx: Transaction, newest: store.VersionRow, there: Asked, grouping:
 
 
 def method_of(page: Page) -> str | None:
-    """The method of the operation that a computed page shows, ``event`` for a webhook; None for every other page."""
+    """Return the method of the operation that a computed page shows, ``event`` for a webhook; None for every other
+    page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return None
@@ -500,7 +503,7 @@ def method_of(page: Page) -> str | None:
 
 
 def group_of(page: Page) -> str:
-    """The heading that a computed page of a tag stands under beside others; empty for every other page."""
+    """Return the heading that a computed tag page is listed under; "" for every other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return ""
@@ -508,7 +511,7 @@ def group_of(page: Page) -> str:
 
 
 class Listed(Struct, frozen=True):
-    """An operation that a computed page shows: as the whole page, or at an ``anchor`` of it."""
+    """Operation on a computed page: as the whole page, or at an ``anchor`` of it."""
 
     method: str
     path: str
@@ -517,7 +520,7 @@ class Listed(Struct, frozen=True):
 
 
 def list_operations(page: Page) -> list[Listed]:
-    """The operations that a computed page shows, as far as it has them itself."""
+    """Return the operations that a computed page itself shows."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return []
@@ -534,7 +537,7 @@ def list_operations(page: Page) -> list[Listed]:
 
 
 def find_reference(tx: Transaction, asker: Asker, page: Page) -> tuple[Description, str] | None:
-    """The description that a computed page is made of, and what names it; None for every other page."""
+    """Return the description that a computed page is made from, and the name of it; None for every other page."""
     source = source_of(page)
     if source is None or source.type != TYPE or "spec" not in source.dependencies:
         return None
@@ -543,28 +546,28 @@ def find_reference(tx: Transaction, asker: Asker, page: Page) -> tuple[Descripti
 
 
 def may_export(page: Page) -> bool:
-    """Whether the whole specification that a computed page is made of may be had by who sees the page."""
+    """Return whether visitors of a computed page can download the whole specification."""
     source = page.computed
     is_ours = source is not None and source.get("type") == TYPE
     return is_ours and object_of(object_of(source).get("props")).get("files") is True
 
 
 def model_of(page: Page) -> str | None:
-    """The schema that a computed page shows; empty for a page that shows or lists all of them."""
+    """Return the schema that a computed page shows; "" for a page that shows or lists all of them."""
     source = page.computed
     props = object_of(source.get("props")) if source is not None and source.get("type") == TYPE else {}
     return text_of(props.get("schema")) if props.get("doc") == "models" else None
 
 
 def lists_models(page: Page) -> bool:
-    """Whether a computed page lists schemas that have pages of their own."""
+    """Return whether a computed page lists schemas with their own pages."""
     return (
         model_of(page) == "" and object_of(object_of(page.computed).get("props")).get("grouping") is not None
     )
 
 
 def authentication_of(page: Page) -> str | None:
-    """The specification of which a computed page says how to authenticate; None for every other page."""
+    """Return the specification that a computed authentication page belongs to; None for every other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return None
@@ -590,7 +593,7 @@ def _of(*blocks: Block) -> Document:
 
 
 def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[Block] | None]:
-    # One page may show schemas by several blocks: all of them are there to link to, from what is of the same API.
+    # Several blocks of a page can show schemas: blocks of the same API link to all of them.
     keys = [msgspec.json.encode(block.data.get("ref"), order="sorted").decode() for block in blocks]
     shown: dict[str, set[str]] = {key: set() for key in keys}
     for key, block in zip(keys, blocks, strict=True):
@@ -613,7 +616,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                     many=many,
                     together=operations,
                     brief=drawing.written,
-                    # One that is called like the page has no heading of its own there.
+                    # A schema titled like the page has no separate heading there.
                     linked=shown[key] - {drawing.title},
                     spec=_called(ref),
                     whole=drawing.whole,
@@ -629,27 +632,23 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
 
 
 def _draw_complaint(tx: Transaction, asker: Asker, ref: Any) -> list[Block] | None:
-    """What is wrong with a file, for who wrote it; None: the block shows what it names."""
+    """Return the problem with a file, for its author; None: the block shows what it refers to."""
     source = _find_source(tx, asker, ref)
     if not isinstance(source, local.LocalSource) or source.state != "bad":
         return None
-    return [
-        complain(
-            f"{text_of(ref.get('name'))} cannot be shown as the description of an API. {source.complaint}"
-        )
-    ]
+    return [complain(f"{text_of(ref.get('name'))} can't be shown as an API description. {source.complaint}")]
 
 
 def _called(ref: Any) -> str:
-    """What a block calls the specification that it shows."""
+    """Return a block's name for the specification it shows."""
     return text_of(ref.get("spec") or ref.get("url") or ref.get("content")) if isinstance(ref, dict) else ""
 
 
 def find_operation(
     tx: Transaction, asker: Asker, blocks: Iterable[Block], spec: str | None, key: str
 ) -> tuple[Description, Operation] | None:
-    """The operation that one of these blocks of a page shows, if it can be tried: ``spec`` as the block calls the
-    specification, None for whichever it is, and the operation's key."""
+    """Return the operation that one of these blocks shows, if it can be tried: ``spec`` is the block's name for the
+    specification, None for any, ``key`` is the operation's."""
     for block in blocks:
         data = block.data
         if (
@@ -690,7 +689,7 @@ def _find_source(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | 
 
 
 def find_version_of(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow | None:
-    """What a block refers to: a specification by its slug, or by the URL that it comes from."""
+    """Return what a block refers to: a specification by its slug, or by its source URL."""
     if not isinstance(ref, dict):
         return None
     name = ref.get("spec")
@@ -704,7 +703,7 @@ def find_version_of(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow
 def _draw_block(
     description: Description, drawer: Drawer, block: Block, title: str, *, further: bool
 ) -> list[Block] | None:
-    """``further``: an operation is above it already."""
+    """Draw a block. ``further``: an operation is already above it."""
     data = block.data
     method = str(data.get("method", "")).lower()
     if block.type == "openapi-schemas":

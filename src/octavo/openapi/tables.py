@@ -1,4 +1,4 @@
-"""What the tables of specifications are."""
+"""Declarations of the tables of specifications."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Requests that visitors send from a page: the form that asks for one, and what may be sent for them. Pure.
+"""Requests that visitors send from a page: the form for one, and what can be sent on their behalf. Pure.
 
-A request is made here of the server and the values that a visitor chose, never of an address that they give: so what
-is sent goes to a server of the description, by the method and the path of one operation.
-"""
+A request is built from the server and values that a visitor chose, never from a URL they provide: so it always goes
+to a server of the description, with the method and path of one operation."""
 
 from __future__ import annotations
 
@@ -22,17 +21,17 @@ from .examples import media_example, named_examples, parameter_example
 from .styles import style_of
 
 MAX_SENT = 1024 * 1024
-"""Bytes of a body that is sent for a visitor."""
+"""Maximum bytes of a body sent on behalf of a visitor."""
 _SERVERS = 50
 _VARIABLES = 20
 _VALUES = 200
 _ORIGINS = 20
-"""Hosts that the script of a page may speak to; the others are reached through us."""
+"""Hosts that the script of a page can connect to; our server forwards requests to the others."""
 _TOKEN_ORIGINS = 5
 _SCOPES = 500
 _EXAMPLE = 20_000
 _SEPARATORS = {"label": ".,=", "matrix": ";,=", "simple": ",="}
-"""What is written between the values of a list or an object in a path, by style."""
+"""Separators between the values of a list or an object in a path, by style."""
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
@@ -54,7 +53,7 @@ Place = Literal["path", "query", "header", "cookie"]
 
 
 class Variable(Struct, omit_defaults=True):
-    """``values``: those there are; ``free``: another text than the default may be given."""
+    """Variable of a server URL. ``values``: the possible ones; ``free``: other values are allowed."""
 
     name: str
     value: str
@@ -69,8 +68,9 @@ class Server(Struct, omit_defaults=True):
 
 
 class Field(Struct, omit_defaults=True):
-    """A parameter, or a field of a form. ``style`` and ``explode``: how lists and objects are written (RFC 6570 in the
-    words of OpenAPI); without a style the text is sent as it is. ``kind``: what its schema calls it. ``schema``: what it is checked against."""
+    """Parameter, or field of a form. ``style`` and ``explode``: the serialization of lists and objects (RFC 6570 in
+    the terms of OpenAPI); without a style the text is sent unchanged. ``kind``: its type in the schema.
+    ``schema``: to validate it."""
 
     name: str
     type: Literal["text", "number", "boolean", "list", "object", "file"] = "text"
@@ -85,8 +85,9 @@ class Field(Struct, omit_defaults=True):
 
 
 class Body(Struct, omit_defaults=True):
-    """``value``: an example; ``examples``: all of them, by name; ``fields``: of a form; ``file``: chosen from the
-    visitor's files. ``schema``: what it is checked against; the schemas it refers to are in ``Form.schemas``."""
+    """Body. ``value``: an example; ``examples``: all of them, by name; ``fields``: of a form; ``file``: to be
+    selected from the visitor's files. ``schema``: to validate it; the schemas it refers to are in
+    ``Form.schemas``."""
 
     media_type: str
     value: str = ""
@@ -97,7 +98,7 @@ class Body(Struct, omit_defaults=True):
 
 
 class Flow(Struct, omit_defaults=True):
-    """One of the flows of OAuth, by its name in the description. ``scopes``: those there are, with what they allow."""
+    """OAuth flow, by its name in the description. ``scopes``: the available ones, with their descriptions."""
 
     flow: str
     authorization: str = ""
@@ -106,10 +107,10 @@ class Flow(Struct, omit_defaults=True):
 
 
 class Scheme(Struct, omit_defaults=True):
-    """Where a credential goes: ``prefix`` stands before it. ``basic``: it is a name and a password. ``env``: what samples
-    call it. ``scopes``: those that the operation needs; ``flows``: ways to get a token, each with its addresses.
-    ``beyond``: why the page cannot do it all: a certificate, which the browser has, or a value that is ``computed`` anew
-    for each request."""
+    """Placement of a credential: ``prefix`` precedes it. ``basic``: it is a user name and a password. ``env``: its
+    variable in samples. ``scopes``: those that the operation needs; ``flows``: ways to get a token, each with
+    its URLs. ``beyond``: why the page can't send it: a certificate, which the browser has, or a value that is
+    ``computed`` for each request."""
 
     scheme: str
     place: Place
@@ -124,9 +125,10 @@ class Scheme(Struct, omit_defaults=True):
 
 
 class Form(Struct, omit_defaults=True):
-    """``security``: ways to authenticate, of which one is chosen. ``proxy``: whether requests go through us. ``answers``:
-    by status and media type, the schemas that answers are compared with; ``schemas``: those that any refers to.
-    ``signed_in``: where providers send readers back to who signed in; empty: nobody can sign in from here."""
+    """Form. ``security``: ways to authenticate, of which one is selected. ``proxy``: whether our server forwards
+    requests. ``answers``: schemas to validate responses, by status and media type; ``schemas``: those that any
+    of them refers to. ``signed_in``: where providers redirect readers after sign-in; empty: sign-in isn't
+    possible."""
 
     method: str
     path: str
@@ -183,12 +185,11 @@ def make_form(description: Description, operation: Operation) -> Form:
 
 
 _WAYS = 20
-"""Ways to authenticate that a form for all operations offers."""
+"""Ways to authenticate offered in a form for all operations."""
 
 
 def make_access(description: Description) -> Form:
-    """A form that asks for what authenticates, and for no request: each way that an operation asks for, the most
-    wanted first."""
+    """Return a form for credentials only: each way to authenticate that an operation requires, most common first."""
     wanted = Counter(
         tuple(way) for each in description.operations.values() for way in description.security(each) if way
     )
@@ -204,7 +205,7 @@ def make_access(description: Description) -> Form:
 
 
 def token_origins(form: Form) -> list[str]:
-    """The hosts that give tokens for a form, as a policy for the content of a page names them."""
+    """Return the hosts that issue tokens for a form, for the Content-Security-Policy."""
     flows = (flow for way in form.security for scheme in way for flow in scheme.flows)
     return list(islice(_origins_of(flows), _TOKEN_ORIGINS))
 
@@ -223,12 +224,12 @@ _CHECKED = frozenset(
      "default", "deprecated"]
 )  # fmt: skip
 _CHECKS = 3000
-"""Schemas that a browser gets to check with; what is beyond is not checked."""
+"""Schemas that a browser gets for validation; further ones aren't validated."""
 _REFERRED = "#/components/schemas/"
 
 
 class _Checks:
-    """Schemas with what a browser checks and nothing else, and those that they refer to by name."""
+    """Schemas reduced to what a browser validates, and the named schemas that they refer to."""
 
     def __init__(self, description: Description) -> None:
         self._description = description
@@ -236,7 +237,7 @@ class _Checks:
         self.schemas: dict[str, Any] = {}
 
     def take(self, value: Any, depth: int = 0) -> Any:
-        """None where anything will do."""
+        """Return the reduced schema; None if it accepts anything."""
         self._left -= 1
         if not isinstance(value, dict) or self._left < 0 or depth > 30:
             return False if value is False else None
@@ -275,8 +276,8 @@ def _answers(description: Description, operation: Operation, checks: _Checks) ->
 
 
 def list_origins(description: Description, operation: Operation) -> list[str]:
-    """The hosts that a page with the operation may speak to, as a policy for its content names them: its servers, and
-    those that give tokens for it."""
+    """Return the hosts that a page with the operation can connect to, for the Content-Security-Policy: its servers,
+    and those that issue tokens for it."""
     found: dict[str, None] = {}
     by_us = _proxy(description, operation) == "always"
     for server in () if by_us else _servers(description, operation):
@@ -300,7 +301,7 @@ def list_origins(description: Description, operation: Operation) -> list[str]:
         for name in way
         for flow in getattr(_scheme(description, name), "flows", [])
     )
-    # However many servers there are, tokens can be asked for.
+    # Tokens can be requested however many servers there are.
     return list(dict.fromkeys([*islice(found, _ORIGINS), *islice(tokens, _TOKEN_ORIGINS)]))
 
 
@@ -310,7 +311,7 @@ def _proxy(description: Description, operation: Operation) -> Literal["always", 
 
 
 def _servers(description: Description, operation: Operation | None) -> list[Data]:
-    """Those that have an address of their own."""
+    """Return the servers with an absolute URL."""
     found = description.servers(operation)[:_SERVERS]
     return [each for each in found if re.match(r"(?i)https?://[^/?#]", text_of(each.get("url")))]
 
@@ -329,8 +330,8 @@ def _variables(server: Data) -> Iterator[Variable]:
 
 
 def _may_be_free(url: str, name: str) -> bool:
-    """In the path; in a host name where two names at least follow that the description gives, so that they say whose
-    host it is."""
+    """Return whether a variable can have any value: in the path; and in a host name if the description fixes at
+    least the last two labels, so that they determine the owner of the host."""
     written = "{" + name + "}"
     if written not in _authority(url):
         return written not in url.partition("://")[0]
@@ -364,7 +365,7 @@ def _choices(description: Description, schema: Data) -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    """A value as it is written into a field; those of a list are on lines of their own."""
+    """Return a value as written into a field; values of a list are on separate lines."""
     if isinstance(value, list):
         return "\n".join(_shown(each) for each in value)
     if value is None or isinstance(value, str):
@@ -457,7 +458,7 @@ def _body(description: Description, kind: str, media: Data, checks: _Checks) -> 
 _COMPUTED = re.compile(
     r"(?i)digest|hoba|mutual|negotiate|ntlm|scram-.+|hawk|oauth|signature|aws4-.+|dpop|gnap"
 )
-"""Schemes of HTTP of which each request has a value of its own."""
+"""HTTP schemes with a different value for each request."""
 
 
 def _scheme(
@@ -501,7 +502,7 @@ def _scheme(
 
 
 def _web(value: Any) -> str:
-    """An address that may be opened."""
+    """Return a URL that may be opened; otherwise ""."""
     text = text_of(value)[:2000]
     return text if re.match(r"(?i)https?://[^/?#]", text) else ""
 
@@ -510,7 +511,7 @@ def _web(value: Any) -> str:
 
 
 class FilledForm(Struct, rename="camel", forbid_unknown_fields=True):
-    """What a visitor filled in: ``server`` is the number of one of the form, ``body`` bytes in base64."""
+    """Values filled in by a visitor: ``server`` is the index of one in the form, ``body`` bytes in base64."""
 
     server: int = 0
     variables: dict[str, str] = {}
@@ -523,7 +524,7 @@ class FilledForm(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class PreparedRequest(Struct, frozen=True):
-    """A request that may be sent."""
+    """Request that may be sent."""
 
     method: str
     url: str
@@ -532,10 +533,11 @@ class PreparedRequest(Struct, frozen=True):
 
 
 def prepare(description: Description, operation: Operation, wanted: FilledForm) -> PreparedRequest:
-    """Raises BadRequest naming what the operation does not take."""
+    """Return the request to send. Raises BadRequest naming what the operation doesn't accept."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
-            "Requests of this operation are not sent by this server, as its specification wants it."
+            "This server can't send requests of this operation: its specification disables that. Call "
+            "the API directly."
         )
     url = _address(description, operation, wanted)
     schemes = [
@@ -553,25 +555,25 @@ def prepare(description: Description, operation: Operation, wanted: FilledForm) 
     headers: dict[str, str] = {}
     for name, value in wanted.headers:
         if name.lower() not in known["header"] | {"accept"} or name.lower() in _UNSENT:
-            raise BadRequest(f"headers: this operation takes no header {name[:100]!r}")
+            raise BadRequest(f"headers: this operation has no header {name[:100]!r}")
         if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise BadRequest(f"headers: what header {name[:100]!r} should say cannot be sent")
+            raise BadRequest(f"headers: the value of header {name[:100]!r} can't be sent")
         headers[name] = value
     for name, value in wanted.cookies:
         if name.lower() not in known["cookie"]:
-            raise BadRequest(f"cookies: this operation takes no cookie {name[:100]!r}")
+            raise BadRequest(f"cookies: this operation has no cookie {name[:100]!r}")
         if not _NAME.fullmatch(name) or not _COOKIE.fullmatch(value):
-            raise BadRequest(f"cookies: what cookie {name[:100]!r} should say cannot be sent")
+            raise BadRequest(f"cookies: the value of cookie {name[:100]!r} can't be sent")
     if wanted.cookies:
         headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in wanted.cookies)
     if len(wanted.body) > MAX_SENT:
-        raise TooLarge(f"body: larger than the {MAX_SENT} bytes that can be sent from a page")
+        raise TooLarge(f"body: must be at most {MAX_SENT} bytes when sent from a page")
     body = None
     if wanted.content_type:
         kinds = {kind.partition(";")[0].strip().lower() for kind, _ in _content(description, operation)}
         given = wanted.content_type.partition(";")[0].strip().lower()
         if not _MEDIA_TYPE.fullmatch(wanted.content_type) or not (given in kinds or "*/*" in kinds):
-            raise BadRequest(f"contentType: this operation takes no {wanted.content_type[:100]!r}")
+            raise BadRequest(f"contentType: this operation doesn't accept {wanted.content_type[:100]!r}")
         headers["Content-Type"], body = wanted.content_type, wanted.body
     return PreparedRequest(operation.method.upper(), url, headers, body)
 
@@ -587,7 +589,7 @@ def _address(description: Description, operation: Operation, wanted: FilledForm)
         if given != variable.value and given not in variable.values:
             in_host = "{" + variable.name + "}" in _authority(template)
             if not variable.free or given in (".", "..") or (in_host and not _LABEL.fullmatch(given)):
-                raise BadRequest(f"variables.{variable.name[:100]}: this value is not possible")
+                raise BadRequest(f"variables.{variable.name[:100]}: this value is not allowed")
             given = given if in_host else quote(given, safe="")
         url = url.replace("{" + variable.name + "}", given)
     path = operation.path
@@ -597,14 +599,14 @@ def _address(description: Description, operation: Operation, wanted: FilledForm)
         if each.place == "path" and (each.type in ("list", "object") or each.style in ("label", "matrix"))
     }
     for name, value in wanted.path.items():
-        # What the browser has joined may hold escapes, which servers read as what they stand for.
+        # Values joined by the browser can contain escapes, which servers decode.
         if (unquote(value) if name in several else value) in (".", ".."):
-            raise BadRequest(f"path.{name[:100]}: this value is not possible")
-        # What the browser has joined is already written as the style says, each value by itself.
+            raise BadRequest(f"path.{name[:100]}: this value is not allowed")
+        # Values joined by the browser are already encoded in the given style, each by itself.
         written = quote(value, safe="%" + several[name]) if name in several else quote(value, safe="")
         path = path.replace("{" + name + "}", written)
     if "{" in url + path:
-        raise BadRequest("path: not every variable of the address has a value")
+        raise BadRequest("path: every variable of the path needs a value")
     base, _, of_server = url.partition("#")[0].partition("?")
     path, _, of_path = path.partition("#")[0].partition("?")
     query = "&".join(filter(None, [of_server, of_path, urlencode(wanted.query)]))

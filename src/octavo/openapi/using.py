@@ -1,4 +1,4 @@
-"""Where a description uses its schemas. Pure."""
+"""Uses of schemas in a description. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SCHEMAS = "#/components/schemas/"
 
 
 class Uses(Struct):
-    """Who uses one schema by its name, without another one in between. Each once, in the order of the description."""
+    """Direct uses of one schema by name. Each once, in the order of the description."""
 
     answers: dict[str, Operation] = {}
     requests: dict[str, Operation] = {}
@@ -26,7 +26,7 @@ _uses: WeakKeyDictionary[Description, dict[str, Uses]] = WeakKeyDictionary()
 
 
 def uses_of(description: Description) -> dict[str, Uses]:
-    """By the names of schemas; those that nothing uses are left out. Worked out once."""
+    """Return the uses by the names of schemas; unused schemas are left out. Cached."""
     found = _uses.get(description)
     if found is None:
         found = _uses[description] = _list_uses(description)
@@ -55,7 +55,7 @@ def _list_uses(description: Description) -> dict[str, Uses]:
 
 
 def _named(description: Description, value: Any) -> Iterator[str]:
-    """The schemas that something refers to, also by way of responses, parameters and bodies that have names."""
+    """Yield the schemas that something refers to, also through named responses, parameters, and bodies."""
     stack, seen = [value], set[str]()
     while stack:
         here = stack.pop()

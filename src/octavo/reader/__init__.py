@@ -1,4 +1,4 @@
-"""What visitors see: published sites."""
+"""Published sites, as their visitors see them."""
 
 from ..core.document.html import ALL_FIELDS
 from .api_reference import reference_routes

@@ -1,7 +1,6 @@
-"""From a request to the visit that it makes, and to the answer of the route that is there.
+"""From a request to a visit, and to the answer of the matching route.
 
-Only this module has visits made for routes.
-"""
+Only this module creates visits for routes."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ from .table import Later, SiteRoute, View, of_site, of_space
 
 
 class Visited(NamedTuple):
-    """An answer and, where a visit was made, what it was made of, and who made it."""
+    """Answer with the data it was made from and the admission of its visitor, if there was a visit."""
 
     answer: Answer | Later
     made_of: MadeOf | None = None
@@ -42,7 +41,8 @@ class Visited(NamedTuple):
 
 
 def answer_visit(view: View, host: str, path: str) -> Visited:
-    """The answer to a decoded path. Raises NotFound where no site is, Unauthorized for a visitor's bad token."""
+    """Return the answer for a decoded path. Raises NotFound if no site is there, and Unauthorized for a visitor's
+    invalid token."""
     try:
         return _visit(view, host, path, _coming(view, path))
     except SendOn as sent:
@@ -51,8 +51,8 @@ def answer_visit(view: View, host: str, path: str) -> Visited:
 
 
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
-    """The answer to what was posted to a decoded path. Programs that keep no cookies send a visitor's token as a
-    bearer token. Raises NotFound, and Unauthorized for who has to sign in first."""
+    """Return the answer to a POST to a decoded path. Clients without cookies send a visitor's token as a bearer
+    token. Raises NotFound, and Unauthorized if the visitor must sign in first."""
     coming = _coming(view, path)
     scheme, _, token = view.request.header(b"authorization").partition(" ")
     if scheme.lower() == "bearer":
@@ -61,7 +61,7 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
         answer = _visit(view, host, path, coming).answer
     except SendOn:
         raise Unauthorized(
-            "Only signed visitors of this site may post here. Send a visitor's token: Authorization: Bearer <token>.",
+            "You must sign in to this site first. Send a visitor's token: Authorization: Bearer <token>",
             **{"www-authenticate": "Bearer"},
         ) from None
     if isinstance(answer, Answer):
@@ -76,7 +76,7 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
 
 
 def _while_open(answer: Answer, enter: Callable[[], object]) -> Answer:
-    """An answer whose stream ends once whoever reads it may not ``enter`` the site any more."""
+    """Return an answer whose stream ends once its reader can no longer ``enter`` the site."""
     begin = answer.stream
     if begin is None:
         return answer
@@ -124,7 +124,7 @@ def _answer_at(view: View, visit: SiteVisit) -> Answer | Later:
     if space is None:
         target = find_redirect(view.tx, visit, view.context.settings.sites_url)
         if target is None:
-            raise NotFound("There is nothing at this address.")
+            raise NotFound("There is nothing at this URL.")
         return redirect(target)
     if not visit.is_below(space.base):
         return redirect(with_query(view, f"{space.base}{quote(space.rest)}"))
@@ -139,7 +139,7 @@ def _answer(
     if found is None:
         allowed = ", ".join(sorted(routes))
         raise MethodNotAllowed(
-            f"{view.request.method} is not possible here. Allowed: {allowed}", allow=allowed
+            f"This URL doesn't support {view.request.method}. Use one of: {allowed}", allow=allowed
         )
     view.request.name = found.name
     answer = found.answer(view, visit, **values)

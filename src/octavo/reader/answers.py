@@ -1,4 +1,4 @@
-"""What answers of sites have in common: their forms, headers and frame, and what is said where nothing is."""
+"""Common parts of the answers of sites: forms, headers, frame, and "not found" answers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SUGGESTED = 5
 
 
 def same(body: bytes | str, content_type: str, *, status: int = 200, policy: str = "") -> Answer:
-    """An answer that is the same until something changes."""
+    """Return an answer that stays the same until something changes."""
     raw = body.encode() if isinstance(body, str) else body
     headers = {"cache-control": REVALIDATE}
     if policy:
@@ -59,7 +59,7 @@ def same(body: bytes | str, content_type: str, *, status: int = 200, policy: str
 
 
 class Frame:
-    """What every HTML answer at a space needs: how it looks, and who builds its pages."""
+    """Parts that every HTML answer of a space needs: its look and the builder of its pages."""
 
     def __init__(self, view: View, visit: SpaceVisit) -> None:
         self._view, self._visit = view, visit
@@ -93,15 +93,15 @@ def html_answer(
 
 
 def with_query(view: View, location: str) -> str:
-    """Another spelling of what was asked for: claims, and the words of a search, go along."""
+    """Return another spelling of the requested URL, keeping its query (claims and search terms)."""
     query = view.request.query_string.decode("latin-1")
     return f"{location}?{query}" if query else location
 
 
 _ESCAPED = {code: f"%{code:02X}" for code in (*range(32), 127)}
-"""Control characters, which no header may have and stored addresses may."""
+"""Control characters, which stored URLs can contain and headers can't."""
 VARIES = {"vary": "Accept"}
-"""Of answers that have another form for who accepts that one."""
+"""Header of answers that have another form, chosen by ``Accept``."""
 
 
 def with_headers(answer: Answer, headers: dict[str, str]) -> Answer:
@@ -109,7 +109,7 @@ def with_headers(answer: Answer, headers: dict[str, str]) -> Answer:
 
 
 def feed_answer(feed: bytes, media_type: str) -> Answer:
-    """A feed, which search engines do not list: they list its pages."""
+    """Return a feed. Search engines don't list it: they list its pages."""
     return with_headers(same(feed, f"{media_type}; charset=utf-8"), {"x-robots-tag": "noindex"})
 
 
@@ -126,7 +126,7 @@ def redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
 
 
 def not_found(view: View, space: SpaceVisit) -> Answer:
-    """Nothing is here: the visitor is sent on where a redirect says so, else told."""
+    """Redirect the visitor if a redirect matches; otherwise answer that the page doesn't exist."""
     target = find_redirect(view.tx, space.visit, view.context.settings.sites_url)
     if target is not None:
         return redirect(target)
@@ -157,11 +157,11 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
 def _not_found_in_markdown(space: SpaceVisit, gone: Gone | None) -> Answer:
     listed = f"All pages are listed in {space.visit.published}llms.txt\n"
     if gone is None:
-        text = f"# Page not found\n\nNo page of this documentation is at this address. {listed}"
+        text = f"# Page not found\n\nThis documentation has no page at this URL. {listed}"
         return same(text, MARKDOWN, status=404)
     since = ", ".join(filter(None, (gone.since, _day_of(gone).isoformat())))
     instead = f" Use {gone.instead.title} instead." if gone.instead is not None else ""
-    text = f"# {gone.title}\n\n{gone.method.upper()} {gone.path} is gone since {since}.{instead} {listed}"
+    text = f"# {gone.title}\n\n{gone.method.upper()} {gone.path} has been unavailable since {since}.{instead} {listed}"
     return same(text, MARKDOWN, status=410)
 
 
@@ -170,7 +170,7 @@ def _day_of(gone: Gone) -> date:
 
 
 def _gone(frame: Frame, gone: Gone) -> Answer:
-    """A page about an operation that an API has no more."""
+    """Return a page about an operation that has been removed from an API."""
     site = frame.site()
     since = ", ".join(filter(None, (gone.since, date_words(_day_of(gone), frame.look.locale))))
     text = site.labels.gone.replace("{name}", since)
@@ -194,8 +194,8 @@ def _gone(frame: Frame, gone: Gone) -> Answer:
 
 
 def _related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
-    """Those that are called by a word of the last part of a path, or nearly: what only says one of them somewhere in its
-    text is not what was looked for."""
+    """Return the hits whose title contains a word of the last path segment, or nearly so. Pages that only mention
+    the word in their text aren't what the visitor was looking for."""
     wanted = _names(path.strip("/").rpartition("/")[2].removesuffix(".md"))
 
     def is_like(hit: SearchHit) -> bool:
@@ -214,11 +214,11 @@ def _names(text: str) -> set[str]:
 
 
 def file_answer(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
-    """A file's bytes, with headers that keep whatever is in it from acting. ``public``: anybody may have it. Raises
-    NotFound."""
+    """Return a file, with headers that keep its content from running scripts. ``public``: shared caches can keep
+    it. Raises NotFound."""
     found = size if size is not None else context.files.find_size(grant.hash)
     if found is None:
-        raise NotFound("There is no such file.")
+        raise NotFound("This file doesn't exist.")
     headers = {name.lower(): value for name, value in file_headers(grant, public=public).items()}
     headers["cross-origin-resource-policy"] = "cross-origin"
     content = Content(found, lambda start, end: context.files.open(grant.hash, start, end))
@@ -228,16 +228,16 @@ def file_answer(context: Context, grant: FileGrant, size: int | None, *, public:
 
 
 def decoded_path(request: Request) -> str:
-    """The decoded path. Raises NotFound for one that says something else when it is decoded again, or climbs."""
+    """Return the decoded path. Raises NotFound for one that changes when decoded again, or contains ``..``."""
     for segment in request.segments:
         if segment in {"", ".", ".."} or "/" in segment or "\\" in segment or "\0" in segment:
-            raise NotFound("There is no published site at this address.")
+            raise NotFound("No site is published at this URL.")
     path = "/" + "/".join(request.segments)
     return f"{path}/" if request.ends_with_slash and request.segments else path
 
 
 def closed(admission: Admission, answer: Answer) -> Answer:
-    """An answer of a site that is not open to everybody: kept by the visitor's own browser at most."""
+    """Return an answer of a restricted site: only the visitor's own browser can keep it."""
     if not admission.personal and not admission.key:
         return answer
     headers = dict(answer.headers)
@@ -247,12 +247,12 @@ def closed(admission: Admission, answer: Answer) -> Answer:
 
 
 def is_json(request: Request) -> bool:
-    """Whether what is posted is said to be JSON, which no form of a page can say."""
+    """Return whether the body is declared as JSON, which HTML forms can't do."""
     return request.header(b"content-type").partition(";")[0].strip().lower() == "application/json"
 
 
 def is_foreign(view: View, visit: SiteVisit) -> bool:
-    """Whether a page of another origin may have posted this, or a form, as any page can make a browser do."""
+    """Return whether a page of another origin may have sent this, or a form, which any page can submit."""
     request = view.request
     origin = request.header(b"origin")
     return not is_json(request) or bool(
@@ -261,8 +261,8 @@ def is_foreign(view: View, visit: SiteVisit) -> bool:
 
 
 def words_of(view: View) -> str:
-    """What is searched or asked by the query `q`. Raises BadRequest for more than a search takes."""
+    """Return the query ``q`` of a search or question. Raises BadRequest if it is too long."""
     query = parse_qs(view.request.query_string.decode("latin-1")).get("q", [""])[0].replace("\0", "")
     if len(query) > MAX_SEARCH:
-        raise BadRequest(f"q: more than {MAX_SEARCH} characters")
+        raise BadRequest(f"q: must be at most {MAX_SEARCH} characters")
     return query

@@ -1,7 +1,6 @@
-"""Questions of visitors at a site: answered out of the pages that it shows them, as a page or while they are written.
+"""Questions of visitors at a site, answered from the pages it shows them, as a page or as a stream.
 
-What an answer is made of, ``octavo.ask`` says. Here it becomes HTML in the language of the interface.
-"""
+``octavo.ask`` composes the answer. This module turns it into HTML in the language of the interface."""
 
 from __future__ import annotations
 
@@ -26,21 +25,21 @@ from .views import AnsweredView, Labels, SourceView
 
 ASK_PATH = "~ask"
 MAX_FORM = 16 * 1024
-"""Bytes of a posted question with those before it."""
+"""Bytes of a posted question with the earlier ones."""
 _ASKS = re.compile(rb"(?:^|&)ask=")
 _BEFORE = 4
 """Earlier questions of a conversation that are sent along."""
 
 
 class Question(msgspec.Struct, frozen=True):
-    """``before``: what was asked before it, the earliest first."""
+    """Question of a visitor. ``before``: the earlier questions, oldest first."""
 
     text: str
     before: tuple[str, ...] = ()
 
 
 def read_question(form: bytes) -> Question:
-    """What was posted: ``q``, and ``before`` for each earlier question. Raises BadRequest."""
+    """Return the posted question: ``q``, and ``before`` for each earlier question. Raises BadRequest."""
     try:
         fields = parse_qs(form.decode(), max_num_fields=20)
     except ValueError:
@@ -48,28 +47,28 @@ def read_question(form: bytes) -> Question:
     asked, before = fields.get("q", [""])[0], fields.get("before", [])
     for name, text in (("q", asked), *(("before", one) for one in before)):
         if len(text) > MAX_QUESTION or "\0" in text:
-            raise BadRequest(f"{name}: expected at most {MAX_QUESTION} characters of text")
+            raise BadRequest(f"{name}: must be at most {MAX_QUESTION} characters of text")
     if not asked.strip():
-        raise BadRequest("q: expected a question")
+        raise BadRequest("q: must not be empty")
     return Question(asked.strip(), tuple(before[-_BEFORE:]))
 
 
 def require_asking(look: Look) -> None:
-    """Raises NotFound at a site whose visitors ask nothing."""
+    """Raise NotFound for a site that doesn't answer questions."""
     if not look.asks:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
 
 
 def refuse_foreign(origin: str, host: str, fetch_site: str) -> None:
-    """Raises Forbidden for a form that a page of another site has a browser post: answers cost tokens."""
+    """Raise Forbidden for a form that another site's page submits, because answers cost tokens."""
     own = origin.partition("://")[2] == host
     if fetch_site in ("cross-site", "same-site") or (origin and not own):
-        raise Forbidden("Questions are asked from the pages of the site.")
+        raise Forbidden("You can ask questions only from the pages of this site.")
 
 
 def make_asker(context: Context, look: Look, space: SpaceVisit) -> Asker:
-    """Whoever visits a space of a site. Other variants of what they read are not asked: they say the same in other
-    languages, or of other versions."""
+    """Return the asker for a visit at a space of a site. Other variants are left out: they have the same content in
+    other languages or versions."""
     visit = space.visit
     shown = visit.outline.site_spaces()
     visitor = Visitor(
@@ -93,12 +92,12 @@ def make_asker(context: Context, look: Look, space: SpaceVisit) -> Asker:
 
 
 def list_questions(tx: Transaction, asker: Asker) -> list[str]:
-    """Questions that the pages answer, for whoever does not know what to ask."""
+    """Return questions that the pages answer, as suggestions."""
     return recommend(tx, asker.material(tx), asker.words)
 
 
 def answer_question(context: Context, asker: Asker, look: Look, question: Question) -> Iterator[AnsweredView]:
-    """The answer as it grows; the last one is complete."""
+    """Yield the answer as it grows; the last one is complete."""
     for found in ask(context, asker, question.text, question.before):
         yield _present(found, look, question)
 
@@ -117,7 +116,7 @@ def _words(labels: Labels) -> AnswerWords:
 def _present(found: Answer, look: Look, question: Question) -> AnsweredView:
     plain = Document([_without_headings(block) for block in found.document.nodes])
     html = render(plain, Drawing(labels=look.labels, anchors=False)).body
-    # Quoted passages have their titles above them already.
+    # Quoted passages already have their titles above them.
     sources = found.cited if found.written else ()
     return AnsweredView(
         question=question.text,
@@ -130,7 +129,7 @@ def _present(found: Answer, look: Look, question: Question) -> AnsweredView:
 
 
 def _without_headings(block: Block) -> Block:
-    """Headings as bold paragraphs: those of the page around it are of another text, and have ids of their own."""
+    """Return a block with headings turned into bold paragraphs: the page around it has its own headings and ids."""
     nodes = [_without_headings(node) if isinstance(node, Block) else node for node in block.nodes]
     if not block.type.startswith("heading-"):
         return replace(block, nodes=nodes)
@@ -138,43 +137,43 @@ def _without_headings(block: Block) -> Block:
 
 
 def _bold(node: Block | Inline | Text | Fragment) -> Block | Inline | Text:
-    assert not isinstance(node, Fragment), "these are no children"
+    assert not isinstance(node, Fragment), "fragments are not children of blocks"
     if not isinstance(node, Text):
         return node
     bold = Mark("bold")
     return Text([Leaf(leaf.text, [*(m for m in leaf.marks if m != bold), bold]) for leaf in node.leaves])
 
 
-# --- questions of programs --------------------------------------------------------------------------------
+# --- questions of agents ---------------------------------------------------------------------------------
 
 
 def asks(query_string: bytes) -> bool:
-    """Whether a query asks a question of the page that it is put behind."""
+    """Return whether a query asks a question about the page."""
     return _ASKS.search(query_string) is not None
 
 
 def read_asked(query_string: bytes) -> Question:
-    """The question in ``ask``, with what it is asked for in ``goal``. Raises BadRequest."""
+    """Return the question in ``ask`` with its purpose in ``goal``. Raises BadRequest."""
     try:
         fields = parse_qs(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=50)
     except ValueError:
-        raise BadRequest("ask: more fields than a question has") from None
+        raise BadRequest("ask: the query has too many fields") from None
     return checked_question(fields.get("ask", [""])[0], fields.get("goal", [""])[0])
 
 
 def checked_question(asked: str, goal: str) -> Question:
-    """A program's question. ``goal``: what it wants to do with the answer, which is taken for what was said before.
-    Raises BadRequest."""
+    """Return an agent's question. ``goal``: what it needs the answer for, which is treated like an earlier
+    question. Raises BadRequest."""
     for name, text in (("ask", asked), ("goal", goal)):
         if len(text) > MAX_QUESTION or "\0" in text:
-            raise BadRequest(f"{name}: expected at most {MAX_QUESTION} characters of text")
+            raise BadRequest(f"{name}: must be at most {MAX_QUESTION} characters of text")
     if not asked.strip():
-        raise BadRequest("ask: expected a question")
+        raise BadRequest("ask: must not be empty")
     return Question(asked.strip(), (goal.strip(),) if goal.strip() else ())
 
 
 def answer_in_markdown(context: Context, asker: Asker, question: Question, visit: SiteVisit) -> str:
-    """The whole answer, the sections that it rests on, and what else could be asked."""
+    """Return the complete answer, the sections it is based on, and further questions."""
     *_, found = ask(context, asker, question.text, question.before)
     for top in found.document.nodes:
         for node in walk(top):
@@ -190,7 +189,7 @@ def answer_in_markdown(context: Context, asker: Asker, question: Question, visit
         )
         parts += ["## Sources", "\n".join(lines)]
     if found.followups:
-        parts += ["## What else could be asked", "\n".join(f"- {one}" for one in found.followups)]
+        parts += ["## Further questions", "\n".join(f"- {one}" for one in found.followups)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -198,7 +197,7 @@ FAILED = b"event: failed\ndata: {}\n\n"
 
 
 def events_of(parts: Iterator[str]) -> Iterator[bytes]:
-    """Server-sent events, each with the HTML of the answer so far, and the last one saying whether it is complete."""
+    """Yield server-sent events, each with the HTML of the answer so far; the last one says whether it is complete."""
     try:
         for part in parts:
             yield b"data: " + msgspec.json.encode(part) + b"\n\n"

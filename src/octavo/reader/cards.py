@@ -1,8 +1,7 @@
-"""Cards: the images that networks show where somebody shares a page, drawn of its title and its site's look.
+"""Cards: the images that social networks show when someone shares a page, drawn from its title and its site's look.
 
-Text is set by typst, in this process: what people wrote reaches it as data. A logo is the one picture that others made;
-it is redrawn apart (``kit.pictures``) before it is shown.
-"""
+Typst sets the text in this process and receives what people wrote as data. A logo is the only image from others; it
+is redrawn in a separate process (``kit.pictures``) first."""
 
 from __future__ import annotations
 
@@ -38,19 +37,19 @@ log = logging.getLogger(__name__)
 WIDTH, HEIGHT = 1200, 630
 _DEFAULT = "Inter"
 _TITLE, _ABOUT, _ABOVE, _SITE = 110, 110, 70, 50
-"""The longest lines, in columns: a Chinese character takes two."""
+"""Longest lines, in columns: a Chinese character takes two."""
 _SIZES = ((24, 92), (48, 78), (80, 64), (_TITLE, 54))
-"""Sizes of a title of up to so many columns, in points."""
+"""Font sizes, in points, of titles with up to so many columns."""
 _LOGO = (520, 72)
 _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 _LOGO_KEPT, _LOGO_FAILED = 3_600_000, 600_000
-"""Milliseconds for which a logo is kept, and for which one that there is not is not asked for again."""
+"""Milliseconds for which a logo is cached, and for which a missing one isn't fetched again."""
 _FONTS_KEPT = 32
-"""Sets of fonts that are kept in memory: one for each font of a look, with those of the scripts that a card needs."""
+"""Sets of fonts kept in memory: one per font of a look, together with those of the scripts that a card needs."""
 
 
 class Card(Struct, frozen=True):
-    """All that a card shows. ``above``: the titles of the pages above; ``colours`` by what they are for."""
+    """Everything that a card shows. ``above``: the titles of the pages above; ``colours`` by their use."""
 
     title: str
     about: str
@@ -105,7 +104,7 @@ def _numbers(colour: Oklch) -> tuple[float, float, float]:
 
 
 class _Fonts(NamedTuple):
-    """Fonts of typst, their families in the order in which a character is looked for, and the characters they have."""
+    """Typst's fonts, their families in lookup order, and the characters they cover."""
 
     loaded: Any
     families: list[str]
@@ -123,8 +122,8 @@ _IMAGES, _LOGOS = share("images of pages", 16), share("logos", 4)
 
 
 class Cards:
-    """Draws cards and keeps them. ``further_fonts``: a folder, or an empty text; ``allowed``: private
-    addresses that logos may be at."""
+    """Drawing and caching of cards. ``further_fonts``: a folder, or ""; ``allowed``: private addresses from which
+    logos can be fetched."""
 
     def __init__(self, further_fonts: str, allowed: str) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_IMAGES)
@@ -133,12 +132,12 @@ class Cards:
         self._fetcher = Fetcher(allowed)
         self._fonts: dict[tuple[str, ...], _Fonts] = {}
         self._unpacked: dict[str, frozenset[int]] = {}
-        # Typst reads a font when it is first shown.
+        # Typst reads a font the first time it is used.
         self._folder = TemporaryFolder("fonts")
         self._lock = threading.Lock()
 
     def draw(self, card: Card) -> bytes:
-        """The PNG, ``WIDTH`` by ``HEIGHT``."""
+        """Return the PNG, ``WIDTH`` by ``HEIGHT``."""
         drawn = self._kept.get(card.version)
         if drawn is None:
             drawn = self._draw(card)
@@ -166,7 +165,7 @@ class Cards:
                 package_cache_path=empty,
             )
             made = compiler.compile(format="png", ppi=72)
-        assert isinstance(made, bytes), "there is one page"
+        assert isinstance(made, bytes), "a card is one page"
         return made
 
     # --- fonts ------------------------------------------------------------------------------------------
@@ -217,7 +216,7 @@ class Cards:
         try:
             fetched = self._fetcher.fetch(url, limits=_LOGO_LIMITS)
         except FetchError as error:
-            log.info("a logo could not be fetched", extra={"url": url, "error": str(error)})
+            log.info("could not fetch a logo", extra={"url": url, "error": str(error)})
             return None
         return redraw(fetched.body, *_LOGO) if fetched.status == 200 else None
 
@@ -226,7 +225,7 @@ class Cards:
 
 
 def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> dict[str, Any]:
-    """The card as its template reads it, every line as short as it has to be."""
+    """Return the card as its template reads it, with lines cut to size."""
     title = _cut(_shown(card.title, fonts), _TITLE)
     language = card.language.lower().replace("_", "-").partition("-")[0]
     return {
@@ -248,7 +247,7 @@ def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> dict[str, Any]:
 
 
 def _shown(text: str, fonts: _Fonts) -> str:
-    """The text as the fonts can show it: without signs that they lack, or nothing where they lack letters."""
+    """Return the text as the fonts can show it: without missing symbols, or "" if letters are missing."""
     kept = []
     for character in " ".join(text.split()):
         if character == " " or fonts.have(character):
@@ -274,7 +273,7 @@ def _template() -> bytes:
 
 
 def _unpack(packed: dict[str, bytes], folder: Path) -> frozenset[int]:
-    """Writes font files as typst reads them; the characters that they have."""
+    """Write font files in the form Typst reads. Returns the characters they cover."""
     from fontTools.ttLib import TTFont
 
     folder.mkdir(exist_ok=True)

@@ -1,7 +1,6 @@
-"""Feeds of sites, as Atom, and of pages that have dated entries (the block ``updates``), as RSS 2.0.
+"""Atom feeds of sites, and RSS 2.0 feeds of pages with dated entries (the block ``updates``).
 
-Loaded with the first feed that is asked for.
-"""
+Loaded on the first request for a feed."""
 
 from __future__ import annotations
 
@@ -24,21 +23,21 @@ from .views import PageView, SiteView
 
 _ATOM = "http://www.w3.org/2005/Atom"
 MAX_PAGES = 50
-"""The most pages in the feed of a site."""
+"""Maximum number of pages in a site's feed."""
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML cannot have, not even escaped."""
-# What only acts, or only decorates, where our style sheet and scripts are.
+"""Characters that XML can't contain, not even escaped."""
+# Elements that only act or decorate, with our style sheet and scripts.
 _FRAME = etree.XPath(".//button | .//svg | .//*[@aria-hidden='true'] | .//*[@hidden]")
 
 
 def feed_xml(site: SiteView, page: PageView, entries: Sequence[DatedEntry], address: str) -> bytes:
-    """The feed at ``address`` of a page that has a canonical one."""
+    """Return the feed at ``address`` of a page that has a canonical URL."""
     assert page.canonical is not None
     rss = etree.Element("rss", version="2.0", nsmap={"atom": _ATOM})
     channel = etree.SubElement(rss, "channel")
     _add(channel, "title", f"{page.title} · {site.title}")
     _add(channel, "link", page.canonical)
-    # Descriptions are HTML, titles are not.
+    # Descriptions are HTML; titles aren't.
     _add(channel, "description", escape(page.description or page.title, quote=False))
     _add(channel, "language", site.language)
     if page.updated:
@@ -103,7 +102,7 @@ def _moment(day: date) -> str:
 
 
 def _alone(body: str, address: str) -> str:
-    """HTML of a page as it is read elsewhere: with whole addresses, and without what needs our scripts."""
+    """Return the HTML of a page for use elsewhere: with absolute URLs and without what needs our scripts."""
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
     tree = html.document_fromstring(f"<div>{body}</div>".encode(), parser=parser)
     for element in _FRAME(tree):

@@ -1,4 +1,4 @@
-"""What a site shows of APIs: its operations for the filter above the navigation, and with their fields and models for
+"""APIs on a site: operations for the filter above the navigation, and operations with their fields and models for
 search."""
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from .views import ApiHit
 
 _LISTED = 5_000
 _HITS = 20
-"""Of one kind."""
+"""Hits of each kind."""
 
 
 class _Shown(Struct):
-    """What pages show of one specification: the page of each operation and model. ``first``: one of its pages;
-    ``crowded``: the ids of those on which no field has an address."""
+    """Pages of one specification, by operation and model. ``first``: one of its pages; ``crowded``: the ids of
+    pages whose fields have no anchors."""
 
     first: Page
     operations: dict[str, tuple[Page, Listed]] = {}
@@ -56,7 +56,7 @@ _indexes: WeakKeyDictionary[Description, OperationIndex] = WeakKeyDictionary()
 
 
 def _references(tree: PageTree) -> list[_Shown]:
-    """The specifications that pages of a space are made of. A tree never changes, so this is worked out once."""
+    """Return the specifications that pages of a space are made from. Cached, because a tree never changes."""
     found = _shown.get(tree)
     if found is None:
         by_seed: dict[str, _Shown] = {}
@@ -83,11 +83,11 @@ _authentication: WeakKeyDictionary[PageTree, dict[str, str]] = WeakKeyDictionary
 
 
 def find_authentication(tree: PageTree, spec: str) -> str | None:
-    """The id of the page of a space that says how to authenticate with the API of a specification."""
+    """Return the id of the space's page on authentication with the API of a specification."""
     found = _authentication.get(tree)
     if found is None:
         told = ((authentication_of(page), page.id) for page in tree if not page.hidden)
-        # Where several say so, the first does.
+        # If several pages qualify, use the first.
         found = _authentication[tree] = {name: id for name, id in reversed([*told]) if name is not None}
     return found.get(spec)
 
@@ -96,8 +96,8 @@ _counts: WeakKeyDictionary[PageTree, dict[str, int]] = WeakKeyDictionary()
 
 
 def count_operations(tree: PageTree, page: Page) -> int:
-    """How many operations a page shows or leads to; 0 for the page of a single one. Worked out for all pages at once,
-    as every page of a reference says it of all tags."""
+    """Return the number of operations that a page shows or links to; 0 for the page of a single one. Computed for
+    all pages at once, because every page of a reference shows it for all tags."""
     found = _counts.get(tree)
     if found is None:
         found = {}
@@ -117,7 +117,7 @@ def shows_operations(tree: PageTree) -> bool:
 
 
 def operations_of(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
-    """Method, path, title and address of all operations that pages of a space show."""
+    """Return method, path, title, and URL of all operations that pages of a space show."""
     found = (entry for one in _references(visit.view.tree) for entry in one.operations.values())
     return [
         (each.method.upper(), each.path, each.title, _address(visit, page, each.anchor))
@@ -126,7 +126,7 @@ def operations_of(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
 
 
 def models_of(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | None:
-    """The models that a page lists, each with its page, for the filter above them; None for any other page."""
+    """Return the models that a page lists, each with its page, for the filter above them; None for other pages."""
     page = visit.view.tree.page(page_id)
     found = find_reference(tx, asker_at(tx, visit.view.state.space_id, None), page) if page else None
     if page is None or found is None or not lists_models(page):
@@ -138,7 +138,7 @@ def models_of(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | N
 
 
 def access_of(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
-    """What a page on authentication asks its reader for; None for any other page."""
+    """Return the fields that an authentication page asks for; None for other pages."""
     if authentication_of(page) is None:
         return None
     found = find_reference(tx, asker_at(tx, visit.view.state.space_id, None), page)
@@ -147,14 +147,14 @@ def access_of(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
 
 
 def _of_same(one: Page, other: Page) -> bool:
-    """Whether two computed pages are made of the same specification."""
+    """Return whether two computed pages are made from the same specification."""
     return (one.computed or {}).get("dependencies") == (other.computed or {}).get("dependencies")
 
 
 def find_in_references(
     tx: Transaction, spaces: Sequence[SpaceVisit], query: str
 ) -> dict[str, tuple[ApiHit, ...]]:
-    """What is found of operations, fields and models, by these names. Only what a page shows to this visitor."""
+    """Search operations, fields, and models. Returns hits by these kinds, only from pages this visitor can see."""
     found: dict[str, list[ApiHit]] = {"operations": [], "fields": [], "models": []}
     for visit in spaces:
         for one in _references(visit.view.tree):

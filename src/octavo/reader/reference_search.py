@@ -1,4 +1,4 @@
-"""Search of the reference of our own API: operations and schemas by name, address and description. Pure."""
+"""Search in the reference of our own API: operations and schemas by name, path, and description. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 class _Entry(Struct, frozen=True):
-    """``names`` are what it is called by; ``text`` is all that is said of it. Both in lower case."""
+    """Entry of the index. ``names`` are its names; ``text`` is everything said about it. Both in lower case."""
 
     hit: SearchHit
     names: tuple[str, ...]
@@ -26,20 +26,20 @@ class _Entry(Struct, frozen=True):
 
 
 class ReferenceIndex:
-    """Small enough to be looked through: an entry for each operation and schema."""
+    """Index of operations and schemas, small enough to be scanned."""
 
     def __init__(
         self, description: Description, title: Callable[[str], str], base: str, schemas: str
     ) -> None:
-        """``title`` says what the page of a tag is called, ``base`` is the address that the pages of tags are below,
-        ``schemas`` the address that those of schemas are below."""
+        """Build the index. ``title`` returns the title of a tag's page, ``base`` is the URL that the pages of tags
+        are under, ``schemas`` the URL that those of schemas are under."""
         self._entries = list(
             chain(_operations(description, title, base), _schemas(description, title, schemas))
         )
 
     def find(self, query: str) -> list[SearchHit]:
-        """The best entries in whose text all words of the query are, if only as parts of others; what is called exactly
-        so is first, then what has the words in its names."""
+        """Return the best entries whose text contains all words of the query, also as parts of words; exact names
+        first, then names that contain the words."""
         words = _WORD.findall(query.lower())
         if not words:
             return []
@@ -87,5 +87,5 @@ def _schemas(description: Description, title: Callable[[str], str], page: str) -
 
 
 def _plain(markdown: object) -> str:
-    """The first paragraph, without the marks of code."""
+    """Return the first paragraph without code marks."""
     return " ".join(str(markdown).partition("\n\n")[0].replace("`", "").split())

@@ -1,10 +1,8 @@
-"""Fonts of scripts that no font of customization has: cards show titles in them too.
+"""Fonts for scripts that no customization font covers, so that cards can show titles in them.
 
-The files in ``card_fonts/`` are those of the Fontsource packages of Noto Sans, unchanged, with their licences. They are
-for cards alone: browsers have such fonts of their system, which is as well, as those of Chinese, Japanese and Korean
-are large, and are here in one weight; as WOFF, which is a third larger than WOFF2 and unpacked in a fortieth of
-the time.
-"""
+The files in ``card_fonts/`` are those of the Fontsource packages of Noto Sans, unchanged, with their licenses. Only
+cards use them: browsers have such fonts in their system, and those of Chinese, Japanese, and Korean are large. Each
+is here in one weight and as WOFF, which is a third larger than WOFF2 but decompresses forty times as fast."""
 
 from __future__ import annotations
 
@@ -14,7 +12,8 @@ from msgspec import Struct
 
 
 class Script(Struct, frozen=True):
-    """``ranges`` of the characters that ask for it; ``first`` are languages in which it goes before the others."""
+    """Writing system. ``ranges``: the characters that need it; ``first``: languages in which it precedes the
+    others."""
 
     files: tuple[str, ...]
     ranges: tuple[tuple[int, int], ...]
@@ -44,14 +43,14 @@ SCRIPTS = {
         ((0x1100, 0x11FF), (0x3130, 0x318F), (0xAC00, 0xD7AF)),
         ("ko",),
     ),
-    # What one of the two lacks of the Chinese characters, the other mostly has.
+    # Chinese characters missing in one of the two are mostly in the other.
     "chinese": Script(("noto-sans-sc-chinese-simplified-700-normal.woff",), (*_HAN, _KANA), ("zh",)),
     "japanese": Script(("noto-sans-jp-japanese-700-normal.woff",), (*_HAN, _KANA), ("ja",)),
 }
 
 
 def scripts_of(text: str, language: str) -> tuple[str, ...]:
-    """The names of the scripts whose fonts a text needs, in the order in which a character is looked for."""
+    """Return the names of the scripts whose fonts a text needs, in lookup order."""
     points = {ord(character) for character in text}
     found = [
         name

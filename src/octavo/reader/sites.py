@@ -1,4 +1,4 @@
-"""What belongs to a site as a whole: its frame, robots.txt, sitemap.xml."""
+"""Parts of a site as a whole: its frame, robots.txt, sitemap.xml."""
 
 from __future__ import annotations
 
@@ -40,22 +40,23 @@ from .views import Announcement, Link, SiteView, Tab, Variant
 
 ASSETS_PATH = "/~assets"
 FONTS_PATH = "~fonts"
-"""Where the organization's own fonts are, below the base of a site."""
+"""Path of the organization's own fonts, under the base of a site."""
 FEED_PATH = "~feed.xml"
-"""Where the feed of a site is, below its base. No page has a path that begins with a tilde."""
+"""Path of a site's feed, under its base. No page has a path that begins with a tilde."""
 _HEADER, _SEARCH, _GAP = 1216, 360, 44
 """Pixels of the header in a window of 1280, of search and theme, and around a tab or a link with its icon."""
 _FEW_VARIANTS = 12
-"""With more variants than this their links lead to where they begin: to look for a page in all would be slow."""
+"""With more variants than this, their links lead to the variants' start pages, because looking up the page in all
+of them would be slow."""
 
 
 def look_of(tx: Transaction, space: SpaceVisit) -> Look:
-    """How the pages of a space of the site look."""
+    """Return the look of a space's pages on the site."""
     visit = space.visit
     admission = visit.admission
     customization, theme = find_customization(tx, space.site_space.id, admission.look)
     if admission.theme is not None:
-        # One side is looked at: what the visitor chose before, or is offered to choose, is not asked.
+        # Show one theme: ignore what the visitor chose before or could choose.
         theme = admission.theme
         customization = replace(customization, themes=replace(customization.themes, toggeable=False))
     styling = customization.styling
@@ -66,14 +67,15 @@ def look_of(tx: Transaction, space: SpaceVisit) -> Look:
 
 
 def _assets_path(visit: SiteVisit) -> str:
-    """Where browsers find our static files: an owner's proxy forwards only what is below the site."""
+    """Return the path of our static files: an owner's proxy forwards only what is under the site."""
     return f"{visit.site.proxy_path}{ASSETS_PATH}" if visit.proxied else ASSETS_PATH
 
 
 def own_frame(
     title: str, home: str, base: str, *, links: tuple[Link, ...] = (), searched: bool = False
 ) -> SiteView:
-    """The frame of a page that is of no site, in the default look. ``searched``: ``~search`` is below the base."""
+    """Return the frame of a page outside any site, in the default look. ``searched``: ``~search`` is under the
+    base."""
     look = read_look(Customization(), None, (), ASSETS_PATH)
     return SiteView(
         title=title,
@@ -93,7 +95,7 @@ def own_frame(
 def site_view(
     tx: Transaction, space: SpaceVisit, look: Look, builder: PageBuilder, page: Page | None = None
 ) -> SiteView:
-    """The frame of a page of a site, or of what is at no page. Links lead only to what this visitor sees."""
+    """Return the frame of a page of a site, or of a view without a page. Links lead only to what this visitor sees."""
     visit = space.visit
     site, base, outline = visit.site, visit.base, visit.outline
     chosen = look.customization
@@ -150,8 +152,8 @@ def site_view(
 def _variants(
     tx: Transaction, space: SpaceVisit, builder: PageBuilder, language: str, page: Page | None
 ) -> tuple[Variant, ...]:
-    """The variants of a section, each at the page that is shown where it has the same one: by its id, as translations
-    and copies have it, or by its path."""
+    """Return the variants of a section, each linked to the same page if it has it: by its id, as translations and
+    copies do, or by its path."""
     shown = space.site_spaces
     if len(shown) < 2:
         return ()
@@ -173,7 +175,7 @@ def _variants(
 
 
 class _Links:
-    """The links of header, footer and announcement, as far as they lead somewhere for this visitor."""
+    """Links of header, footer, and announcement that lead somewhere for this visitor."""
 
     def __init__(self, space: SpaceVisit, builder: PageBuilder, look: Look) -> None:
         self._space = space
@@ -237,7 +239,7 @@ class _Links:
         )
 
     def _place(self, page_id: str) -> dict[str, str]:
-        """Where a page is that was named without its space."""
+        """Return the location of a page that was referenced without its space."""
         if self._space.view.tree.page(page_id) is None:
             for shown in self._space.visit.outline.site_spaces():
                 there = self._builder.visit(shown.space_id)
@@ -247,7 +249,8 @@ class _Links:
 
 
 def _tab(space: SpaceVisit, node: SectionRow | GroupRow, language: str) -> Tab:
-    """A section; or a group with all sections in it, however deep. In the visitor's language as far as it is there."""
+    """Return the tab of a section, or of a group with all its nested sections, in the visitor's language if
+    available."""
     visit = space.visit
     if isinstance(node, GroupRow):
         inside = [_tab(space, child, language) for child in visit.outline.children(node.id)]
@@ -259,7 +262,7 @@ def _tab(space: SpaceVisit, node: SectionRow | GroupRow, language: str) -> Tab:
             children=flat,
         )
     start = visit.outline.start(node)
-    assert start is not None, "a section that is seen has something to show"
+    assert start is not None, "a visible section has a start page"
     return Tab(
         title=localize(node, "title", language) or node.title,
         icon=icon(node.icon) if node.icon else None,
@@ -270,8 +273,8 @@ def _tab(space: SpaceVisit, node: SectionRow | GroupRow, language: str) -> Tab:
 
 
 def _crowded(titles: Sequence[str]) -> bool:
-    """Whether the header has too little room for all of these beside the search: then the tabs have a row of their own.
-    By the widths that letters have on average, as nothing is measured before there is a browser."""
+    """Return whether all these tabs are too wide for the header beside the search, so that they need a second row.
+    Estimated from average character widths, because only browsers can measure."""
     wide = sum(sum(15 if east_asian_width(one) in "WF" else 8 for one in title) + _GAP for title in titles)
     return wide > _HEADER - _SEARCH
 
@@ -283,7 +286,7 @@ def robots_text(visit: SiteVisit) -> str:
 
 
 def listed_pages(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Page]]:
-    """Every page of the site that may be told to strangers, in reading order."""
+    """Yield every page of the site that search engines can list, in reading order."""
     for space in list_spaces(tx, visit):
         tree = space.view.tree
         for page in tree.documents():

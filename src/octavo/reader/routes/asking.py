@@ -38,7 +38,7 @@ EVENTS = "text/event-stream"
 
 @route("readQuestions", f"{ASK_PATH}/questions")
 def read_questions(view: View, visit: SpaceVisit) -> Answer:
-    """Questions that could be asked, as HTML that scripts put into a page."""
+    """Return suggested questions as HTML that scripts insert into a page."""
     frame = Frame(view, visit)
     require_asking(frame.look)
     asker = make_asker(view.context, frame.look, visit)
@@ -47,7 +47,7 @@ def read_questions(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readAsk", ASK_PATH)
 def read_ask(view: View, visit: SpaceVisit) -> Answer:
-    """The form. Nothing is asked by an address alone: programs that follow links would spend tokens."""
+    """Return the form. A URL alone never asks a question, or crawlers that follow links would spend tokens."""
     frame = Frame(view, visit)
     require_asking(frame.look)
     questions = list_questions(view.tx, make_asker(view.context, frame.look, visit))
@@ -57,7 +57,7 @@ def read_ask(view: View, visit: SpaceVisit) -> Answer:
 
 @route("askQuestion", ASK_PATH, method="POST", body=MAX_FORM, rate="questions", pool="questions")
 def ask_question(view: View, visit: SpaceVisit) -> Later:
-    """The answer as a page, or to scripts as server-sent events while it is written."""
+    """Answer a question as a page, or for scripts as server-sent events while the answer is written."""
     frame = Frame(view, visit)
     require_asking(frame.look)
     request, context, look = view.request, view.context, frame.look

@@ -1,4 +1,4 @@
-"""Messages of assistants that read a site by the Model Context Protocol."""
+"""Messages of assistants that read a site over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ from ..tracking import Note, note_again, note_event
 def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     look = get_customization(view.tx, visit.site.id)
     if not look.page_actions.mcp:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
     if is_foreign(view, visit):
-        raise Forbidden("Messages are posted as application/json, and not from pages of other sites.")
+        raise Forbidden("Messages must be sent as application/json, and not from pages of other sites.")
     headers = Headers.of(view.request)
     call = read_call(view.body, headers)
     if call is not None and call.asked.tool in KEPT:
@@ -77,7 +77,7 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
 
 
 def _send(view: View, visit: SiteVisit, reading: Reading, wanted: ToSend, answer: Answer) -> Later:
-    """What an API answers to a request, in the place of what ``answer`` says."""
+    """Send a request to an API and return its response in place of the text in ``answer``."""
     fetcher = Fetcher(view.context.settings.allow_private_fetch)
 
     def work_out() -> Answer:
@@ -103,7 +103,7 @@ def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading
 
 
 def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
-    """The answer to a call of a tool that reads: what was kept, for who is told the same."""
+    """Return the answer to a call of a tool that reads: from the cache if the result is the same for this visitor."""
 
     def make() -> Told:
         notes: list[Note] = []
@@ -123,7 +123,7 @@ def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
 
 
 def _asks(view: View, visit: SiteVisit) -> Callable[[Question], str] | None:
-    """Answers questions out of all that the site shows; None where visitors ask nothing."""
+    """Return a function that answers questions from everything the site shows; None if it doesn't answer questions."""
     try:
         space = enter_space(view.tx, msgspec.structs.replace(visit, rest=""))
     except SendOn:

@@ -1,4 +1,4 @@
-"""What lists the pages of a site for programs: robots, sitemaps, the feed, and the texts for language models."""
+"""Lists of a site's pages for programs: robots.txt, sitemaps, the feed, and the texts for language models."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ def read_robots(view: View, visit: SiteVisit) -> Answer:
 @route("readPagesSitemap", "sitemap-pages.xml", kept=True)
 def read_sitemap(view: View, visit: SiteVisit) -> Answer:
     if not visit.indexed:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
     return same(sitemap_xml(view.tx, visit), "application/xml")
 
 
 @route("readSiteFeed", FEED_PATH, kept=True)
 def read_site_feed(view: View, visit: SiteVisit) -> Answer:
     if not visit.indexed:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
     from ..feeds import site_feed_xml
 
     return feed_answer(site_feed_xml(visit, listed_pages(view.tx, visit)), "application/atom+xml")
 
 
 def _counted(visit: SiteVisit, answer: Answer) -> Answer:
-    """An answer that is counted as read, by programs alone."""
+    """Return an answer that is counted as a view by an agent."""
     if not visit.admission.preview:
         visit.made_of.location = location_at(visit, quote(visit.rest), "markdown")
     return answer
@@ -76,12 +76,12 @@ def _mcp_address(view: View, visit: SiteVisit) -> str | None:
 def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
     part = llms_part(view.tx, visit, name)
     if part is None:
-        raise NotFound("This part of llms.txt is not there, or not any more.")
+        raise NotFound("This part of llms.txt doesn't exist.")
     return _counted(visit, same(part, TEXT))
 
 
 def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
-    """The page whose own Markdown has the address of something that a site has by itself."""
+    """Return the page whose Markdown has the URL of a file that every site has."""
     try:
         space = enter_space(view.tx, visit)
     except SendOn:
@@ -107,7 +107,7 @@ def read_skill(view: View, visit: SiteVisit) -> Answer | Later:
 def read_well_known(view: View, visit: SiteVisit, path: str) -> Answer:
     found = well_known(view.tx, visit, path, _mcp_address(view, visit))
     if found is None:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
     body, media_type = found
     return with_headers(same(body, media_type), {"access-control-allow-origin": "*"})
 

@@ -56,7 +56,8 @@ _VIEW_BYTES = 2048
 
 
 def _find_start(view: View, visit: SpaceVisit) -> str | None:
-    """The first page as Markdown of the section or variant whose own address, with `.md` behind it, was asked for."""
+    """Return the Markdown path of the first page of a section or variant whose own URL was requested with `.md`
+    appended."""
     address, mark, rest = visit.visit.rest.rpartition(".md")
     if not mark or rest:
         return None
@@ -84,7 +85,7 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
     by_address = path.endswith(".md")
     wanted = f"{tree.path(shown)}.md" if by_address else tree.url_path(shown)
     if path != wanted:
-        # One address for each page: other spellings lead to it.
+        # Each page has one canonical URL; redirect other spellings.
         return redirect(with_query(view, f"{visit.base}{quote(wanted)}"))
     canonical = visit.visit.public(f"{visit.base}{quote(tree.url_path(shown))}")
     if by_address or prefers_markdown(view.request.header(b"accept")):
@@ -105,14 +106,14 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
         drawn = msgspec.structs.replace(drawn, social_image=image)
     made_of = visit.visit.made_of
     made_of.more = made_of.more or builder.varies
-    # Who wants all fields of a page has read it already.
+    # A reader who expands all fields has already been counted.
     if not visit.visit.admission.preview and not frame.whole:
         made_of.location = location_of(visit, shown)
     return _drawn(view, visit, shown.id, site, drawn, whole=frame.whole)
 
 
 def _answer_question(view: View, visit: SpaceVisit, look: Look, page: Page) -> Later:
-    """The answer to the question of a program that is put behind the address of a page's Markdown."""
+    """Answer the question that an agent appended to the Markdown URL of a page."""
     require_asking(look)
     request, context = view.request, view.context
     refuse_foreign(
@@ -134,7 +135,7 @@ def _answer_question(view: View, visit: SpaceVisit, look: Look, page: Page) -> L
 
 
 def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
-    """The feed of the page at that path. Pages without dated entries have none."""
+    """Return the feed of the page at that path. Pages without dated entries have none."""
     tree = visit.view.tree
     page = tree.find(path)
     shown = tree.first_document(page) if page is not None else None
@@ -158,14 +159,14 @@ def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
 def _drawn(
     view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: PageView, *, whole: bool
 ) -> Answer:
-    """The page laid out: what was kept, where it was made of the very same."""
+    """Return the drawn page, from the cache if it was drawn from equal views."""
     key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience, whole)
     frames = tuple(
         source for name in page.blocks for source in find_frames(view.tx, view.context, name).sources
     )
     if page.diagrams:
         frames = (*frames, "'self'")
-    # What integrations name is part of the site's view, so that all that it was drawn of is compared.
+    # Hosts of integrations become part of the site's view, so that all dependencies of the drawn page are compared.
     site = msgspec.structs.replace(site, sources=(*site.sources, ("frame-src", frames)))
     kept = view.kept.pages.get(key)
     if kept is None or kept[0] != site or kept[1] != page:
@@ -180,11 +181,11 @@ def _drawn(
 def _with_addresses(
     page: PageView, site: SiteView, look: Look, visit: SpaceVisit, canonical: str
 ) -> PageView:
-    """The page with whatever names its public address."""
+    """Return the page with everything that contains its public URL."""
     actions = look.customization.page_actions
     assistants: tuple[Link, ...] = ()
     if actions.external_ai and visit.visit.site.visibility in ("public", "unlisted"):
-        # Of other sites an assistant could read nothing.
+        # Assistants can't read restricted sites.
         assert page.markdown is not None, "pages of sites have one"
         said = quote(look.labels.read_this.replace("{url}", visit.visit.public(page.markdown)))
         assistants = tuple(
@@ -205,7 +206,7 @@ def _with_addresses(
 
 
 def _alternates(site: SiteView, visit: SiteVisit, canonical: str) -> tuple[Variant, ...]:
-    """The same page in each language that has it, its own among them; none where variants are versions."""
+    """Return the same page in each language that has it, including its own; none if variants are versions."""
     if not site.variants_by_language or not any(variant.same for variant in site.variants):
         return ()
     return tuple(

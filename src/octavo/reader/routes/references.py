@@ -1,4 +1,4 @@
-"""What pages of an API have as a whole: the list of its operations, and the specification itself."""
+"""Data of API reference pages: the list of operations, and the specification itself."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ from .trying import SIGNED_IN
 
 @route("readOperations", "~operations.json")
 def read_operations(view: View, visit: SpaceVisit) -> Answer:
-    """The operations that pages of a space show, for the filter above the navigation."""
+    """Return the operations that pages of a space show, for the filter above the navigation."""
     return same(msgspec.json.encode(operations_of(visit)), "application/json")
 
 
 @route("readModels", "~models.json")
 def read_models(view: View, visit: SpaceVisit) -> Answer:
-    """The models that a page lists, for the filter above them. Raises NotFound."""
+    """Return the models that a page lists, for the filter above them. Raises NotFound."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
     listed = models_of(view.tx, visit, page_id)
     if listed is None:
-        raise NotFound("This page lists no models.")
+        raise NotFound("This page doesn't list models.")
     return same(msgspec.json.encode(listed), "application/json")
 
 
 @route("readAccess", "~access.json")
 def read_access(view: View, visit: SpaceVisit) -> Answer:
-    """What a page on authentication asks its reader for. Raises NotFound."""
+    """Return the fields that an authentication page asks for. Raises NotFound."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
     page = visit.view.tree.page(page_id)
     form = access_of(view.tx, visit, page) if page is not None else None
     if form is None:
-        raise NotFound("This page asks for nothing.")
+        raise NotFound("This page doesn't ask for credentials.")
     form.signed_in = f"{visit.visit.base}{SIGNED_IN}"
     return same(msgspec.json.encode(form), "application/json")
 
 
 @route("readSpecification", "~specification", pool="calls")
 def read_specification(view: View, visit: SpaceVisit) -> Later:
-    """The specification that a page is made of as a whole, where its writers offer it. Raises NotFound."""
+    """Return the whole specification that a page is made from, if its authors offer it. Raises NotFound."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, form = (query.get(name, [""])[0] for name in ("page", "as"))
     page = visit.view.tree.page(page_id)
     asker = asker_at(view.tx, visit.view.state.space_id, None)
     found = find_reference(view.tx, asker, page) if page is not None and may_export(page) else None
     if found is None:
-        raise NotFound("This page offers no specification.")
+        raise NotFound("This page doesn't offer its specification for download.")
     description, _ = found
 
     def answer() -> Answer:

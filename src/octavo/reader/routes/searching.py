@@ -1,4 +1,4 @@
-"""Searching a site."""
+"""Search of a site."""
 
 from __future__ import annotations
 

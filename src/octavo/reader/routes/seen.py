@@ -1,4 +1,4 @@
-"""What the script of a page says that its visitor did."""
+"""Events reported by the script of a page."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from ..tracking import (
 
 @route("noteSeen", SEEN_PATH, method="POST", body=MAX_SEEN)
 def take_seen(view: View, visit: SpaceVisit) -> Answer:
-    """What the script of a page says that a visitor did there."""
+    """Record what the script of a page reports about its visitor."""
     if is_foreign(view, visit.visit):
-        raise Forbidden("Only the pages of this site say what was done there.")
+        raise Forbidden("Only pages of this site can report events.")
     seen = read_seen(view.body)
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page = visit.view.tree.page(query.get("page", [""])[0])
     if page is None:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
     location = location_of(visit, page)
 
     def find_page(path: str) -> tuple[SpaceVisit, Page]:

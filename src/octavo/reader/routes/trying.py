@@ -1,4 +1,4 @@
-"""Operations of APIs that are tried from the page that shows them."""
+"""Trying API operations from the page that shows them."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from ..tracking import (
 from ..views import Labels
 
 _MAX_POST = 2 * MAX_SENT
-"""Bytes of a body, which has another one inside in base64."""
+"""Bytes of a body, which contains another one in base64."""
 SIGNED_IN = "~signed-in"
-"""Where providers of OAuth send readers back to, below the base of a site."""
+"""Path that OAuth providers redirect readers to, under the base of a site."""
 
 
 def _tried(view: View, visit: SpaceVisit) -> tuple[Page, Description, Operation]:
-    """The page of this visit, and the operation that is tried from it. Raises NotFound."""
+    """Return the page of this visit, and the operation tried from it. Raises NotFound."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, spec, key = (query.get(name, [""])[0] for name in ("page", "spec", "operation"))
     page = visit.view.tree.page(page_id)
     found = Frame(view, visit).builder.find_operation(page, spec, key) if page is not None else None
     if page is None or found is None:
-        raise NotFound("This page shows no operation of this kind that can be tried.")
+        raise NotFound("This page has no such operation that can be tried.")
     return page, *found
 
 
@@ -55,8 +55,8 @@ def read_try_form(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readSignedIn", SIGNED_IN)
 def read_signed_in(view: View, visit: SiteVisit) -> Answer:
-    """Where providers of OAuth send a reader back to. A script hands what they answered to the page that asked for it;
-    the token is asked for there, by the browser."""
+    """Return the page that OAuth providers redirect a reader to. Its script passes the response to the page that
+    requested it; that page's script gets the token in the browser."""
     shown = next(iter(visit.outline.site_spaces()), None)
     look = look_of(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
     locale, labels = (look.locale, look.labels) if look is not None else ("en", Labels())
@@ -72,8 +72,8 @@ def read_signed_in(view: View, visit: SiteVisit) -> Answer:
 @route("tryOperation", "~try", method="POST", body=_MAX_POST, rate="tries", pool="calls")
 def try_operation(view: View, visit: SpaceVisit) -> Later:
     if is_foreign(view, visit.visit):
-        # Others would have visitors send what they never filled in.
-        raise Forbidden("Operations are tried from the page that shows them.")
+        # Other sites could make visitors send what they never filled in.
+        raise Forbidden("You can try an operation only from the page that shows it.")
     try:
         wanted = msgspec.json.decode(view.body, type=FilledForm)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
