@@ -1,9 +1,8 @@
-"""The fonts that a site's customization names, served from our own host: which files they are, and the CSS for them.
+"""Built-in fonts for customization, served from our own host: their files, and the CSS for them.
 
-The files in ``files/`` are those of the Fontsource packages, unchanged, each font with its licence beside it; they are
-cut by script, so that a page fetches only what it shows. Until a font is there its words are set in a font that every
-system has, drawn with the same widths and heights, so that nothing moves when it comes.
-"""
+The files in ``files/`` are those of the Fontsource packages, unchanged, each font with its license beside it. They
+are split by script, so that a page fetches only what it shows. Until a font has loaded, its text is shown in a
+system font with the same widths and heights, so that nothing moves."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ _LOCAL = {
     "serif": ("Times New Roman", "Liberation Serif", "Tinos", "Times"),
     "mono": ("Courier New", "Liberation Mono", "Cousine", "Courier"),
 }
-"""Fonts of systems with the same widths, of which one is nearly everywhere."""
+"""System fonts with the same widths, one of which exists nearly everywhere."""
 _STACKS = {
     "sans": 'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif',
     "serif": 'ui-serif, Georgia, Cambria, "Noto Serif", "Times New Roman", serif',
@@ -40,8 +39,9 @@ _LATIN = _ALL[:2]
 
 
 class Font(Struct, frozen=True):
-    """``name`` begins the names of its files. ``weights``: the lightest and the heaviest of a variable font, or those
-    there are. ``metrics`` in percent: the size of the font in its place, and ascent, descent and line gap of that."""
+    """Built-in font. ``name`` begins the names of its files. ``weights``: the lightest and the heaviest of a
+    variable font, or all available ones. ``metrics`` in percent, of the fallback font: its size, and ascent,
+    descent, and line gap of that."""
 
     family: str
     name: str
@@ -82,7 +82,7 @@ FONTS = {
 
 @cache
 def font_files() -> frozenset[str]:
-    """The names of all files there are."""
+    """Return the names of all font files."""
     return frozenset(
         file.name for file in (files(__package__) / "files").iterdir() if file.name.endswith(".woff2")
     )
@@ -93,14 +93,15 @@ def read_font(name: str) -> bytes:
 
 
 def upright_files(font: Font) -> list[str]:
-    """The files of all scripts and weights, without italics."""
+    """Return the files of all scripts and weights, without italics."""
     weights = (None,) if isinstance(font.weights, str) else font.weights
     named = [_file(font, script, weight) for script in font.scripts for weight in weights]
     return [name for name in named if name in font_files()]
 
 
 def printed_files(font: Font) -> list[tuple[str, tuple[int, ...], int, bool]]:
-    """The files for paper: each with its weights, a number that files of one script share, and whether it is italic."""
+    """Return the files for print: each with its weights, a number that files of one script share, and whether it is
+    italic."""
     found: list[tuple[str, tuple[int, ...], int, bool]] = []
     weights = font.weights
     for number, script in enumerate(font.scripts):
@@ -115,7 +116,7 @@ def printed_files(font: Font) -> list[tuple[str, tuple[int, ...], int, bool]]:
 
 
 def first_file(font: Font) -> str:
-    """The file that nearly every page shows, worth fetching before the style sheet asks for it."""
+    """Return the file that nearly every page uses and that is worth preloading."""
     return _file(font, "latin", None if isinstance(font.weights, str) else font.weights[0])
 
 
@@ -124,13 +125,13 @@ def _file(font: Font, script: str, weight: int | None, style: str = "normal") ->
 
 
 def font_faces(font: Font, address: str) -> str:
-    """The CSS that declares a font and what is in its place until it is there. ``address`` of a file: with ``{}`` for
-    its name."""
+    """Return the CSS that declares a font and its fallback until it has loaded. ``address``: the URL of a file,
+    with ``{}`` for its name."""
     weights: tuple[tuple[int | None, str], ...]
     if isinstance(font.weights, str):
         weights = ((None, font.weights),)
     else:
-        # The lighter one is for what is lighter than bold, the heavier one for the rest.
+        # The lighter one serves weights below bold, the heavier one the rest.
         lighter, heavier = font.weights
         weights = ((lighter, "100 549"), (heavier, "550 900"))
     out = []
@@ -161,13 +162,14 @@ def _fallback(font: Font) -> str:
 
 
 def font_stack(font: Font | None, kind: Kind) -> str:
-    """The value of ``font-family``."""
+    """Return the value of ``font-family``."""
     own = f'"{font.family}","{font.family} Fallback",' if font is not None else ""
     return own + _STACKS[font.kind if font is not None else kind]
 
 
 def custom_faces(name: str, faces: list[tuple[int, str, str]]) -> str:
-    """The CSS that declares a font of an organization under ``name``: of each face its weight, address and format."""
+    """Return the CSS that declares an organization's font under ``name``: for each face its weight, URL, and
+    format."""
     return "".join(
         f'@font-face{{font-family:"{name}";font-weight:{weight};font-display:swap;src:url("{url}")format("{form}")}}'
         for weight, url, form in faces

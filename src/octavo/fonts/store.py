@@ -21,7 +21,7 @@ class Face(Struct, frozen=True):
 
 
 class FontRow(Struct, frozen=True):
-    """``faces``: lightest first."""
+    """Font. ``faces``: lightest first."""
 
     id: str
     family: str
@@ -48,7 +48,7 @@ def find_font(tx: Transaction, organization_id: str, font_id: str) -> FontRow | 
 
 
 def list_fonts(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[FontRow]:
-    """Oldest first."""
+    """Return the fonts, oldest first."""
     source = "FROM fonts WHERE organization_id = :org"
     found = list_page(tx, limit, page, "id, family", source, tuple, org=organization_id)
     return Slice(_with_faces(tx, found.rows), found.count, found.next_token)

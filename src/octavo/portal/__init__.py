@@ -1,5 +1,4 @@
-"""The few pages that people are sent to: signing in, taking an invitation, and what single sign-on asks. All they do,
-the API does."""
+"""Pages outside the app: sign-in, invitations, and single sign-on. They do everything through the API."""
 
 from .drawing import FILES, draw_consent, draw_home, draw_refusal, read_file
 from .policy import CONTENT_SECURITY_POLICY

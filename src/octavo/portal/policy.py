@@ -1,4 +1,4 @@
-"""What the portal's pages may load: files of their own."""
+"""Content-Security-Policy of the portal's pages, which load only their own files."""
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';"

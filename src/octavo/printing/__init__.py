@@ -1,4 +1,4 @@
-"""Prints: pages, spaces and change requests as PDF."""
+"""Prints: pages, spaces, and change requests as PDF."""
 
 from . import tables as tables
 from .fonts import coverage

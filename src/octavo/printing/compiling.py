@@ -1,9 +1,8 @@
-"""Setting and compiling a print, as a process of its own: ``python -m octavo.printing.compiling FOLDER [plain]``.
+"""Typesetting and compiling of a print in a separate process: ``python -m octavo.printing.compiling FOLDER
+[plain]``.
 
-What is printed was written by anybody, and typst is a whole typesetter. So this runs apart (``kit.apart``),
-with a folder as all the world it can see, and nothing of the service's but this code. It reads ``order.json``
-and leaves ``print.pdf`` and ``result.json``.
-"""
+Anyone may have written the content, and typst is a complete typesetter. So this runs in a sandbox (``kit.apart``)
+that sees only one folder and this code. It reads ``order.json`` and writes ``print.pdf`` and ``result.json``."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ class Compiling:
         self._fonts = self._find_fonts()
 
     def run(self, *, plain: bool) -> Result:
-        """Raises typst's error when not even the plain text can be set."""
+        """Typeset the print. Raises typst's error if not even the plain text can be typeset."""
         import typst
 
         self._setting.write(plain=plain)
@@ -91,10 +90,10 @@ class Compiling:
         self._setting.write_known()
 
     def _failing(self, numbers: Sequence[int]) -> list[int]:
-        """The chapters that do not compile, by halves."""
+        """Return the chapters that don't compile, found by bisection."""
         self._probes += 1
         if self._probes > _PROBES:
-            # So many of them that looking on costs more than it saves.
+            # With so many of them, searching on costs more than it saves.
             return list(numbers)
         if self._compiles(self._setting.main(numbers)):
             return []
@@ -108,7 +107,7 @@ def main(arguments: Sequence[str]) -> None:
     folder = Path(arguments[0])
     order = msgspec.json.decode((folder / "order.json").read_bytes(), type=Order)
     contained: list[Contained] = []
-    # Nobody hears of it in this process, so it goes along with the result.
+    # This process has no log, so failures are part of the result.
     on_failure(lambda stage, error, count: contained.append(Contained(stage, repr(error)[:1000], count)))
     result = Compiling(folder, order).run(plain="plain" in arguments[1:])
     result = replace(result, contained=contained)

@@ -1,8 +1,7 @@
-"""The links by which prints are fetched: signed, good for an hour on the origin of sites, and no longer than whoever
-asked for one sees the space.
+"""Links to prints: signed, on the origin of sites, and valid for an hour as long as the person who requested one
+can see the space.
 
-Making a link writes nothing: the print begins when somebody opens it.
-"""
+Creating a link writes nothing: the print starts when someone opens it."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ class Grant(Struct, frozen=True):
 
 
 class Opened(Struct, frozen=True):
-    """What opening a link gives: the file, or an error for good; neither while it is being made."""
+    """Result of opening a link: the file, or a permanent error; neither while the print is in progress."""
 
     file: FileGrant | None = None
     size: int | None = None
@@ -42,7 +41,7 @@ class Opened(Struct, frozen=True):
 
 
 def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) -> str:
-    """A link to the print for somebody who sees the space, good for an hour."""
+    """Return a link to a print for a person who sees the space, valid for an hour."""
     name = f"{slugify(title)}.pdf"
     payload = msgspec.json.encode(Grant(wanted, name, grantor_of(actor))).decode()
     token = context.signer.sign(_PURPOSE, payload, now() + GOOD_FOR)
@@ -50,8 +49,8 @@ def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) 
 
 
 def open_print(context: Context, token: str) -> Opened | None:
-    """The print of a link, ordered if nobody did before; None for a link that is not ours, has expired, or was made for
-    somebody who may not see this any more."""
+    """Return the print of a link, and order it if necessary. None if the link is invalid or has expired, or if the
+    person it was made for can no longer see this."""
     signed = context.signer.read(_PURPOSE, token)
     if signed is None:
         return None

@@ -1,4 +1,4 @@
-"""What is to be printed, all of it, as the process that sets it gets it: it asks nobody anything."""
+"""Order of a print: everything that the process that typesets it receives. That process makes no requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.pages import PageKind
 
 
 class Chapter(Struct, frozen=True, kw_only=True):
-    """A page to print; its document is in the print's folder (``write_document``). ``level`` is its depth in the
+    """Page to print; its document is in the print's folder (``write_document``). ``level`` is its depth in the
     print, from 1."""
 
     id: str
@@ -25,7 +25,7 @@ class Chapter(Struct, frozen=True, kw_only=True):
 
 
 class LinkedPage(Struct, frozen=True, kw_only=True):
-    """A page that a link leads to, printed or not."""
+    """Target of a link, whether printed or not."""
 
     id: str
     title: str
@@ -34,7 +34,7 @@ class LinkedPage(Struct, frozen=True, kw_only=True):
 
 
 class StoredFile(Struct, frozen=True, kw_only=True):
-    """A file that the print shows or names. ``image`` is the name of its copy in the print's folder, None when it has
+    """File that the print shows or names. ``image`` is the name of its copy in the print's folder; None if there is
     none."""
 
     id: str
@@ -46,7 +46,7 @@ class StoredFile(Struct, frozen=True, kw_only=True):
 
 
 class PrintWords(Labels, frozen=True, kw_only=True):
-    """The words of a print that nobody wrote."""
+    """Labels of a print, beside the content of its pages."""
 
     contents: str = "Contents"
     untitled: str = "Untitled"
@@ -54,7 +54,7 @@ class PrintWords(Labels, frozen=True, kw_only=True):
 
 
 class Face(Struct, frozen=True, kw_only=True):
-    """A font in the print's folder: ``weights`` to make of the ``file``, as faces of ``family``."""
+    """Font in the print's folder: ``weights`` to make from the ``file``, as faces of ``family``."""
 
     file: str
     family: str
@@ -63,8 +63,8 @@ class Face(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """What a print has of the site that shows its space. ``logo`` is a file in the print's folder, ``colours`` are
-    lightness, chroma and hue."""
+    """Look of a print, from the site that shows its space. ``logo`` is a file in the print's folder, ``colours``
+    are lightness, chroma, and hue."""
 
     site: str = ""
     address: str = ""
@@ -75,7 +75,7 @@ class Look(Struct, frozen=True, kw_only=True):
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """``whole``: with a title page and contents. ``about`` says what it is about, ``subtitle`` what state it is;
+    """Order of a print. ``whole``: with a title page and contents. ``about`` is its subject, ``subtitle`` its state;
     ``fonts`` is a folder of further fonts."""
 
     title: str
@@ -93,7 +93,7 @@ class Order(Struct, frozen=True, kw_only=True):
 
 
 class Contained(Struct, frozen=True):
-    """A failure of our own code that stayed in the blocks where it was: at which stage, what it said, at how many."""
+    """Failure of our own code that affected only single blocks: its stage, its message, and how often it occurred."""
 
     stage: str
     error: str
@@ -101,8 +101,8 @@ class Contained(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """How it went: chapters that could only be printed as plain text, images that could not be read, and what failed in
-    single blocks."""
+    """Result of a print: chapters that could only be printed as plain text, images that couldn't be read, and
+    failures in single blocks."""
 
     plain: list[str]
     broken: list[str]
@@ -110,7 +110,7 @@ class Result(Struct, frozen=True):
 
 
 def write_document(folder: Path, number: int, document: Document) -> None:
-    """Puts the document of a chapter, as its reader sees it and with references resolved, into the print's folder."""
+    """Write the document of a chapter, as its reader sees it and with references resolved, to the print's folder."""
     for block in document.nodes:
         block.source = None
     _path(folder, number).write_bytes(msgspec.json.encode(document))
@@ -121,7 +121,7 @@ def read_document(folder: Path, number: int) -> Document:
 
 
 def read_written(folder: Path, number: int) -> str:
-    """The document of a chapter as it was written: JSON."""
+    """Return the stored document of a chapter: JSON."""
     return _path(folder, number).read_text()
 
 

@@ -1,4 +1,4 @@
-"""The words of a print that nobody wrote, in the language of its space."""
+"""Labels of a print, in the language of its space."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def _catalogue() -> dict[str, PrintWords]:
 
 
 def words_of(language: str | None) -> tuple[str, PrintWords]:
-    """The words of the language nearest to this one, and which that is."""
+    """Return the labels in the language closest to this one, and that language."""
     locale = find_locale(language, _catalogue()) or DEFAULT
     return locale, _catalogue()[locale]
