@@ -59,7 +59,7 @@ def edit(world: World, markdown: str) -> None:
 def test_without_a_model_the_best_passages_are_quoted(world: World) -> None:
     found = ask(world, details=True)
     said = found["answer"]["markdown"]
-    assert said.startswith("No language model is set here")
+    assert said.startswith("No language model is configured")
     assert world.home["pageId"] in pages_of(found)
     assert found["sources"][0]["space"] == world.home["spaceId"] and found["sources"][0]["reason"]
     assert f"/s/{world.home['spaceId']}/{world.home['pagePath']}" in said and "\n> " in said
@@ -145,7 +145,7 @@ def test_when_the_model_fails_the_passages_are_quoted(
     with world_with_model(world, server):
         found = ask(world)
         assert stream(world)[-1] == found
-    assert found["answer"]["markdown"].startswith("The language model did not answer")
+    assert found["answer"]["markdown"].startswith("The language model did not respond")
     assert world.home["pageId"] in pages_of(found)
 
 
@@ -155,7 +155,7 @@ def test_a_model_that_hangs_is_left_and_the_passages_are_quoted(
     server.hang = 20
     with world_with_model(sqlite_world, server, llm_seconds=1):
         found = ask(sqlite_world)
-    assert found["answer"]["markdown"].startswith("The language model did not answer")
+    assert found["answer"]["markdown"].startswith("The language model did not respond")
     assert sqlite_world.home["pageId"] in pages_of(found) and len(server.requests) <= provider.ATTEMPTS
 
 

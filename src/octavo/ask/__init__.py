@@ -1,4 +1,4 @@
-"""Answers to questions, out of what the asker may see, with where each is from."""
+"""Answers to questions, based on what the asker can see, with their sources."""
 
 from . import tables as tables
 from .answering import Answer, AnswerWords

@@ -1,9 +1,8 @@
-"""Answers: written by a model out of passages, or the passages themselves, quoted.
+"""Answers: written by a model from passages, or quotes of the passages themselves.
 
-What a model says is content like any: it becomes nodes, of which only text, lists, code and the like are kept.
-Its links lead to the passages alone, so that nothing it was tricked into saying can lead anybody away or carry
-anything out.
-"""
+A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and the like
+are kept. Its links lead only to the passages, so that a manipulated answer can't lead anyone away or leak
+anything."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ _FOREIGN = "the answer is in another language than the question"
 
 
 class AnswerWords(Struct, frozen=True):
-    """What an answer says besides passages, in the language of whoever asks. ``about``: asks about ``{title}``."""
+    """Texts of an answer besides passages, in the language of the asker. ``about``: asks about ``{title}``."""
 
     no_model: str
     no_reply: str
@@ -56,18 +55,18 @@ class AnswerWords(Struct, frozen=True):
 
 
 ENGLISH = AnswerWords(
-    no_model="No language model is set here, so nothing is summed up.",
-    no_reply="The language model did not answer, so nothing is summed up.",
-    fits="These passages of the documentation fit the question best.",
-    near="Nothing answers this question as it is put. These passages of the documentation come nearest.",
-    nothing="Nothing in the documentation that you can see answers this question.",
-    about="What is there to know about “{title}”?",
+    no_model="No language model is configured, so there is no summary.",
+    no_reply="The language model did not respond, so there is no summary.",
+    fits="These sections of the documentation match your question best.",
+    near="No section answers this question directly. These sections of the documentation come closest.",
+    nothing="Nothing in the documentation you have access to answers this question.",
+    about="What should I know about “{title}”?",
 )
 
 
 class Answer(Struct, frozen=True):
-    """``cited``: the passages that it is made of. ``is_good``: whether the question was answered. ``written``: by a
-    model, which names the passages by their numbers in ``cited``, from 1."""
+    """Answer. ``cited``: the passages it is based on. ``is_good``: whether it answers the question. ``written``: by
+    a model, which refers to passages by their numbers in ``cited``, from 1."""
 
     document: Document
     cited: tuple[Passage, ...]
@@ -77,7 +76,7 @@ class Answer(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """A question, and what was asked before it."""
+    """Question, and the earlier ones."""
 
     question: str
     before: Sequence[str]
@@ -86,7 +85,8 @@ class Asked(Struct, frozen=True):
 def answer(
     asked: Asked, passages: Sequence[Passage], model: Model | None, words: AnswerWords = ENGLISH
 ) -> Iterator[Answer]:
-    """The answer as it grows; the last one is complete. Without a model, or when it fails, it is quoted."""
+    """Yield the answer as it grows; the last one is complete. If there is no model, or if it fails, passages are
+    quoted."""
     if model is None:
         yield _quoted(passages, words, words.no_model)
         return
@@ -96,7 +96,7 @@ def answer(
     try:
         yield from _written(asked, passages, model, words)
     except (OctavoError, OutOfTime):
-        # Why, the log of calls says; a reader cannot do anything about it.
+        # The log of calls has the reason; a reader can't do anything about it.
         yield _quoted(passages, words, words.no_reply)
 
 
@@ -123,7 +123,8 @@ def _written(asked: Asked, passages: Sequence[Passage], model: Model, words: Ans
 
 
 def _is_foreign(asked: Asked, said: str, model: Model) -> bool:
-    """Whether an answer is in another language than its question. The organization's instructions may ask for that."""
+    """Return whether an answer is in another language than its question. The organization's instructions may ask
+    for that."""
     return not model.instructions and _NOTHING not in said[:200] and differ(asked.question, said)
 
 
@@ -142,14 +143,14 @@ def _made_of(passages: Sequence[Passage], said: str, words: AnswerWords) -> Answ
     links = {}
     for number in numbers:
         passage = passages[int(number) - 1]
-        # Readers count the passages that they are shown, not those that the model was given.
+        # Numbers refer to the passages that readers see, not to those the model received.
         links[number] = (f"[{cited.index(passage) + 1}]", passage.address)
     document = harmless(read(said[:_MAX_ANSWER]), links)
     return Answer(document, cited, _followups(passages, cited, words), True, written=True)
 
 
 def _quoted(passages: Sequence[Passage], words: AnswerWords, why: str) -> Answer:
-    """The passages that fit best, word for word."""
+    """Return quotes of the best passages."""
     fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
         passage for passage in passages if passage.covers >= ENOUGH / 2
     ]
@@ -167,7 +168,7 @@ def _quoted(passages: Sequence[Passage], words: AnswerWords, why: str) -> Answer
 
 
 def _followups(passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords) -> tuple[str, ...]:
-    """What else the passages that were found speak of."""
+    """Return questions about the other passages found."""
     asked = [
         as_question(passage.heading or passage.title, words) for passage in passages if passage not in cited
     ]
@@ -175,13 +176,12 @@ def _followups(passages: Sequence[Passage], cited: Sequence[Passage], words: Ans
 
 
 def as_question(title: str, words: AnswerWords = ENGLISH) -> str:
-    """A heading as somebody might ask for it.
+    """Return a heading in the form of a question.
 
     >>> as_question("How to install")
     'How do I install?'
     >>> as_question("Backups")
-    'What is there to know about “Backups”?'
-    """
+    'What should I know about “Backups”?'"""
     title = shorten(title, 120)
     if title.endswith(("?", "？")):
         return title
@@ -202,7 +202,7 @@ def _link(text: str, url: str) -> Inline:
 
 
 def harmless(document: Document, citations: Mapping[str, tuple[str, str]]) -> Document:
-    """Of a document that a model wrote, text and its structure; ``[1]`` becomes the text and the address of
+    """Return only the text and structure of a document that a model wrote; ``[1]`` becomes the text and URL of
     ``citations["1"]``."""
     return Document([_harmless_block(block, citations) for block in document.nodes])
 
@@ -224,7 +224,7 @@ def _harmless_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> B
 
 
 def _joined(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
-    """Neighbouring texts as one, as a reader makes them."""
+    """Merge adjacent text nodes, as a reader creates them."""
     found: list[Block | Inline | Text] = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):

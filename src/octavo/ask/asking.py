@@ -1,4 +1,4 @@
-"""One question from beginning to end: retrieve, answer, and keep what could not be answered."""
+"""A question from start to end: retrieve, answer, and record what could not be answered."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .retrieving import retrieve
 
 
 class Asker(Struct, frozen=True):
-    """Who asks. ``user_id``: empty for a visitor of a site. ``material``: what they may be answered from. ``words``:
-    of what an answer says besides passages. ``recorded``: whether a question that nothing answers is kept."""
+    """Asker of a question. ``user_id``: empty for a visitor of a site. ``material``: the content for answers.
+    ``words``: texts of an answer besides passages. ``recorded``: whether unanswered questions are stored."""
 
     organization_id: str
     user_id: str
@@ -27,7 +27,7 @@ class Asker(Struct, frozen=True):
 
 
 def ask(context: Context, asker: Asker, question: str, before: Sequence[str]) -> Iterator[Answer]:
-    """The answer as it grows. No transaction is open while a model writes."""
+    """Yield the answer as it grows. No transaction is open while a model writes."""
     with context.db.read() as tx:
         passages = retrieve(tx, asker.material(tx), question, before)
         model = find_model(context, tx, asker.organization_id, asker.user_id or None)

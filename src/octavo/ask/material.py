@@ -1,4 +1,4 @@
-"""What answers are made of: pages, for members as they are written, for visitors of a site as it shows them."""
+"""Content for answers: pages as stored for members, and as the site shows them for visitors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..sites import Outline, load_structure, sight_of
 
 
 class PageText(Struct, frozen=True):
-    """A page to be quoted. ``titles``: from the top down to its own."""
+    """Page to quote. ``titles``: from the top level down to its own."""
 
     revision_id: str
     titles: tuple[str, ...]
@@ -30,14 +30,14 @@ class PageText(Struct, frozen=True):
 
 
 class Material(Protocol):
-    """The spaces that whoever asks may be answered from."""
+    """Spaces whose content the asker can get answers from."""
 
     @property
     def spaces(self) -> Sequence[str] | Organization: ...
 
     @property
     def draft(self) -> Draft | None:
-        """What one of the spaces shows in place of main."""
+        """Return the draft that one of the spaces shows in place of main."""
         ...
 
     def sees(self, found: Found) -> bool: ...
@@ -45,7 +45,7 @@ class Material(Protocol):
     def read(self, tx: Transaction, space_id: str, page_id: str) -> PageText | None: ...
 
     def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
-        """Pages at the top of a space, and those of its groups, that lists show."""
+        """Return the pages at the top level of a space, and those of its groups, that lists show."""
         ...
 
 
@@ -57,7 +57,7 @@ def _described(page: Page, document: Document) -> list[Section]:
 
 
 class OfMembers:
-    """Spaces that a member sees. That they do is for the caller to have made sure."""
+    """Spaces that a member can see. The caller must have checked that."""
 
     draft: Draft | None = None
 
@@ -93,7 +93,7 @@ _GROUPS = 6
 
 
 class OfVisitor:
-    """What a site shows a visitor, as it shows it. ``only``: the site spaces that are asked, None for all."""
+    """What a site shows to a visitor. ``only``: the site spaces to use, None for all."""
 
     def __init__(
         self, context: Context, tx: Transaction, visitor: Visitor, only: Sequence[str] | None

@@ -1,7 +1,6 @@
-"""What a conversation is about: its issues, each a title and a summary in the words of whoever asked.
+"""Issues of a conversation: each has a title and a summary in the reader's words.
 
-No model is needed: sentences are scored by what makes them a question or a report of trouble.
-"""
+This works without a model: sentences are scored by features of questions and problem reports."""
 
 from __future__ import annotations
 
@@ -16,9 +15,9 @@ from .kinds import Part
 MAX_TITLE = 140
 MAX_SUMMARY = 500
 MAX_ISSUES = 3
-"""Of one conversation; what is asked beyond that belongs to the last of them."""
+"""Maximum issues of one conversation; further questions belong to the last of them."""
 _MAX_TEXT = 20_000
-"""Characters of a conversation that are looked at: logs and listings follow behind what is asked."""
+"""Characters of a conversation to analyze: logs and code follow after the question."""
 _MAX_SENTENCE = 400
 
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|tr|sv|vs|antw)\s*:)+\s*", re.I)
@@ -42,15 +41,14 @@ class Issue(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What it is compared by."""
+        """Text for comparisons."""
         return f"{self.title}\n{self.summary}"
 
 
 def find_issues(subject: str | None, parts: Sequence[Part]) -> list[Issue]:
-    """The issues of a conversation, in order; none where nothing is said.
+    """Return the issues of a conversation, in order; none if it is empty.
 
-    A later message opens an issue of its own when it asks for something that was not mentioned before.
-    """
+    A later message starts a new issue if it asks for something not mentioned before."""
     asked = [part.body for part in parts if part.role == "user"] or [part.body for part in parts]
     heading = _REPLY.sub("", " ".join((subject or "").split()))
     telling = heading if len(stems(heading)) > 1 else ""
@@ -87,7 +85,7 @@ def _issue(heading: str, said: Sequence[str]) -> Issue:
 
 
 def _worth(sentence: str) -> float:
-    """How likely a sentence says what the matter is."""
+    """Return how likely a sentence states the problem."""
     words = len(stems(sentence))
     if words == 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""The job that analyses conversations: a batch at a time, each written in one short transaction."""
+"""The job that analyzes conversations in batches, each written in one short transaction."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from .store import ConversationRow, NewCluster, NewIssue
 
 BATCH = 500
 MAX_CLUSTERS = 20_000
-"""Clusters that issues are compared with: those that changed last."""
+"""Clusters that issues are compared with: the most recently changed ones."""
 _EXAMPLES = 30
-"""Issues that a cluster is described by."""
+"""Issues used to describe a cluster."""
 
 
 class Moved(Exception):
-    """A conversation, or what is known of all of them, was changed meanwhile: the batch is to be done again."""
+    """Raised if a conversation, or the clustering, changed in the meantime: the batch must be repeated."""
 
 
 class _Batch(Struct):
@@ -41,7 +41,7 @@ class _Batch(Struct):
 
 @job(JOB, seconds=1800)
 def analyse_conversations(context: Context, organization_id: str) -> None:
-    """Analyses whatever waits in an organization."""
+    """Analyze the pending conversations of an organization."""
     with context.db.read() as tx:
         embedder = find_embedder(context, tx, organization_id, None)
     scale = read_scale(embedder)
@@ -61,7 +61,7 @@ def analyse_conversations(context: Context, organization_id: str) -> None:
         texts = [issue.text for issues in found for issue in issues]
         meanings = read_meanings(embedder, texts)
         if meanings is None:
-            # What fails once is not waited for again in each batch.
+            # After one failure, don't wait for it again in each batch.
             embedder = None
         with context.db.read() as tx:
             batch = _analyse(tx, clustering, waiting, found, meanings or [None] * len(texts))
@@ -101,8 +101,8 @@ def _analyse(
     issues: Sequence[Sequence[Issue]],
     meanings: Sequence[Meaning | None],
 ) -> _Batch:
-    """The issues of a batch with the clusters that they join. ``issues``: of each conversation; ``meanings``: of each
-    issue. Writes nothing."""
+    """Return the issues of a batch with the clusters that they join. ``issues``: of each conversation;
+    ``meanings``: of each issue. Writes nothing."""
     kept = store.list_issue_ids(tx, [row.id for row in conversations])
     found: list[tuple[NewIssue, Issue]] = []
     for row, own in zip(conversations, issues, strict=True):
@@ -121,7 +121,7 @@ def _analyse(
         if near is None:
             begun[new.cluster_id] = at
         clustering.join(new.cluster_id, counted[at], meanings[at])
-    # What came before anything like it is looked at once more.
+    # Compare issues again that came before anything similar.
     for cluster_id, at in begun.items():
         if clustering.sizes[cluster_id] == 1:
             clustering.dissolve(cluster_id)
@@ -137,7 +137,7 @@ def _described(
     conversations: Sequence[ConversationRow],
     found: Sequence[tuple[NewIssue, Issue]],
 ) -> list[NewCluster]:
-    """The clusters that the issues of a batch joined, as they are to be stored."""
+    """Return the clusters that the issues of a batch joined, ready to be stored."""
     joined: dict[str, list[Issue]] = {}
     for new, issue in found:
         joined.setdefault(new.cluster_id, []).append(issue)
@@ -163,7 +163,7 @@ def _write(
     batch: _Batch,
     embedder: Embedder | None,
 ) -> None:
-    """Raises Moved."""
+    """Write a batch. Raises Moved."""
     if not store.write_vocabulary(tx, organization_id, version, clustering.issues, clustering.words):
         raise Moved
     if not store.set_processed(tx, batch.conversations):

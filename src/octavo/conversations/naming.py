@@ -1,8 +1,7 @@
-"""Titles and summaries by a language model, where one is set: of issues, and of clusters once they have doubled.
+"""Titles and summaries from a language model, if one is configured: of issues, and of clusters whenever they have
+doubled.
 
-Analysis has given all of them words already, and goes on when the model does not: what it is not asked for today, or
-gets wrong, keeps these.
-"""
+Analysis has already given all of them texts, which stay if the model is out of budget or fails."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from .kinds import Part
 
 JOB = "nameConversations"
 _AT_ONCE = 10
-"""Issues or clusters that a model is asked for in one call."""
+"""Issues or clusters in one call of a model."""
 _TEXT = 2000
 """Characters of a conversation that it reads."""
 _EXAMPLES = 12
@@ -43,7 +42,7 @@ class Name(Struct, frozen=True):
 
 
 def name_later(tx: Transaction, context: Context, organization_id: str) -> None:
-    """Has a model give names to what has none of it, where one is set."""
+    """Schedule naming of everything that the model hasn't named yet, if a model is configured."""
     if find_model(context, tx, organization_id, None) is not None:
         key = f"{JOB}:{organization_id}"
         enqueue(tx, JOB, organization=organization_id, key=key, organization_id=organization_id)
@@ -51,7 +50,7 @@ def name_later(tx: Transaction, context: Context, organization_id: str) -> None:
 
 @job(JOB, seconds=1800)
 def name_conversations(context: Context, organization_id: str) -> None:
-    """Names issues, then clusters, until all are named or the model fails; the next analysis begins again there."""
+    """Name issues, then clusters, until all are named or the model fails; the next analysis continues from there."""
     with context.db.read() as tx:
         model = find_model(context, tx, organization_id, None)
     if model is None:
@@ -60,7 +59,7 @@ def name_conversations(context: Context, organization_id: str) -> None:
         while _name_issues(context, model) or _name_clusters(context, model):
             deadlines.check()
     except (ModelFailed, TooManyRequests):
-        # Why, the log of calls says.
+        # The log of calls has the reason.
         return
 
 
@@ -105,7 +104,7 @@ def _name_clusters(context: Context, model: Model) -> bool:
 
 
 def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, Name]:
-    """The names that a model gives; those that it leaves out or gets wrong are missing. Raises as Model.complete."""
+    """Return the names that a model gives, without missing and invalid ones. Raises as Model.complete."""
     numbers = {str(number): id for number, id in enumerate(texts, 1)}
     name = {
         "type": "object",

@@ -1,4 +1,4 @@
-"""What people changed in a space that follows, learned as their word for texts of the source."""
+"""Learning from people's edits in a translated space: they become the preferred translations of the source texts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .store import PartRow, TranslationRow
 
 
 def learn(context: Context, row: TranslationRow, known: Mapping[str, PartRow]) -> None:
-    """Remembers what people changed in the texts that the last run wrote. What they wrote for a text that the source
-    changed since is nobody's word for the new one."""
+    """Remember people's edits of the texts that the last run wrote. Edits of texts whose source has changed since
+    don't apply to the new source."""
     with context.db.read() as tx:
         state = main_state(tx, row.space_id)
         pages = {page.id: page for page in list_pages(tx, state)}
@@ -37,12 +37,12 @@ def learn(context: Context, row: TranslationRow, known: Mapping[str, PartRow]) -
 
 
 def texts_of(source: str) -> list[str]:
-    """The texts of a page file, as ``segments`` gives them."""
+    """Return the texts of a page file, as ``segments`` does."""
     return [segment.text for segment in segments(read(split_page(source)[2]))]
 
 
 def changed_by_people(source: list[str], written: list[str], now: list[str]) -> dict[str, str]:
-    """By text of the source, what somebody put in the place of its translation ``written``."""
+    """Return people's replacements for the translations ``written``, by source text."""
     if len(source) != len(written):
         return {}
     learned: dict[str, str] = {}
@@ -53,7 +53,7 @@ def changed_by_people(source: list[str], written: list[str], now: list[str]) -> 
 
 
 def changed_fields(part: PartRow, page: Page) -> dict[str, str]:
-    """By field of the source's page, what somebody put in the place of its translation."""
+    """Return people's replacements for translated fields, by field of the source's page."""
     written = part.written.page
     if written is None:
         return {}

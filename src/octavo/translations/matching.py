@@ -1,4 +1,4 @@
-"""Texts of the memory that are nearly the same: shown to people who translate, with how near they are."""
+"""Similar texts in the memory, shown to translators with their similarity."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .store import TranslationRow
 
 MAX_MATCHES = 10
 NEAR = 0.5
-"""The score from which a text is near."""
+"""Minimum score of similar texts."""
 _CANDIDATES = 60
 
 
 class Match(Struct, frozen=True):
-    """``score``: as ``nearness`` says."""
+    """Similar text. ``score``: as returned by ``nearness``."""
 
     source: str
     target: str
@@ -28,8 +28,8 @@ class Match(Struct, frozen=True):
 
 
 def find_matches(tx: Transaction, org: OrgAccess, row: TranslationRow, text: str) -> list[Match]:
-    """The texts nearest to this one, of the memory of a translation's languages and of spaces that the caller sees;
-    the nearest first, and of those what people wrote."""
+    """Return the most similar texts of the memory for a translation's languages, from spaces that the caller can
+    see; most similar first, and among equals those that people wrote."""
     found = []
     for entry in store.list_alike(tx, org, row.source_language, row.language, signs(text), _CANDIDATES):
         score = nearness(text, entry.source)

@@ -1,8 +1,7 @@
-"""What a run made, merged into the space that follows as a change request is: what people wrote there stays.
+"""Merging of a run's result into the translated space, like a change request: people's edits stay.
 
-Where both parted is what the last run made, so what differs from it in the space was changed by people. Where they and
-the source changed the same, what people wrote stays and is reported; it is reported until they change it again.
-"""
+The common base is the result of the last run, so differences from it in the space are people's edits. If they and
+the source changed the same place, people's text stays and is reported, until they edit it again."""
 
 from __future__ import annotations
 
@@ -33,11 +32,11 @@ from .segments import readable
 from .store import PartRow, TranslationRow
 
 SHOWN = 120
-"""Characters of a text that a problem shows."""
+"""Characters of a text shown in a problem."""
 
 
 class Made(Struct):
-    """What a run made so far. ``bodies``: texts to be stored. ``gone``: parts that the source has no more."""
+    """Result of a run so far. ``bodies``: texts to store. ``gone``: parts that were deleted from the source."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
@@ -49,7 +48,7 @@ class Made(Struct):
 
 
 class Merging(Struct, frozen=True):
-    """What a revision of the space has to write, and the parts as they are to be kept."""
+    """What a revision of the space must write, and the parts to store."""
 
     changes: Changes
     bodies: list[str]
@@ -61,7 +60,8 @@ class Merging(Struct, frozen=True):
 def merge_made(
     tx: Transaction, row: TranslationRow, state: State, known: Mapping[str, PartRow], made: Made
 ) -> Merging:
-    """``state``: the space as it is. ``known``: what the last run made. The texts of ``made`` are stored."""
+    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the last run.
+    The texts of ``made`` are stored."""
     before = revision_state(tx, row.space_id, row.revision)
     page_ids, item_ids = [*made.pages, *made.gone], [*made.items, *made.gone]
     pages, items = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)
@@ -69,10 +69,10 @@ def merge_made(
         {**find_pages(tx, before, page_ids), **_pages_made(known, page_ids)},
         {**find_items(tx, before, item_ids), **_items_made(known, item_ids)},
     )
-    # What is gone is either a page or an item, and may be neither in the space by now.
+    # A deleted part is either a page or an item, and may already be missing in the space.
     page_ids = [id for id in page_ids if id in pages or id in base.pages or id in made.pages]
     item_ids = [id for id in item_ids if id in items or id in base.items or id in made.items]
-    # None of an id means that it is not there; without an entry it would be untouched.
+    # None for an id means that it doesn't exist; without an entry it would be unchanged.
     ours = Versions({id: pages.get(id) for id in page_ids}, {id: items.get(id) for id in item_ids})
     theirs = Versions(
         {id: made.pages.get(id) for id in page_ids}, {id: made.items.get(id) for id in item_ids}
@@ -97,7 +97,7 @@ def merge_made(
 
 
 def _pages_made(known: Mapping[str, PartRow], ids: Sequence[str]) -> dict[str, Page]:
-    """Pages as the last run made them."""
+    """Return pages as the last run made them."""
     return {
         id: replace(part.written.page, body=part.body)
         for id in ids
@@ -114,7 +114,7 @@ def _items_made(known: Mapping[str, PartRow], ids: Sequence[str]) -> dict[str, I
 
 
 def _with_children_at_top(tx: Transaction, state: State, sides: Sides, gone: Sequence[str]) -> Sides:
-    """Pages that people added below one that the source has no more are at the top then."""
+    """Move pages that people added under a deleted page to the top level."""
     children = [page for page in list_children(tx, state, gone) if page.id not in sides.main.pages]
     here = {page.id: page for page in children}
     moved = {page.id: replace(page, parent=None) for page in children}
@@ -128,7 +128,7 @@ def _with_children_at_top(tx: Transaction, state: State, sides: Sides, gone: Seq
 def _outdated(
     tx: Transaction, part: PartRow, old: PartRow, after: Versions, texts: Mapping[str, str]
 ) -> dict[str, str]:
-    """By text of the source that was changed, what people wrote for the one before it, which stays."""
+    """Return people's translations of former source texts, which stay, by the new source text."""
     found: dict[str, str] = {}
     page, item = after.pages.get(part.part_id), after.items.get(part.part_id)
     body = page.body if page is not None else item.content if item is not None else None
@@ -151,7 +151,7 @@ def _outdated(
 
 
 def _name(part_id: str, *sides: Versions) -> str:
-    """What problems call a page or item."""
+    """Return the name of a page or item in problems."""
     for side in sides:
         if (page := side.pages.get(part_id)) is not None:
             return page.file_path or page.slug
@@ -161,25 +161,25 @@ def _name(part_id: str, *sides: Versions) -> str:
 
 
 def _kept(name: str, text: str) -> Problem:
-    said = f"“{readable(text)[:SHOWN]}”: the source was changed; what people wrote for it before stays"
+    said = f"“{readable(text)[:SHOWN]}”: the source has changed; people's translation of the former text was kept"
     return Problem(name, 0, "kept_by_people", said)
 
 
 def _problem(conflict: Conflict, sides: Sides) -> Problem:
-    """What is to be said of a place that people and the source both changed."""
+    """Return the problem for a place that people and the source both changed."""
     name = _name(conflict.id, sides.main, sides.change)
     if conflict.kind == "deleted":
         said = (
-            "the source has this no more; it stays because people changed it"
+            "deleted from the source, but kept because people edited it"
             if conflict.theirs is None
-            else "people removed this; it is there again because the source was changed"
+            else "deleted by people, but restored because the source has changed"
         )
         return Problem(name, 0, "kept_by_people", said)
     if conflict.theirs is None:
         return Problem(
-            name, 0, "kept_by_people", f"“{str(conflict.ours)[:SHOWN]}” is in the source no more; it stays"
+            name, 0, "kept_by_people", f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source, but kept"
         )
     if conflict.kept == "theirs":
-        said = f"“{str(conflict.theirs)[:SHOWN]}”: people removed this; it is there again because the source was changed"
+        said = f"“{str(conflict.theirs)[:SHOWN]}”: deleted by people, but restored because the source has changed"
         return Problem(name, 0, "kept_by_people", said)
     return _kept(name, str(conflict.theirs))

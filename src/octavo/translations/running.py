@@ -1,10 +1,9 @@
-"""The job of a translation's run: what changed at the source is translated, and becomes one revision.
+"""The job that runs a translation: changes of the source are translated and become one revision.
 
-A run looks at every page of the source and works on those that differ from what the last run saw. What people wrote
-into the space that follows is learned first: it goes into the memory as a person's word, which no machine changes. What
-the run made is then merged into the space as a change request is (``merging.py``). A process killed at any point has
-remembered what it translated; the next attempt finds it there.
-"""
+A run compares every page of the source with what the last run saw and processes those that differ. It first learns
+people's edits in the translated space: the memory stores them as human translations, which machines never
+overwrite. Then it merges its result into the space like a change request (``merging.py``). A process killed at any
+point has already stored its translations; the next attempt finds them."""
 
 from __future__ import annotations
 
@@ -43,11 +42,11 @@ _TELL_EVERY = 0.5
 
 
 class Cancelled(Exception):
-    """The run was cancelled, or another one began: whatever it did is to be dropped."""
+    """Raised if the run was canceled or another one started: its result must be dropped."""
 
 
 class _Source(Struct, frozen=True):
-    """What is to be translated of the source: pages, and items (reusable contents are translated, others copied)."""
+    """Content of the source: pages, and items (reusable contents are translated, others copied)."""
 
     pages: dict[str, Page]
     items: dict[str, Item]
@@ -55,7 +54,7 @@ class _Source(Struct, frozen=True):
 
 @job(JOB, attempts=4, seconds=SECONDS)
 def run_translation(context: Context, translation: str, run: str) -> None:
-    """Brings a translation up to its source. What is wrong with the source, the space or the rights ends the run."""
+    """Update a translation to its source. Problems with the source, the space, or permissions end the run."""
     with context.db.write() as tx:
         begun = store.begin_run(tx, translation, run)
     if begun is None:
@@ -96,7 +95,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
     made.gone = [part_id for part_id in known if part_id not in source.pages and part_id not in source.items]
     untranslated = _count_missing(known, made)
     with context.db.write() as tx:
-        # Merging reads them, and the next run too, whatever becomes of them in this one.
+        # This run's merge and the next run need them, whatever happens to this run.
         put_bodies(tx, made.bodies)
     merging: Merging
 
@@ -115,7 +114,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         )
         if not ended:
             raise Cancelled
-        # Rights count in the moment of the revision: translating took a while.
+        # Check access at the time of the revision: translating takes a while.
         space_access(tx, actor, Can.VIEW, row.source_id)
         space_access(tx, actor, Can.EDIT, row.space_id)
         store.put_parts(tx, row.id, merging.parts, made.gone)
@@ -136,8 +135,8 @@ def _notice(untranslated: int, has_model: bool) -> str | None:
     if not untranslated:
         return None
     texts = "1 text is" if untranslated == 1 else f"{untranslated} texts are"
-    why = "" if has_model else " No language model is set: only the memory and the glossary were used."
-    return f"{texts} in the source language.{why}"
+    why = "" if has_model else " No language model is configured: only the memory and the glossary were used."
+    return f"{texts} still in the source language.{why}"
 
 
 def _read_source(tx: Transaction, space_id: str) -> _Source:
@@ -149,7 +148,7 @@ def _read_source(tx: Transaction, space_id: str) -> _Source:
 
 
 def _seen(part: Page | Item, manner: str) -> str:
-    """A hash of all that the source says of a page or item, but for when, and of what models are told of the manner."""
+    """Return a hash of everything in a page or item except times, and of the style instructions to models."""
     plain = (
         replace(part, created_at=0, updated_at=0) if isinstance(part, Page) else replace(part, created_at=0)
     )
@@ -172,7 +171,7 @@ def _translate(
     known: Mapping[str, PartRow],
     translator: Translator,
 ) -> Made:
-    """Works on what the last run did not see as it is, could not translate wholly, or has to speak of again."""
+    """Process parts that changed since the last run, weren't completely translated, or must be reported again."""
     made = Made()
     manner = translator.manner
     parts: list[Page | Item] = [*source.pages.values(), *source.items.values()]
@@ -237,7 +236,7 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
 
 
 def _lines_of(part: Page | Item) -> dict[str, str]:
-    """The texts of a page that are outside of its body, by the name of their field."""
+    """Return the texts of a page outside its body, by field."""
     if not isinstance(part, Page):
         return {}
     return {name: line for name in ("title", "link_title", "description") if (line := getattr(part, name))}
@@ -263,13 +262,13 @@ def _body_of(part: Page | Item, text: str | None) -> Document:
 
 
 def _wanted(document: Document) -> list[TextToTranslate]:
-    """The texts of a document, each with the question whether a translation fits. Asking changes the
-    document, so it is read anew for what is written."""
+    """Return the texts of a document, each with a check whether a translation fits. Checking changes the document,
+    so parse it again before writing."""
     return [TextToTranslate(segment.text, segment.put) for segment in segments(document)]
 
 
 def _written(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
-    """The source of a part in the other language: what none of its texts are in stays byte for byte."""
+    """Return the translated source of a part: everything outside its texts stays byte for byte."""
     changed = False
     document = _body_of(part, text)
     for segment in segments(document):

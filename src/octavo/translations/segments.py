@@ -1,10 +1,9 @@
-"""The texts of a document that are translated, and nothing else of it.
+"""Translatable texts of a document, and nothing else of it.
 
-A text is the content of one block: a paragraph, a heading, a cell. What is in it besides words becomes numbered
-tags, ``<1>around text</1>`` for marks, links and notes, ``<2/>`` for code, expressions, images and whatever else must
-not change. A translation is taken only when it has the same tags, properly nested; so all of a document but its texts
-is the same before and after, whoever translates.
-"""
+A text is the content of one block: a paragraph, a heading, a cell. Everything in it besides words becomes numbered
+tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and whatever else
+must not change. A translation is accepted only if it has the same tags, properly nested; so everything in a
+document except its texts stays the same, whoever translates."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|\$?\{[\w.-]+\}|%(?:\(\w+
 _LETTER = re.compile(r"[^\W\d_]")
 _CLOSED = frozenset(["code", "prompt", "unknown", "math", "swagger", "openapi-operation", "openapi-schemas",
                      "openapi-webhook", "integration", "embed"])  # fmt: skip
-"""Blocks whose text is not for readers of a language, or not in the document."""
+"""Blocks whose text isn't translatable, or isn't in the document."""
 _FIELDS = {"tabs-item": "title", "image": "alt", "content-ref": "label"}
 """Blocks with a text in their data."""
 
@@ -31,24 +30,24 @@ Nodes = list[Any]
 
 
 class Segment(Struct):
-    """One text with its tags."""
+    """Text with its tags."""
 
     text: str
     replace: Callable[[str], bool]
 
     def put(self, translated: str) -> bool:
-        """Takes a translation; False, and nothing changes, when that has not the same tags and placeholders."""
+        """Insert a translation. Returns False without any change if its tags or placeholders differ."""
         return _fixed(translated) == _fixed(self.text) and self.replace(translated)
 
 
 def _fixed(text: str) -> list[str]:
-    """What programs read in a text: placeholders, addresses. In any order."""
+    """Return machine-readable parts of a text: placeholders, URLs. In any order."""
     return sorted(_PLACEHOLDER.findall(text))
 
 
 def segments(document: Document) -> list[Segment]:
-    """The texts of a document, in reading order; those without a word to translate are left out. Anchors of headings
-    are fixed as they are, so that links to them go on working."""
+    """Return the texts of a document, in reading order, without those that have no words. Anchors of headings are
+    fixed, so that links to them keep working."""
     anchors = place_ids(document)
     found: list[Segment] = []
     for block in _blocks(document):
@@ -76,7 +75,7 @@ def _blocks(document: Document) -> Iterator[Block]:
 
 
 def edited(document: Document) -> None:
-    """Says that every block is to be written anew, because some of its texts changed."""
+    """Mark every block to be written again, because some of its texts changed."""
     for block in document.nodes:
         block.source = None
 
@@ -122,7 +121,7 @@ def _of_nodes(block: Block, anchor: str | None) -> Segment:
 
 
 def _serialize(nodes: Nodes, parts: list[Any]) -> str:
-    """The text; ``parts`` gets what each number stands for."""
+    """Return the text with numbered tags; ``parts`` gets what each number stands for."""
     out: list[str] = []
     for node in nodes:
         if isinstance(node, Text):
@@ -145,7 +144,7 @@ def _serialize(nodes: Nodes, parts: list[Any]) -> str:
 
 
 def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
-    """The nodes of a translation; None when it has not each tag once, as it was, inside what it was inside of."""
+    """Return the nodes of a translation; None unless it has each tag once, of the same kind and nested as before."""
     stack: list[tuple[int, Nodes]] = [(0, [])]
     seen: set[int] = set()
     at = 0
@@ -185,7 +184,7 @@ def _has_text(part: Any) -> bool:
 
 
 def _around(part: Any, inside: Nodes) -> Any:
-    """A part with other nodes inside; None where it cannot have them."""
+    """Return a part with other nodes inside; None if it can't contain them."""
     if isinstance(part, Inline):
         return Inline(part.type, part.data, _merged(inside), part.fragments, part.key)
     if any(not isinstance(node, Text) or len(node.leaves) > 1 or node.leaves[0].marks for node in inside):
@@ -200,7 +199,7 @@ def _add_text(nodes: Nodes, text: str) -> None:
 
 
 def _merged(nodes: Nodes) -> Nodes:
-    """Neighbouring texts as one, as they are read."""
+    """Merge adjacent text nodes, as a reader creates them."""
     found: Nodes = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):
@@ -225,25 +224,23 @@ def _unescape(text: str) -> str:
 
 
 def unprotected(text: str) -> str:
-    """What of a text is in a language.
+    """Return the words of a text, without tags and machine-readable parts.
 
     >>> unprotected("Now <1>open</1> https://example.com/login {name}")
-    'Now open  '
-    """
+    'Now open  '"""
     return _unescape(_PLACEHOLDER.sub("", _TAG.sub("", text)))
 
 
 def readable(text: str) -> str:
-    """A text as people read it: ``…`` for what is not translated.
+    """Return a text for people, with ``…`` in place of untranslatable parts.
 
     >>> readable("Run <1/> in <2>the &lt;root&gt;</2>.")
-    'Run … in the <root>.'
-    """
+    'Run … in the <root>.'"""
     return _unescape(_TAG.sub(lambda tag: "…" if tag[3] else "", text))
 
 
 def skeleton(document: Document) -> Any:
-    """Everything of a document but its texts, to compare two by; what a translation must leave as it was."""
+    """Return everything in a document except its texts, which a translation must not change, for comparisons."""
     return [_bones(block) for block in document.nodes]
 
 
@@ -265,7 +262,7 @@ def _bones(node: Any) -> Any:
             }
     inside = node.nodes if node.type not in _CLOSED else []
     below = [_bones(child) for child in inside]
-    # Words may be in another order, and with them what is among them.
+    # Words can be in another order, and with them the nodes between them.
     kept = sorted((bone for bone in below if bone is not None), key=repr) if _is_text(node) else below
     return (node.type, sorted(data.items(), key=repr), kept, [_bones(child) for child in node.fragments])
 

@@ -1,4 +1,4 @@
-"""What the tables of translations are."""
+"""Declarations of the tables of translations."""
 
 from __future__ import annotations
 
@@ -42,11 +42,12 @@ declare(
 
 
 def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Raises PreconditionFailed for a space that others follow: they would stay behind, and end without a word."""
+    """Raise PreconditionFailed for a space with translations, which would be left behind and end silently."""
     languages = list_languages(tx, space_id)
     if languages:
         raise PreconditionFailed(
-            f"This space is translated into {', '.join(languages)}. Delete its translations first; their spaces stay."
+            f"This space is translated into {', '.join(languages)}. Delete its translations first; "
+            "their spaces are kept."
         )
     remove_of_space(tx, space_id)
 

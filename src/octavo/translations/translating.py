@@ -1,8 +1,7 @@
-"""From texts to their translations: out of the memory, the glossary, or a model; what none of them has stays.
+"""Translation of texts from the memory, the glossary, or a model; all others stay in the source language.
 
-A model is sent texts with tags and has to give them back with the same tags; a text that it gets wrong is sent once
-more by itself, and then left in the source language and reported.
-"""
+A model gets texts with tags and must return them with the same tags. A text with a wrong answer is sent once more
+by itself; if that fails, it stays in the source language and is reported."""
 
 from __future__ import annotations
 
@@ -25,11 +24,11 @@ from .store import TranslationRow
 
 _CHARACTERS = 6000
 _TEXTS = 40
-"""Of one request: what a model gets right more surely than a whole page."""
+"""Texts per request, fewer than a page, because models make fewer mistakes then."""
 _TERMS = 60
-_MISSING = "the model answered without a translation of it"
-_REFUSED = "the translation has other tags or placeholders than the text"
-_FOREIGN = "the translation is in another language"
+_MISSING = "the model's answer doesn't contain a translation of it"
+_REFUSED = "the translation has different tags or placeholders than the text"
+_FOREIGN = "the translation is in the wrong language"
 _ADDRESS = {
     "formal": "Address the reader formally, where the language makes a difference.",
     "informal": "Address the reader informally, as a friend, where the language makes a difference.",
@@ -39,14 +38,14 @@ Accepts = Callable[[str], bool]
 
 
 class TextToTranslate(Struct, frozen=True):
-    """A text to translate; ``accepts`` says whether a translation fits where the text is."""
+    """Text to translate; ``accepts`` returns whether a translation fits at the text's place."""
 
     text: str
     accepts: Accepts
 
 
 class Translator(Struct):
-    """Translations for one run. ``failed``: why the model is asked no more."""
+    """Translations for one run. ``failed``: why the model is no longer called."""
 
     context: Context
     translation: TranslationRow
@@ -55,8 +54,8 @@ class Translator(Struct):
     failed: str | None = None
 
     def translate(self, wanted: Sequence[TextToTranslate]) -> tuple[dict[str, str], dict[str, str]]:
-        """The translations by text, and why other texts have none. What a model says is remembered at once, so that
-        a run that is cut off begins where it was."""
+        """Return the translations by text, and why other texts have none. A model's translations are remembered
+        immediately, so that an interrupted run continues where it stopped."""
         row = self.translation
         with self.context.db.read() as tx:
             known = store.recall(
@@ -84,29 +83,29 @@ class Translator(Struct):
                     with self.context.db.write() as tx:
                         store.remember(tx, row, made, "machine", manners)
         for text, each in rest.items():
-            # In another manner is better than in another language.
+            # The wrong style is better than the wrong language.
             if text not in found and text in known and each.accepts(known[text].target):
                 found[text] = known[text].target
         return found, {
-            text: reasons.get(text, self.failed or "no language model is set")
+            text: reasons.get(text, self.failed or "no language model is configured")
             for text in rest
             if text not in found
         }
 
     @property
     def manner(self) -> str:
-        """What models are told of the manner of all texts, as a hash; '' for nothing."""
+        """Return a hash of the general style instructions to models; '' if there are none."""
         formality, words = self.translation.formality, dict(self.glossary)
         return store.fingerprint(f"{formality}\n{words}") if words or formality != "default" else ""
 
     def _manner(self, text: str) -> str:
-        """What the model is told of the manner of this text; '' for nothing."""
+        """Return a hash of the style instructions to the model for this text; '' if there are none."""
         formality = self.translation.formality
         terms = self._terms(text)
         return store.fingerprint(f"{formality}\n{terms}") if terms or formality != "default" else ""
 
     def _terms(self, text: str) -> list[tuple[str, str]]:
-        """The words of the glossary in a text."""
+        """Return the glossary's words in a text."""
         folded = text.lower()
         return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
 
@@ -120,7 +119,7 @@ class Translator(Struct):
         return found
 
     def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
-        """Those translations of a batch that fit; ``reasons`` gets why others do not."""
+        """Return the translations of a batch that fit; ``reasons`` gets why others don't."""
         if self.model is None or self.failed is not None:
             return {}
         names = {str(number): each for number, each in enumerate(batch, 1)}
@@ -188,7 +187,7 @@ def _batches(wanted: Iterable[TextToTranslate]) -> Iterable[list[TextToTranslate
 
 
 def _read(said: str) -> dict[str, Any]:
-    """The JSON object in an answer; nothing where there is none."""
+    """Return the JSON object in an answer; empty if there is none."""
     begin, end = said.find("{"), said.rfind("}")
     try:
         found = msgspec.json.decode(said[begin : end + 1])
@@ -198,5 +197,5 @@ def _read(said: str) -> dict[str, Any]:
 
 
 def _is_left(text: str, translated: str) -> bool:
-    """Whether a text of some length came back as it was, which is no translation."""
+    """Return whether a longer text came back unchanged, which is no translation."""
     return translated.strip() == text.strip() and len(content_words(unprotected(text))) > 5
