@@ -146,7 +146,7 @@ def test_who_may_not_see_the_page_calls_nothing(world: World, make: Any, api: An
         f"http://{api.host}/v1/pets/p",
     ):
         said, wrong = shop.use("call_operation", {**arguments, "address": other})
-        assert wrong and "no operation at this address" in said
+        assert wrong and "no operation at this URL" in said
     answer = world.call("admin", "PATCH", shop.path, json={"visibility": "share-link"})
     assert answer.is_success, answer.text
     closed = shop.message("tools/call", {"name": "call_operation", "arguments": arguments})

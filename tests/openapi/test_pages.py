@@ -1194,7 +1194,7 @@ def test_agents_list_operations_and_have_one_explained(
     )
     assert "**POST** `https://" in explained and "Body" in explained and "curl" in explained
     assert "Remove a pet" not in explained and "listPets" not in explained
-    assert "no operation at this address" in beside and "no operation at this address" in nothing
+    assert "no operation at this URL" in beside and "no operation at this URL" in nothing
     # One that is called like the page that it is on.
     text = (Path(__file__).parents[1] / "pets.yaml").read_text().replace("Add a pet", "pets")
     processed(world, "pets", {"text": text})
@@ -1231,7 +1231,7 @@ def test_agents_are_told_of_no_operation_that_their_visitor_is_not_shown(
         ("explain_operation", {"address": shop.base + withheld}),
     )
     assert told[0] == told[1] == "No matching operations."
-    assert all("no operation at this address" in text for text in told[2:])
+    assert all("no operation at this URL" in text for text in told[2:])
     (explained,) = open_shop.use(("explain_operation", {"address": address}))
     assert "curl" in explained
     # Nor are browsers, of the operations or of the specification as a whole.

@@ -127,7 +127,7 @@ def test_what_is_told_is_signed(world: World, server: HTTPServer) -> None:
 
 def test_who_did_not_hear_it_is_told_again(world: World, server: HTTPServer) -> None:
     Heard.status = 500
-    with pytest.raises(Unavailable, match="answers 500"):
+    with pytest.raises(Unavailable, match="responded with status 500"):
         notifying.tell_renderers(
             context_with(world, server), world.home["organizationId"], world.home["spaceId"]
         )
