@@ -756,7 +756,7 @@ def _operations(options: argparse.Namespace) -> int:
 def _compare_descriptions(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .openapi import Description, compare, compile_description
+    from .openapi import ApiDescription, compare, compile_description
 
     found = []
     for path in (options.old, options.new):
@@ -772,7 +772,7 @@ def _compare_descriptions(options: argparse.Namespace) -> int:
             print(f"octavo: {where}: {error.pointer}: {error.message}", file=sys.stderr)
         if compiled.errors:
             return WRONG_USAGE
-        found.append(Description(msgspec.json.decode(compiled.document)))
+        found.append(ApiDescription(msgspec.json.decode(compiled.document)))
     changes = compare(*found)
     if options.json:
         print(msgspec.json.encode(changes).decode())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from octavo.errors import BadRequest, OctavoError
 from octavo.insights import EventQueue
-from octavo.openapi import Description, Values, fill, prepare
+from octavo.openapi import ApiDescription, CallValues, fill, prepare
 from set_clock import SetClock
 from world import World
 
@@ -269,8 +269,8 @@ def test_insights_count_it_without_what_was_sent(world: World, make: Any) -> Non
 # --- values, without a site -----------------------------------------------------------------------------------
 
 
-def asked_of(parameters: list[dict[str, Any]], **content: Any) -> tuple[Description, Any]:
-    description = Description(description_of("api.test"))
+def asked_of(parameters: list[dict[str, Any]], **content: Any) -> tuple[ApiDescription, Any]:
+    description = ApiDescription(description_of("api.test"))
     operation = description.operations["get /pets/{petId}"]
     operation.data["parameters"] = [
         {"name": "petId", "in": "path", "required": True, "schema": {"type": "string"}},
@@ -284,7 +284,7 @@ def asked_of(parameters: list[dict[str, Any]], **content: Any) -> tuple[Descript
 def url_of(parameters: list[dict[str, Any]], **values: Any) -> str:
     asked = asked_of(parameters)
     given = {"path": {"petId": "p"}, **values}
-    return prepare(*asked, fill(*asked, Values(**given))).url.removeprefix("http://api.test/v1/pets/")
+    return prepare(*asked, fill(*asked, CallValues(**given))).url.removeprefix("http://api.test/v1/pets/")
 
 
 LIST, OBJECT = {"type": "array"}, {"type": "object"}
@@ -320,7 +320,7 @@ def test_values_are_written_as_their_style_says(
     if place == "path":
         asked = asked_of([])
         asked[1].data["parameters"] = [{"name": "petId", "in": "path", "required": True, **more}]
-        url = prepare(*asked, fill(*asked, Values(path={"petId": value}))).url
+        url = prepare(*asked, fill(*asked, CallValues(path={"petId": value}))).url
         assert url == f"http://api.test/v1/pets/{written}"
     else:
         assert url_of([{"name": "of", "in": place, **more}], query={"of": value}) == written
@@ -343,7 +343,7 @@ def test_values_are_written_as_their_style_says(
 )  # fmt: skip
 def test_bodies(kinds: list[str], given: dict[str, Any], kind: str | None, sent: bytes | None) -> None:
     asked = asked_of([], kinds=kinds)
-    values = Values(path={"petId": "p"}, **given)
+    values = CallValues(path={"petId": "p"}, **given)
     if sent is None:
         with pytest.raises(BadRequest):
             prepare(*asked, fill(*asked, values))
@@ -359,10 +359,10 @@ def test_a_server_is_named_by_its_address() -> None:
         {"url": "https://{t}.pets.test/v1/", "variables": {"t": {"default": "demo"}}},
     ]
     for server in ("https://{t}.pets.test/v1/", "https://demo.pets.test/v1"):
-        values = Values(server=server, variables={"t": "acme"}, path={"petId": "p"})
+        values = CallValues(server=server, variables={"t": "acme"}, path={"petId": "p"})
         assert prepare(*asked, fill(*asked, values)).url == "https://acme.pets.test/v1/pets/p"
     with pytest.raises(BadRequest, match=r"https://a\.test"):
-        fill(*asked, Values(server="https://evil.pets.test/v1", path={"petId": "p"}))
+        fill(*asked, CallValues(server="https://evil.pets.test/v1", path={"petId": "p"}))
 
 
 JSON = st.recursive(
@@ -387,7 +387,7 @@ def test_no_value_is_more_than_a_value(path: Any, query: dict[str, Any], body: A
     asked[1].data["parameters"][0]["schema"] = {"type": kind}
     try:
         values = msgspec.convert(
-            {"path": {"petId": path}, "query": {**query, "of": body}, "body": body}, Values
+            {"path": {"petId": path}, "query": {**query, "of": body}, "body": body}, CallValues
         )
         made = prepare(*asked, fill(*asked, values))
     except OctavoError:

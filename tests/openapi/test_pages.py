@@ -28,14 +28,14 @@ from octavo.core.pages import slugify
 from octavo.kit.db import Transaction
 from octavo.openapi import words
 from octavo.openapi.changelog import Release, draw_changelog
-from octavo.openapi.comparing import Change
-from octavo.openapi.description import Description, Operation
+from octavo.openapi.comparing import ApiChange
+from octavo.openapi.description import ApiDescription, DescribedOperation
 from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
 from octavo.openapi.models import draw_used_by
 from octavo.openapi.overview import draw_tags
 from octavo.openapi.pages import BLOCKS
 from octavo.openapi.trying import make_form
-from octavo.openapi.words import Words
+from octavo.openapi.words import ReferenceWords
 from octavo.printing.inputs import gather
 from octavo.printing.order import read_document
 from octavo.printing.store import PrintSubject
@@ -207,7 +207,7 @@ def test_the_overview_of_very_many_tags_stays_short() -> None:
     answer = {"responses": {"200": {"description": "It"}}}
     paths = {f"/{n}": {"get": {**answer, "tags": [f"Tag {n}"]}} for n in range(1_200)}
     tags = [{"name": f"Tag {n}", "description": f"<b>About</b> [{n}](#x). " * 90} for n in range(1_200)]
-    description = Description({"openapi": "3.1.0", "info": {}, "paths": paths, "tags": tags})
+    description = ApiDescription({"openapi": "3.1.0", "info": {}, "paths": paths, "tags": tags})
     blocks = draw_tags(description, lambda tag: {"kind": "url", "url": "https://example.com"})
     html = render(Document(nodes=blocks)).body
     assert html.count("<tr") == 1_002 and html.count("<tr", 0, html.index("<details")) == 81
@@ -324,7 +324,7 @@ def test_words_of_ours_are_in_the_language_of_the_site() -> None:
             "discriminator": {"propertyName": "kind"}, "additionalProperties": {"type": "string"}}}}},
         "responses": {"200": {"description": "It"}},
     }  # fmt: skip
-    description = Description({"paths": {"/a": {"get": operation}}})
+    description = ApiDescription({"paths": {"/a": {"get": operation}}})
     blocks = Drawer(description, folded=True).operation(description.operations["get /a"])
     used = {node.data["word"] for block in blocks for node in walk(block) if is_word(node)}
     words = {name.removeprefix("api_") for name in BlockLabels.__struct_fields__ if name.startswith("api_")}
@@ -347,7 +347,7 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
         return {"type": "object", "properties": {f"level{levels}": inside}}
 
     def text(schema: Any, *, folded: bool = True, many: bool = True, language: str = "en") -> str:
-        description = Description({"components": {"schemas": {"It": schema}}})
+        description = ApiDescription({"components": {"schemas": {"It": schema}}})
         blocks = Drawer(description, folded=folded, many=many).schemas(["It"])
         drawn = render(Document(nodes=blocks), Context(labels=catalogue()[language])).body
         return re.sub(r"<[^>]*>", "", unescape(drawn))
@@ -377,7 +377,7 @@ def test_what_is_left_out_is_counted_and_said_to_be_in_the_specification() -> No
     named = {f"example {n}": {"value": "x" * 15_000} for n in range(5)}
     long = {"type": "string", "enum": [f"value {n}" for n in range(3000)], "example": "x" * 30_000}
     ways = [{f"way{n}": []} for n in range(7)]
-    description = Description(
+    description = ApiDescription(
         {
             "info": {"title": "Shop"},
             "paths": {
@@ -429,7 +429,7 @@ def test_what_comes_again_on_a_page_is_linked_to() -> None:
         "schemas": schemas,
         "parameters": {"Node": {"type": "object", "properties": {"x": {}, "y": {}}}},
     }
-    description = Description({"openapi": "3.1.0", "info": {}, "paths": paths, "components": components})
+    description = ApiDescription({"openapi": "3.1.0", "info": {}, "paths": paths, "components": components})
     drawer = Drawer(description, folded=True, spec="pets")
 
     def shown(key: str) -> str:
@@ -510,14 +510,14 @@ def test_what_is_deep_is_there_for_who_asks(world: World, site, tmp_path: Path) 
 
 
 def test_a_schema_that_says_nothing_allows_any_value() -> None:
-    drawer = Drawer(Description({"components": {"schemas": {"It": {}}}}), folded=True)
+    drawer = Drawer(ApiDescription({"components": {"schemas": {"It": {}}}}), folded=True)
     assert render(Document(nodes=drawer.schemas(["It"], "It"))).body == "<p>any</p>"
 
 
 def test_a_line_is_not_folded_up() -> None:
     again = {"$ref": "#/components/schemas/It"}
     schema = {"type": "object", "properties": {"parent": again, "all": {"type": "array", "items": again}}}
-    drawer = Drawer(Description({"components": {"schemas": {"It": schema}}}), folded=True)
+    drawer = Drawer(ApiDescription({"components": {"schemas": {"It": schema}}}), folded=True)
     body = render(Document(nodes=drawer.schema(again))).body
     assert body.count("The same as It above.") == 2 and "<details" not in body
 
@@ -535,7 +535,9 @@ def test_how_the_first_lines_of_responses_and_bodies_are_shown() -> None:
             "404": {"description": "# Not there\n\nAt all."},
         },
     }
-    description = Description({"servers": [{"url": "https://a.test"}], "paths": {"/a": {"get": operation}}})
+    description = ApiDescription(
+        {"servers": [{"url": "https://a.test"}], "paths": {"/a": {"get": operation}}}
+    )
     body = unescape(
         render(
             Document(nodes=Drawer(description, folded=True).operation(description.operations["get /a"]))
@@ -593,7 +595,7 @@ TITLES = [
 @pytest.mark.parametrize(("summary", "id", "about", "title"), TITLES)
 def test_what_an_operation_is_called(summary: str, id: str, about: str, title: str) -> None:
     data = {"summary": summary, "operationId": id, "description": about}
-    operation = Operation("/pets/{pet}", "post", {}, data)
+    operation = DescribedOperation("/pets/{pet}", "post", {}, data)
     assert operation.title == title and len(title) <= 82
     assert operation.about == about if len(summary) < 80 else operation.about.startswith(operation.summary)
 
@@ -604,7 +606,7 @@ def test_what_an_operation_is_called(summary: str, id: str, about: str, title: s
 )
 def test_what_an_event_is_called(summary: str, title: str) -> None:
     data = {"summary": summary, "operationId": "onPetSold", "description": "More."}
-    assert Operation("petSold", "post", {}, data, webhook=True).title == title
+    assert DescribedOperation("petSold", "post", {}, data, webhook=True).title == title
 
 
 def test_examples_that_have_names_are_chosen() -> None:
@@ -615,7 +617,7 @@ def test_examples_that_have_names_are_chosen() -> None:
     }
     media = {"content": {"application/json": {"examples": named}}}
     data = {"requestBody": media, "responses": {"200": {"description": "It", **media}}}
-    description = Description({"paths": {"/a": {"post": data}}})
+    description = ApiDescription({"paths": {"/a": {"post": data}}})
     operation = description.operations["post /a"]
     page = render(Document(nodes=Drawer(description, folded=True).operation(operation))).body
     bodies = json.loads(unescape(re.findall(r'data-examples="([^"]*)"', page)[0]))
@@ -647,7 +649,7 @@ def test_the_parts_of_an_operation_are_in_the_outline() -> None:
         "responses": answers,
     }
     paths = {"/a/{id}": {"post": {"summary": "Make a", **said}, "put": {"summary": "Put a", **said}}}
-    description = Description({"paths": paths})
+    description = ApiDescription({"paths": paths})
     operation = description.operations["post /a/{id}"]
 
     def outline(title: str) -> list[tuple[str, str, int]]:
@@ -679,7 +681,7 @@ def test_each_field_has_an_address() -> None:
         },
         "responses": {"200": {"description": "Good", "content": {"application/json": {"schema": kind}}}},
     }
-    description = Description({"paths": {"/a": {"post": operation}}})
+    description = ApiDescription({"paths": {"/a": {"post": operation}}})
 
     def ids(title: str, *, many: bool = False) -> list[str]:
         drawer = Drawer(description, folded=True, many=many)
@@ -705,7 +707,7 @@ def is_word(node: Any) -> bool:
 def test_a_page_describes_each_way_to_authenticate_once() -> None:
     operation = {"security": [{"key": []}], "responses": {"200": {"description": "It"}}}
     scheme = {"type": "apiKey", "in": "header", "name": "X-Key", "description": "Ask us for one."}
-    description = Description(
+    description = ApiDescription(
         {"paths": {f"/{n}": {"get": operation} for n in range(3)}, "components": {"securitySchemes": {"key": scheme}}}
     )  # fmt: skip
     drawer = Drawer(description, folded=False)
@@ -849,7 +851,7 @@ def test_pages_are_called_in_the_language_of_their_space(world: World, site) -> 
 
 
 def test_every_language_has_all_words_of_computed_pages() -> None:
-    english = msgspec.to_builtins(Words())
+    english = msgspec.to_builtins(ReferenceWords())
     assert words.catalogue().keys() == catalogue().keys()
     for language, found in words.catalogue().items():
         for name, text in msgspec.to_builtins(found).items():
@@ -857,7 +859,7 @@ def test_every_language_has_all_words_of_computed_pages() -> None:
 
 
 def test_a_changelog_in_another_language() -> None:
-    changes = [Change("changed", False, "", "", f"Number {number}.") for number in range(302)]
+    changes = [ApiChange("changed", False, "", "", f"Number {number}.") for number in range(302)]
     release = Release("2.0", 1795305600000, changes)
     shown = to_text(Document(nodes=draw_changelog([release], "fr")))
     assert "2.0, 22 novembre 2026" in shown and "L’API" in shown and "2 de plus" in shown
@@ -1455,7 +1457,7 @@ def test_schemes_that_say_nonsense_are_bounded() -> None:
         {"$ref": "#/components/securitySchemes/scheme 5"},
     ]  # fmt: skip
     answer = {"security": [dict.fromkeys([*names, "gone"], ["s1", {}]), {"scheme 0": None}], "responses": {}}
-    description = Description(
+    description = ApiDescription(
         {
             "paths": {f"/{n}": {"get": answer} for n in range(2000)},
             "components": {"securitySchemes": {name: kinds[n % 6] for n, name in enumerate(names)}},

@@ -26,7 +26,7 @@ from octavo.admin.import_export import bring
 from octavo.errors import BadRequest, OctavoError
 from octavo.insights import EventQueue
 from octavo.kit import shares
-from octavo.openapi import Description, FilledForm, make_form, prepare
+from octavo.openapi import ApiDescription, FilledForm, make_form, prepare
 from octavo.openapi.trying import can_try, list_origins, token_origins
 from octavo.reader import reader_edge
 from octavo.reader.drawing import asset
@@ -401,8 +401,8 @@ def test_the_script_may_speak_to_the_servers(site: Site, api: Any) -> None:
 # --- the form and the request, without a site -----------------------------------------------------------------
 
 
-def tried(key: str = "get /pets/{petId}", **more: Any) -> tuple[Description, Any]:
-    description = Description(description_of("api.test", **more))
+def tried(key: str = "get /pets/{petId}", **more: Any) -> tuple[ApiDescription, Any]:
+    description = ApiDescription(description_of("api.test", **more))
     return description, description.operations[key]
 
 
@@ -557,7 +557,7 @@ def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
     whole = description_of("api.test") | more
     operation = whole["paths"]["/pets/{petId}"]["get"]
     operation["parameters"], operation["requestBody"] = parameters, body
-    description = Description(whole)
+    description = ApiDescription(whole)
     found = description.operations["get /pets/{petId}"]
     if can_try(description, found):
         msgspec.json.encode(make_form(description, found))

@@ -22,13 +22,13 @@ from octavo.printing import compiling, print_job
 from octavo.printing.fonts import Glyphs, coverage
 from octavo.printing.inputs import chosen_pages, image_kind
 from octavo.printing.order import (
-    Chapter,
     Contained,
-    Face,
     LinkedPage,
-    Look,
-    Order,
-    Result,
+    OrderLook,
+    PrintChapter,
+    PrintFace,
+    PrintOrder,
+    PrintResult,
     StoredFile,
     write_document,
 )
@@ -50,7 +50,7 @@ def png(width: int = 4, height: int = 4) -> bytes:
     )
 
 
-def order_of(folder: Path, texts: dict[str, str], **fields: Any) -> Order:
+def order_of(folder: Path, texts: dict[str, str], **fields: Any) -> PrintOrder:
     """An order of pages by their paths, their documents in the folder; files given as names are beside it."""
     images = {name: f"file-{n}" for n, name in enumerate(fields.pop("images", []))}
     pages = {f"{path}.md": f"id{n}" for n, path in enumerate(texts)}
@@ -70,11 +70,13 @@ def order_of(folder: Path, texts: dict[str, str], **fields: Any) -> Order:
     for number, text in enumerate(texts.values()):
         write_document(folder, number, rewrite(read(split_page(text)[2]), resolved))
     chapters = [
-        Chapter(id=pages[f"{path}.md"], kind="document", level=1, title=path.title()) for path in texts
+        PrintChapter(id=pages[f"{path}.md"], kind="document", level=1, title=path.title()) for path in texts
     ]
     places = [LinkedPage(id=chapter.id, title=chapter.title) for chapter in chapters]
     files = [StoredFile(id=id, name=name, image=name, size=9) for name, id in images.items()]
-    return Order(**{"title": "Handbook", "chapters": chapters, "places": places, "files": files, **fields})
+    return PrintOrder(
+        **{"title": "Handbook", "chapters": chapters, "places": places, "files": files, **fields}
+    )
 
 
 def code_of(folder: Path) -> str:
@@ -146,7 +148,7 @@ def test_pages_that_typst_refuses_are_printed_as_text(
     job = compiling.Compiling(tmp_path, order)
     write = job._setting._write_page
 
-    def break_some(number: int, chapter: Chapter) -> None:
+    def break_some(number: int, chapter: PrintChapter) -> None:
         write(number, chapter)
         if number in (2, 5):
             (tmp_path / f"p{number}.typ").write_text("#panic()")
@@ -297,11 +299,11 @@ def fonts_of(made: Path) -> set[str]:
     return found
 
 
-def faces_of(folder: Path, name: str, kind: str) -> list[Face]:
+def faces_of(folder: Path, name: str, kind: str) -> list[PrintFace]:
     faces = []
     for number, (file, weights, group, italic) in enumerate(printed_files(FONTS[name])):
         (folder / f"{kind}{number}.font").write_bytes(read_font(file))
-        face = Face(
+        face = PrintFace(
             file=f"{kind}{number}.font", family=f"{kind} {group}", weights=list(weights), italic=italic
         )
         faces.append(face)
@@ -310,7 +312,7 @@ def faces_of(folder: Path, name: str, kind: str) -> list[Face]:
 
 def test_a_print_is_set_in_the_fonts_of_its_site(tmp_path: Path) -> None:
     (tmp_path / "logo.png").write_bytes(png(40, 10))
-    look = Look(
+    look = OrderLook(
         site="Kettle",
         address="https://docs.example.com/",
         logo="logo.png",
@@ -338,8 +340,8 @@ def test_a_font_that_is_none_leaves_the_print_in_the_plain_one(tmp_path: Path) -
     broken = read_font("inter-latin-wght-normal.woff2")[:20_000]
     (tmp_path / "a.font").write_bytes(broken)
     (tmp_path / "b.font").write_bytes(b"")
-    faces = [Face(file=name, family="text 0", weights=[400]) for name in ("a.font", "b.font")]
-    order = order_of(tmp_path, {"one": "# One\n\nWords.\n"}, look=Look(text=faces, logo=None))
+    faces = [PrintFace(file=name, family="text 0", weights=[400]) for name in ("a.font", "b.font")]
+    order = order_of(tmp_path, {"one": "# One\n\nWords.\n"}, look=OrderLook(text=faces, logo=None))
     assert compile_order(order, tmp_path).plain == []
     assert any("Libertinus" in font for font in fonts_of(tmp_path / "print.pdf"))
 
@@ -368,7 +370,7 @@ def test_what_fails_in_a_block_of_a_print_is_told_to_who_runs_the_installation(
     order = order_of(tmp_path, {"one": text})
     (tmp_path / "order.json").write_bytes(msgspec.json.encode(order))
     compiling.main([str(tmp_path)])
-    result = msgspec.json.decode((tmp_path / "result.json").read_bytes(), type=Result)
+    result = msgspec.json.decode((tmp_path / "result.json").read_bytes(), type=PrintResult)
     assert result.contained == [Contained("typst", "KeyError('colour')", 2)]
 
 

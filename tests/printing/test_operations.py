@@ -18,7 +18,7 @@ from octavo.core.document import containing
 from octavo.kit.clock import now
 from octavo.kit.worker import Worker
 from octavo.printing import print_job, store
-from octavo.printing.order import Contained, Order, Result
+from octavo.printing.order import Contained, PrintOrder, PrintResult
 from octavo.reader import reader_edge
 from octavo.spaces import unused
 from set_clock import SetClock
@@ -173,7 +173,7 @@ def test_prints_are_made_anew_when_an_api_specification_changes(world: World) ->
 def test_failures_in_blocks_of_a_print_are_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, str, int]] = []
 
-    def compile_badly(order: Order, folder: Path) -> Result:
+    def compile_badly(order: PrintOrder, folder: Path) -> PrintResult:
         result = compile_order(order, folder)
         return replace(result, contained=[Contained("typst", "KeyError('colour')", 2)])
 

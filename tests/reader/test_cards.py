@@ -19,7 +19,7 @@ from octavo.reader import scripts_of_cards
 from octavo.reader.cards import Card, Cards, card_of
 from octavo.reader.looks import read_look
 from octavo.reader.scripts_of_cards import SCRIPTS, scripts_of
-from octavo.reader.views import Crumb, PageView, Picture, SiteView
+from octavo.reader.views import Crumb, SitePageView, SiteView, ThemedImage
 from octavo.sites import Customization, find_site_of_space
 from visiting import Visitor
 from world import World
@@ -53,9 +53,9 @@ def a_card(
         assets="/~assets",
         language=language,
         direction="rtl" if language == "ar" else "ltr",
-        logo=Picture(light=logo) if logo else None,
+        logo=ThemedImage(light=logo) if logo else None,
     )
-    page = PageView(title=title, body=Markup(""), description=about, crumbs=(Crumb(title="Guides"),))
+    page = SitePageView(title=title, body=Markup(""), description=about, crumbs=(Crumb(title="Guides"),))
     return card_of(page, site, look)
 
 

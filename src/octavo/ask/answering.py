@@ -17,7 +17,7 @@ from ..core.languages import differ
 from ..core.wording import shorten
 from ..errors import OctavoError
 from ..kit.deadlines import OutOfTime
-from ..models import Message, Model, as_data
+from ..models import Model, ModelMessage, as_data
 from .retrieving import ENOUGH, Passage
 
 MAX_FOLLOWUPS = 3
@@ -64,7 +64,7 @@ ENGLISH = AnswerWords(
 )
 
 
-class Answer(Struct, frozen=True):
+class ComposedAnswer(Struct, frozen=True):
     """Answer. ``cited``: the passages it is based on. ``is_good``: whether it answers the question. ``written``: by
     a model, which refers to passages by their numbers in ``cited``, from 1."""
 
@@ -75,7 +75,7 @@ class Answer(Struct, frozen=True):
     written: bool = False
 
 
-class Asked(Struct, frozen=True):
+class AskedQuestion(Struct, frozen=True):
     """Question, and the earlier ones."""
 
     question: str
@@ -83,8 +83,8 @@ class Asked(Struct, frozen=True):
 
 
 def answer(
-    asked: Asked, passages: Sequence[Passage], model: Model | None, words: AnswerWords = ENGLISH
-) -> Iterator[Answer]:
+    asked: AskedQuestion, passages: Sequence[Passage], model: Model | None, words: AnswerWords = ENGLISH
+) -> Iterator[ComposedAnswer]:
     """Yield the answer as it grows; the last one is complete. If there is no model, or if it fails, passages are
     quoted."""
     if model is None:
@@ -100,7 +100,9 @@ def answer(
         yield _quoted(passages, words, words.no_reply)
 
 
-def _written(asked: Asked, passages: Sequence[Passage], model: Model, words: AnswerWords) -> Iterator[Answer]:
+def _written(
+    asked: AskedQuestion, passages: Sequence[Passage], model: Model, words: AnswerWords
+) -> Iterator[ComposedAnswer]:
     def judge(said: str) -> str | None:
         return _FOREIGN if _is_foreign(asked, said, model) else None
 
@@ -122,22 +124,22 @@ def _written(asked: Asked, passages: Sequence[Passage], model: Model, words: Ans
     yield _made_of(passages, said, words)
 
 
-def _is_foreign(asked: Asked, said: str, model: Model) -> bool:
+def _is_foreign(asked: AskedQuestion, said: str, model: Model) -> bool:
     """Return whether an answer is in another language than its question. The organization's instructions may ask
     for that."""
     return not model.instructions and _NOTHING not in said[:200] and differ(asked.question, said)
 
 
-def _messages(asked: Asked, passages: Sequence[Passage], urging: str) -> list[Message]:
+def _messages(asked: AskedQuestion, passages: Sequence[Passage], urging: str) -> list[ModelMessage]:
     material = [
         f"[{number}] {passage.full_title}\n{passage.text}" for number, passage in enumerate(passages, 1)
     ]
     question = [*(f"Asked before: {earlier}" for earlier in asked.before), f"The question: {asked.question}"]
     said = f"{as_data(chr(10).join(material))}\n\n{as_data(chr(10).join(question))}"
-    return [Message("system", f"{_TASK}{urging}"), Message("user", said)]
+    return [ModelMessage("system", f"{_TASK}{urging}"), ModelMessage("user", said)]
 
 
-def _made_of(passages: Sequence[Passage], said: str, words: AnswerWords) -> Answer:
+def _made_of(passages: Sequence[Passage], said: str, words: AnswerWords) -> ComposedAnswer:
     numbers = [number for number in _CITATION.findall(said) if 0 < int(number) <= len(passages)]
     cited = tuple(dict.fromkeys(passages[int(number) - 1] for number in numbers))
     links = {}
@@ -146,10 +148,10 @@ def _made_of(passages: Sequence[Passage], said: str, words: AnswerWords) -> Answ
         # Numbers refer to the passages that readers see, not to those the model received.
         links[number] = (f"[{cited.index(passage) + 1}]", passage.address)
     document = harmless(read(said[:_MAX_ANSWER]), links)
-    return Answer(document, cited, _followups(passages, cited, words), True, written=True)
+    return ComposedAnswer(document, cited, _followups(passages, cited, words), True, written=True)
 
 
-def _quoted(passages: Sequence[Passage], words: AnswerWords, why: str) -> Answer:
+def _quoted(passages: Sequence[Passage], words: AnswerWords, why: str) -> ComposedAnswer:
     """Return quotes of the best passages."""
     fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
         passage for passage in passages if passage.covers >= ENOUGH / 2
@@ -157,14 +159,14 @@ def _quoted(passages: Sequence[Passage], words: AnswerWords, why: str) -> Answer
     is_good = any(passage.covers >= ENOUGH for passage in fitting)
     if not fitting:
         document = Document([_paragraph(words.nothing)], ["", ""])
-        return Answer(document, (), _followups(passages, (), words), False)
+        return ComposedAnswer(document, (), _followups(passages, (), words), False)
     cited = tuple(fitting[:_QUOTED])
     nodes = [_paragraph(f"{why} {words.fits if is_good else words.near}".strip())]
     for passage in cited:
         nodes.append(Block("paragraph", {}, [_link(passage.full_title, passage.address)]))
         if passage.excerpt:
             nodes.append(Block("blockquote", {}, [_paragraph(passage.excerpt)]))
-    return Answer(Document(nodes), cited, _followups(passages, cited, words), is_good)
+    return ComposedAnswer(Document(nodes), cited, _followups(passages, cited, words), is_good)
 
 
 def _followups(passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from ..search import Draft, Found, Organization
 from ..sites import Outline, load_structure, sight_of
 
 
-class PageText(Struct, frozen=True):
+class QuotedPage(Struct, frozen=True):
     """Page to quote. ``titles``: from the top level down to its own."""
 
     revision_id: str
@@ -29,7 +29,7 @@ class PageText(Struct, frozen=True):
     sections: Sequence[Section]
 
 
-class Material(Protocol):
+class AnswerMaterial(Protocol):
     """Spaces whose content the asker can get answers from."""
 
     @property
@@ -42,7 +42,7 @@ class Material(Protocol):
 
     def sees(self, found: Found) -> bool: ...
 
-    def read(self, tx: Transaction, space_id: str, page_id: str) -> PageText | None: ...
+    def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None: ...
 
     def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
         """Return the pages at the top level of a space, and those of its groups, that lists show."""
@@ -68,14 +68,14 @@ class OfMembers:
     def sees(self, found: Found) -> bool:
         return True
 
-    def read(self, tx: Transaction, space_id: str, page_id: str) -> PageText | None:
+    def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None:
         state = main_state(tx, space_id)
         page = find_page(tx, state, page_id)
         if page is None:
             return None
         lineage = [*list_ancestors(tx, state, page), page]
         path = "/".join(each.slug for each in lineage)
-        return PageText(
+        return QuotedPage(
             state.revision_id,
             tuple(each.title for each in lineage),
             self._app.page(space_id, path),
@@ -113,7 +113,7 @@ class OfVisitor:
     def sees(self, found: Found) -> bool:
         return self._sight(found)
 
-    def read(self, tx: Transaction, space_id: str, page_id: str) -> PageText | None:
+    def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None:
         view = self._sight.views[space_id]
         page = view.tree.page(page_id)
         shown = view.tree.first_document(page) if page is not None else None
@@ -121,7 +121,7 @@ class OfVisitor:
             return None
         documents = documents_for(tx, view, visitor_of_token(tx, self._visitor), self._url)
         document = documents.to_give(page) if page.kind == "document" else Document([], [])
-        return PageText(
+        return QuotedPage(
             view.state.revision_id,
             tuple(each.title for each in [*view.tree.ancestors(page), page]),
             f"{self._bases[space_id]}{quote(view.tree.url_path(shown))}",

@@ -9,13 +9,13 @@ from ..access import SiteAccess, VisitedSite
 from ..core.document import to_json
 from ..kit.context import Context
 from ..kit.ids import new_id
-from .answering import Answer
+from .answering import ComposedAnswer
 from .site_answers import SiteAnswer, keep_answer
 from .wire import ResponseDocument, ResponseEvent, ResponseFinish, ResponseStart, ResponseSuggestion
 
 
 def respond(
-    context: Context, site: SiteAccess | VisitedSite, questions: list[str], answers: Iterator[Answer]
+    context: Context, site: SiteAccess | VisitedSite, questions: list[str], answers: Iterator[ComposedAnswer]
 ) -> Iterator[ResponseEvent]:
     """Yield the events of an answer while it is written; the complete answer is stored."""
     response_id = new_id()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from ..kit.db import Transaction
 from ..search import Organization
 from .answering import ENGLISH, AnswerWords, as_question
-from .material import Material
+from .material import AnswerMaterial
 
 MAX_QUESTIONS = 8
 _SPACES = 4
 _PAGES = 6
 
 
-def recommend(tx: Transaction, material: Material, words: AnswerWords = ENGLISH) -> list[str]:
+def recommend(tx: Transaction, material: AnswerMaterial, words: AnswerWords = ENGLISH) -> list[str]:
     """Return questions from the pages of the spaces, top-level pages first; headings that are questions before
     others."""
     titles: list[str] = []

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..core.wording import content_words, sentences, shorten, stems
 from ..kit.db import Transaction
 from ..search import PageHit, search_pages
-from .material import Material
+from .material import AnswerMaterial
 from .ranking import Candidate, rank
 
 MAX_PASSAGES = 6
@@ -53,7 +53,7 @@ class Passage(Struct, frozen=True):
 
 
 def retrieve(
-    tx: Transaction, material: Material, question: str, context: Sequence[str] = ()
+    tx: Transaction, material: AnswerMaterial, question: str, context: Sequence[str] = ()
 ) -> list[Passage]:
     """Return the passages, best first. ``context``: earlier questions, which count if the question alone says too
     little."""
@@ -90,7 +90,7 @@ def retrieve(
     return found
 
 
-def _search(tx: Transaction, material: Material, said: str) -> list[PageHit]:
+def _search(tx: Transaction, material: AnswerMaterial, said: str) -> list[PageHit]:
     """Search for the original words, which search can correct. The trailing space marks the last one as complete."""
     words = list(dict.fromkeys(content_words(said)))[:_TERMS]
     found = search_pages(
@@ -99,7 +99,7 @@ def _search(tx: Transaction, material: Material, said: str) -> list[PageHit]:
     return list(found.hits[:_PAGES])
 
 
-def _of_page(tx: Transaction, material: Material, hit: PageHit) -> list[tuple[str, Passage]]:
+def _of_page(tx: Transaction, material: AnswerMaterial, hit: PageHit) -> list[tuple[str, Passage]]:
     """Return all sections of a page, each with the titles above it."""
     page = material.read(tx, hit.space_id, hit.page_id)
     if page is None:

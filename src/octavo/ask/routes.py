@@ -15,7 +15,7 @@ from ..search import visible_spaces
 from ..sites import Outline, load_structure
 from ..spaces import list_visible_space_ids
 from . import asking, recommending, site_answers, wire
-from .material import Material, OfMembers, OfVisitor
+from .material import AnswerMaterial, OfMembers, OfVisitor
 from .presenting import present_answer, respond
 
 operation = Area("ask").operation
@@ -24,8 +24,8 @@ _ASK = "/orgs/{organizationId}/ask"
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 
 
-def _member(call: Call, org: OrgAccess) -> asking.Asker:
-    return asking.Asker(
+def _member(call: Call, org: OrgAccess) -> asking.QuestionAsker:
+    return asking.QuestionAsker(
         org.organization_id,
         org.user_id,
         lambda tx: OfMembers(call.context, visible_spaces(tx, org)),
@@ -114,7 +114,7 @@ def _recommended(call: Call, org: OrgAccess) -> list[str]:
     yields=("content:read",),
 )
 def stream_ask_in_site(
-    call: Call, site: SiteAccess | VisitedSite, query: wire.FormatQuery, body: wire.AskSite
+    call: Call, site: SiteAccess | VisitedSite, query: wire.AskFormatQuery, body: wire.AskSite
 ) -> Stream:
     """Answer a question from the content that a site shows to the caller, as server-sent events while the answer is
     written."""
@@ -188,7 +188,7 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
 
 def _at_site(
     call: Call, site: SiteAccess | VisitedSite, only: Sequence[str] | None, place: str
-) -> asking.Asker:
+) -> asking.QuestionAsker:
     """Return the asker at a site: a visitor, or a member with access to some of its spaces. Raises NotFound for a
     site space that they can't see."""
     visitor = site.visitor if isinstance(site, VisitedSite) else None
@@ -208,7 +208,7 @@ def _at_site(
         if id not in shown:
             raise NotFound(f"{place}: there is no site space with the ID {id!r} in this site.")
 
-    def material(tx: Transaction) -> Material:
+    def material(tx: Transaction) -> AnswerMaterial:
         if visitor is not None:
             return OfVisitor(call.context, tx, visitor, only)
         return OfMembers(
@@ -217,7 +217,7 @@ def _at_site(
         )
 
     user_id = "" if isinstance(site, VisitedSite) else site.user_id
-    return asking.Asker(site.organization_id, user_id, material)
+    return asking.QuestionAsker(site.organization_id, user_id, material)
 
 
 def _stream(events: Iterable[msgspec.Struct]) -> Stream:

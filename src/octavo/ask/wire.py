@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..core.document import DocumentError, from_json, to_json, to_text, write
 from ..errors import BadRequest
-from .answering import Answer
+from .answering import ComposedAnswer
 
 MAX_QUESTION = 512
 """Maximum characters of a question at a site."""
@@ -28,7 +28,7 @@ class AskQuery(Struct):
     details: bool = False
 
 
-class FormatQuery(Struct):
+class AskFormatQuery(Struct):
     format: Format = "document"
 
 
@@ -102,7 +102,7 @@ class QuestionEvent(Struct):
     question: str
 
 
-def present_answer(found: Answer, query: AskQuery) -> ShownAnswer:
+def present_answer(found: ComposedAnswer, query: AskQuery) -> ShownAnswer:
     """Return the answer with a source for each page, including its used sections."""
     sources: dict[tuple[str, str], AnswerSource] = {}
     for passage in found.cited:

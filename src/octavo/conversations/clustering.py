@@ -15,7 +15,7 @@ from heapq import nlargest
 import msgspec
 
 from ..core.wording import stems
-from .meaning import Meaning, Meanings, Scale
+from .meaning import ClusterMeanings, IssueMeaning, Scale
 
 ALIKE = 0.28
 """Minimum cosine for an issue to belong to a cluster."""
@@ -60,7 +60,7 @@ class Clustering:
         self.words: Counter[int] = Counter(words)
         self.vectors: dict[str, Counter[int]] = {}
         self.sizes: dict[str, int] = {}
-        self.meanings = Meanings(scale)
+        self.meanings = ClusterMeanings(scale)
         self._weighted: dict[str, Vector] = {}
         self._with: dict[int, set[str]] = defaultdict(set)
 
@@ -76,7 +76,7 @@ class Clustering:
         self.words.update(issue.keys())
         self._weighted.clear()
 
-    def find(self, issue: Mapping[int, int], meaning: Meaning | None = None) -> str | None:
+    def find(self, issue: Mapping[int, int], meaning: IssueMeaning | None = None) -> str | None:
         """Return the cluster most similar to an issue; None if none is similar enough."""
         wanted = self._weigh(issue)
         candidates = {each: _product(wanted, self._weights_of(each)) for each in self._find_sharing(wanted)}
@@ -99,7 +99,7 @@ class Clustering:
             candidates |= there
         return candidates
 
-    def _compare(self, wanted: Vector, meaning: Meaning, cluster_id: str) -> float:
+    def _compare(self, wanted: Vector, meaning: IssueMeaning, cluster_id: str) -> float:
         """Return the similarity of an issue and a cluster; 1 or more means the same subject. Similar meaning is
         enough, or meaning and words together."""
         words = _product(wanted, self._weights_of(cluster_id)) / ALIKE
@@ -108,7 +108,7 @@ class Clustering:
             return words
         return max(meant, (meant + min(words, _ENOUGH)) / 2)
 
-    def join(self, cluster_id: str, issue: Mapping[int, int], meaning: Meaning | None = None) -> None:
+    def join(self, cluster_id: str, issue: Mapping[int, int], meaning: IssueMeaning | None = None) -> None:
         """Add an issue to a cluster, which is created if its id is new."""
         if cluster_id not in self.vectors:
             self.add_cluster(cluster_id, 0, Counter())

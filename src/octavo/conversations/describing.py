@@ -35,13 +35,13 @@ _ICONS = (
 _DEFAULT_ICON = "circle-question"
 
 
-class Description(Struct, frozen=True):
+class ClusterDescription(Struct, frozen=True):
     label: str
     summary: str
     icon: str
 
 
-def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -> Description:
+def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -> ClusterDescription:
     """Describe a cluster from some of its issues: the title closest to all of them, the phrases most of them share,
     and further titles."""
     ranked = sorted(
@@ -57,7 +57,7 @@ def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -
     examples = list(dict.fromkeys(issue.title for issue in ranked if issue.title != ranked[0].title))
     told = [f"About {', '.join(phrases)}."] if phrases else []
     told += [f"Also asked: “{shorten(title, MAX_LABEL)}”" for title in examples[:_MAX_EXAMPLES]]
-    return Description(label, " ".join(told) or label, choose_icon([issue.text for issue in issues]))
+    return ClusterDescription(label, " ".join(told) or label, choose_icon([issue.text for issue in issues]))
 
 
 def key_phrases(texts: Sequence[str]) -> list[str]:

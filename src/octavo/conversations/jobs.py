@@ -18,7 +18,7 @@ from .clustering import Clustering, count_words, decode_words, encode_words
 from .describing import describe
 from .ingesting import JOB
 from .kinds import Part
-from .meaning import Meaning, Scale, read_meanings, read_scale
+from .meaning import IssueMeaning, Scale, read_meanings, read_scale
 from .naming import name_later
 from .store import ConversationRow, NewCluster, NewIssue
 
@@ -29,7 +29,7 @@ _EXAMPLES = 30
 """Issues used to describe a cluster."""
 
 
-class Moved(Exception):
+class BatchOutdated(Exception):
     """Raised if a conversation, or the clustering, changed in the meantime: the batch must be repeated."""
 
 
@@ -69,7 +69,7 @@ def analyse_conversations(context: Context, organization_id: str) -> None:
             with context.db.write() as tx:
                 _write(tx, organization_id, version, clustering, batch, embedder)
             version += 1
-        except Moved:
+        except BatchOutdated:
             version, clustering = _load(context, organization_id, embedder, scale)
     with context.db.write() as tx:
         name_later(tx, context, organization_id)
@@ -99,7 +99,7 @@ def _analyse(
     clustering: Clustering,
     conversations: Sequence[ConversationRow],
     issues: Sequence[Sequence[Issue]],
-    meanings: Sequence[Meaning | None],
+    meanings: Sequence[IssueMeaning | None],
 ) -> _Batch:
     """Return the issues of a batch with the clusters that they join. ``issues``: of each conversation;
     ``meanings``: of each issue. Writes nothing."""
@@ -165,9 +165,9 @@ def _write(
 ) -> None:
     """Write a batch. Raises Moved."""
     if not store.write_vocabulary(tx, organization_id, version, clustering.issues, clustering.words):
-        raise Moved
+        raise BatchOutdated
     if not store.set_processed(tx, batch.conversations):
-        raise Moved
+        raise BatchOutdated
     store.put_clusters(tx, organization_id, batch.clusters)
     if embedder is not None:
         totals = {cluster.id: clustering.meanings.get(cluster.id) for cluster in batch.clusters}

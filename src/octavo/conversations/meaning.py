@@ -37,7 +37,7 @@ _PAIRS = (
 )
 
 
-class Meaning(Struct, frozen=True):
+class IssueMeaning(Struct, frozen=True):
     """Meaning of an issue. ``signs``: one bit for each number of its vector, set if it is positive."""
 
     vector: Vector
@@ -55,7 +55,7 @@ class Scale(Struct, frozen=True):
         return (cosine - self.unrelated) / (self.same - self.unrelated) / ALIKE
 
 
-class Meanings:
+class ClusterMeanings:
     """Meanings of an organization's clusters: for each the sum of the vectors of its issues."""
 
     def __init__(self, scale: Scale | None) -> None:
@@ -78,7 +78,7 @@ class Meanings:
             self._signs[cluster_id] = _signs(total)
             self._bytes += total.itemsize * len(total)
 
-    def add(self, cluster_id: str, meaning: Meaning) -> None:
+    def add(self, cluster_id: str, meaning: IssueMeaning) -> None:
         """Add an issue; a cluster without a vector, or with an incompatible one, starts with it."""
         known = self._sums.get(cluster_id)
         if known is None or len(known) != len(meaning.vector):
@@ -95,12 +95,12 @@ class Meanings:
     def get(self, cluster_id: str) -> Vector | None:
         return self._sums.get(cluster_id)
 
-    def find_nearest(self, meaning: Meaning, count: int) -> list[str]:
+    def find_nearest(self, meaning: IssueMeaning, count: int) -> list[str]:
         """Return the clusters that seem closest, by the signs of their numbers, which takes one step for each."""
         signs, wanted = self._signs, meaning.signs
         return nsmallest(count, signs, key=lambda each: ((signs[each] ^ wanted).bit_count(), each))
 
-    def compare(self, meaning: Meaning, cluster_id: str) -> float | None:
+    def compare(self, meaning: IssueMeaning, cluster_id: str) -> float | None:
         """Return the similarity of an issue and a cluster; 1 or more means the same subject. None: they can't be
         compared."""
         total = self._sums.get(cluster_id)
@@ -109,7 +109,7 @@ class Meanings:
         return self.scale.read(_product(total, meaning.vector) / self._lengths[cluster_id])
 
 
-def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[Meaning] | None:
+def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[IssueMeaning] | None:
     """Return the meanings of texts; None without a model, or if it fails (the log of calls has the reason). Don't
     call it inside a transaction."""
     if embedder is None:
@@ -119,7 +119,7 @@ def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[Meani
     except (ModelFailed, TooManyRequests) as error:
         log.warning("conversations are compared by words only: %s", error.message)
         return None
-    return [Meaning(vector, _signs(vector)) for vector in vectors]
+    return [IssueMeaning(vector, _signs(vector)) for vector in vectors]
 
 
 def read_scale(embedder: Embedder | None) -> Scale | None:

@@ -16,7 +16,7 @@ from ..kit import deadlines
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.jobs import enqueue, job
-from ..models import Message, Model, ModelFailed, as_data, find_model
+from ..models import Model, ModelFailed, ModelMessage, as_data, find_model
 from . import store
 from .analysing import MAX_SUMMARY, MAX_TITLE
 from .describing import MAX_LABEL
@@ -36,7 +36,7 @@ _TASK = (
 )
 
 
-class Name(Struct, frozen=True):
+class IssueName(Struct, frozen=True):
     title: str
     summary: str
 
@@ -76,7 +76,7 @@ def _name_issues(context: Context, model: Model) -> bool:
     named = _ask(model, "parts of conversations with readers of documentation", texts)
     with context.db.write() as tx:
         for issue in waiting:
-            name = named.get(issue.id, Name(issue.title, issue.summary))
+            name = named.get(issue.id, IssueName(issue.title, issue.summary))
             title, summary = shorten(name.title, MAX_TITLE), shorten(name.summary, MAX_SUMMARY)
             store.name_issue(tx, issue, title, summary)
     return True
@@ -103,7 +103,7 @@ def _name_clusters(context: Context, model: Model) -> bool:
     return True
 
 
-def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, Name]:
+def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, IssueName]:
     """Return the names that a model gives, without missing and invalid ones. Raises as Model.complete."""
     numbers = {str(number): id for number, id in enumerate(texts, 1)}
     name = {
@@ -119,7 +119,7 @@ def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, Name]:
         "additionalProperties": False,
     }
     asked = msgspec.json.encode({number: texts[id] for number, id in numbers.items()}).decode()
-    messages = [Message("system", _TASK.replace("{what}", what)), Message("user", as_data(asked))]
+    messages = [ModelMessage("system", _TASK.replace("{what}", what)), ModelMessage("user", as_data(asked))]
     said = model.complete("conversations", messages, schema=schema)
     try:
         answer = msgspec.json.decode(said[said.find("{") : said.rfind("}") + 1], type=dict[str, msgspec.Raw])
@@ -128,10 +128,10 @@ def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, Name]:
     found = {}
     for number, raw in answer.items():
         try:
-            given = msgspec.json.decode(raw, type=Name)
+            given = msgspec.json.decode(raw, type=IssueName)
         except (msgspec.MsgspecError, RecursionError):
             continue
-        clean = Name(" ".join(given.title.split()), " ".join(given.summary.split()))
+        clean = IssueName(" ".join(given.title.split()), " ".join(given.summary.split()))
         if number in numbers and clean.title and clean.summary and "\0" not in clean.title + clean.summary:
             found[numbers[number]] = clean
     return found

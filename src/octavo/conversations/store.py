@@ -646,7 +646,7 @@ def list_tasks(
     )  # fmt: skip
 
 
-class Totals(Struct, frozen=True):
+class ConversationTotals(Struct, frozen=True):
     """Totals. ``tasks``: by status."""
 
     conversations: int
@@ -656,7 +656,7 @@ class Totals(Struct, frozen=True):
     tasks: dict[str, int]
 
 
-def count_everything(tx: Transaction, organization_id: str) -> Totals:
+def count_everything(tx: Transaction, organization_id: str) -> ConversationTotals:
     org = {"org": organization_id}
     sources: dict[str, int] = dict(
         tx.all(
@@ -666,7 +666,7 @@ def count_everything(tx: Transaction, organization_id: str) -> Totals:
     tasks: dict[str, int] = dict(
         tx.all("SELECT status, count(*) FROM agent_tasks WHERE organization_id = :org GROUP BY status", **org)
     )
-    return Totals(
+    return ConversationTotals(
         sum(sources.values()),
         tx.value("SELECT count(*) FROM conversation_issues WHERE organization_id = :org", **org),
         tx.value("SELECT count(*) FROM issue_clusters WHERE organization_id = :org AND issues > 1", **org),

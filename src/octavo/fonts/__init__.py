@@ -3,7 +3,7 @@
 from . import tables as tables
 from .built_in import (
     FONTS,
-    Font,
+    BuiltInFont,
     Kind,
     custom_faces,
     first_file,
@@ -17,6 +17,6 @@ from .built_in import (
 from .serving import CustomFont, find_face, find_files, find_fonts
 
 __all__ = [
-    "CustomFont", "FONTS", "Font", "Kind", "custom_faces", "find_face", "find_files", "find_fonts",
+    "CustomFont", "FONTS", "BuiltInFont", "Kind", "custom_faces", "find_face", "find_files", "find_fonts",
     "first_file", "font_faces", "font_files", "font_stack", "printed_files", "read_font", "upright_files",
 ]  # fmt: skip

@@ -84,11 +84,11 @@ def _require_regular(weights: Iterable[int]) -> None:
         raise PreconditionFailed(f"fontFaces: must include the weight {REGULAR}")
 
 
-def _face(tx: Transaction, files: FileStore, org: OrgAccess, weight: int, key: str) -> store.Face:
+def _face(tx: Transaction, files: FileStore, org: OrgAccess, weight: int, key: str) -> store.FontFaceRow:
     upload = get_upload(tx, org.organization_id, org.user_id, "customization_font", key)
     assert upload.hash is not None, "get_upload returns only complete uploads"
     form = _FORMATS.get(b"".join(files.open(upload.hash, 0, 4)))
     if form is None:
         raise PreconditionFailed(f"fontFaces: the file for weight {weight} must be in woff2 or woff format")
     retain(tx, "file", [upload.hash])
-    return store.Face(weight, upload.hash, form)
+    return store.FontFaceRow(weight, upload.hash, form)

@@ -14,7 +14,7 @@ from ..kit.pagination import Slice, list_page
 from ..spaces import release
 
 
-class Face(Struct, frozen=True):
+class FontFaceRow(Struct, frozen=True):
     weight: int
     hash: str
     format: str
@@ -25,16 +25,16 @@ class FontRow(Struct, frozen=True):
 
     id: str
     family: str
-    faces: list[Face]
+    faces: list[FontFaceRow]
 
 
 def _with_faces(tx: Transaction, rows: Sequence[Row]) -> list[FontRow]:
-    faces: dict[str, list[Face]] = defaultdict(list)
+    faces: dict[str, list[FontFaceRow]] = defaultdict(list)
     for font_id, *face in tx.all(
         "SELECT font_id, weight, hash, format FROM font_faces WHERE font_id IN :ids ORDER BY weight",
         ids=[row[0] for row in rows],
     ):
-        faces[font_id].append(Face(*face))
+        faces[font_id].append(FontFaceRow(*face))
     return [FontRow(id, family, faces[id]) for id, family in rows]
 
 
@@ -70,7 +70,7 @@ def rename_font(tx: Transaction, font_id: str, family: str) -> None:
     tx.run("UPDATE fonts SET family = :family WHERE id = :id", family=family, id=font_id)
 
 
-def put_face(tx: Transaction, font_id: str, face: Face) -> None:
+def put_face(tx: Transaction, font_id: str, face: FontFaceRow) -> None:
     remove_face(tx, font_id, face.weight)
     tx.run(
         "INSERT INTO font_faces (font_id, weight, hash, format) VALUES (:font, :weight, :hash, :format)",

@@ -6,9 +6,9 @@ from . import tables as tables
 from .calling import Model, as_data, find_model
 from .embedding import Embedder, Vector, decode_vector, encode_vector, find_embedder
 from .instructing import read_instructions
-from .provider import Message, ModelFailed
+from .provider import ModelFailed, ModelMessage
 
 __all__ = [
-    "Embedder", "Message", "Model", "ModelFailed", "Vector", "as_data", "decode_vector", "encode_vector",
+    "Embedder", "ModelMessage", "Model", "ModelFailed", "Vector", "as_data", "decode_vector", "encode_vector",
     "find_embedder", "find_model", "read_instructions",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from ..errors import TooManyRequests
 from ..kit.allowances import DAY, count_more, key_of
 from ..kit.context import Context
 from . import store
-from .provider import Usage
+from .provider import TokenUsage
 
 CHARACTERS = 4
 """Characters per token, approximately; to reserve what a call may take, and for providers that don't count."""
@@ -41,7 +41,7 @@ class Account(Struct, frozen=True):
         model: str,
         request: Any,
         answer: str | None,
-        usage: Usage,
+        usage: TokenUsage,
         cost: float,
         status: str,
         error: str | None,

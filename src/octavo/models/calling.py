@@ -20,7 +20,7 @@ from ..kit.db import Transaction
 from ..orgs import get_organization
 from . import store
 from .accounting import CHARACTERS, Account
-from .provider import Message, ModelFailed, Provider, Usage
+from .provider import ModelFailed, ModelMessage, ModelProvider, TokenUsage
 
 MAX_TOKENS = 4096
 """Maximum tokens of one answer."""
@@ -42,19 +42,19 @@ class Model(Struct, frozen=True):
     """Model that works for an organization. ``user_id`` None: in a job."""
 
     context: Context
-    provider: Provider
+    provider: ModelProvider
     organization_id: str
     user_id: str | None
     instructions: str
 
-    def complete(self, purpose: str, messages: Sequence[Message], **options: Any) -> str:
+    def complete(self, purpose: str, messages: Sequence[ModelMessage], **options: Any) -> str:
         """Return the whole answer. Raises as ``stream``."""
         return "".join(self.stream(purpose, messages, **options))
 
     def stream(
         self,
         purpose: str,
-        messages: Sequence[Message],
+        messages: Sequence[ModelMessage],
         *,
         schema: dict[str, Any] | None = None,
         max_tokens: int = MAX_TOKENS,
@@ -63,13 +63,13 @@ class Model(Struct, frozen=True):
         """Yield the answer in pieces. ``judge`` returns what is wrong with a whole answer, for the log. Raises
         ModelFailed, TooManyRequests if the organization's budget is spent, and OutOfTime. Don't call it inside a
         transaction."""
-        sent = [Message("system", self._system()), *messages]
-        sent = [Message(message.role, mask_secrets(message.content)) for message in sent]
+        sent = [ModelMessage("system", self._system()), *messages]
+        sent = [ModelMessage(message.role, mask_secrets(message.content)) for message in sent]
         characters = sum(len(message.content) for message in sent)
         reserved = characters // CHARACTERS + max_tokens
         account = Account(self.context, self.organization_id, self.user_id)
         account.spend(reserved)
-        usage, pieces = Usage(), list[str]()
+        usage, pieces = TokenUsage(), list[str]()
         status, error = "abandoned", None
         begun = time.monotonic()
         try:
@@ -116,7 +116,7 @@ def find_model(context: Context, tx: Transaction, organization_id: str, user_id:
         return None
     if not get_organization(tx, organization_id).settings.ai:
         return None
-    provider = Provider.from_settings(settings, settings.llm_model)
+    provider = ModelProvider.from_settings(settings, settings.llm_model)
     row = store.find_instructions(tx, organization_id)
     instructions = to_text(from_json(msgspec.json.decode(row.instructions))) if row else ""
     return Model(context, provider, organization_id, user_id, instructions)

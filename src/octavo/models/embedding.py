@@ -23,7 +23,7 @@ from ..kit.db import Transaction
 from ..orgs import get_organization
 from . import store
 from .accounting import CHARACTERS, Account
-from .provider import ModelFailed, Provider, Usage
+from .provider import ModelFailed, ModelProvider, TokenUsage
 
 BATCH = 64
 """Texts per call."""
@@ -38,7 +38,7 @@ class Embedder(Struct, frozen=True):
     """Embedding model for an organization. ``user_id`` None: in a job."""
 
     context: Context
-    provider: Provider
+    provider: ModelProvider
     organization_id: str
     user_id: str | None
 
@@ -82,7 +82,7 @@ class Embedder(Struct, frozen=True):
         reserved = characters // CHARACTERS + len(texts)
         account = Account(self.context, self.organization_id, self.user_id)
         account.spend(reserved)
-        usage = Usage()
+        usage = TokenUsage()
         status, error = "abandoned", None
         begun = time.monotonic()
         try:
@@ -121,7 +121,7 @@ def find_embedder(
         return None
     if not get_organization(tx, organization_id).settings.ai:
         return None
-    provider = Provider.from_settings(settings, settings.llm_embedding_model)
+    provider = ModelProvider.from_settings(settings, settings.llm_embedding_model)
     return Embedder(context, provider, organization_id, user_id)
 
 

@@ -40,19 +40,19 @@ class ModelFailed(Unavailable):
         self.may_pass = may_pass
 
 
-class Message(Struct, frozen=True):
+class ModelMessage(Struct, frozen=True):
     role: Literal["system", "user", "assistant"]
     content: str
 
 
-class Usage(Struct):
+class TokenUsage(Struct):
     """Tokens counted by the provider; 0 if it doesn't say."""
 
     input_tokens: int = 0
     output_tokens: int = 0
 
 
-class Provider(Struct, frozen=True):
+class ModelProvider(Struct, frozen=True):
     """Provider of models. ``url``: the base URL of ``/chat/completions`` and ``/embeddings``. ``seconds``: timeout
     for a whole answer."""
 
@@ -63,7 +63,7 @@ class Provider(Struct, frozen=True):
     allowed: str = ""
 
     @classmethod
-    def from_settings(cls, settings: Settings, model: str) -> Provider:
+    def from_settings(cls, settings: Settings, model: str) -> ModelProvider:
         """Return the server's configured provider for this model."""
         return cls(
             settings.llm_url, settings.llm_key, model, settings.llm_seconds, settings.allow_private_fetch
@@ -71,8 +71,8 @@ class Provider(Struct, frozen=True):
 
     def stream(
         self,
-        messages: Sequence[Message],
-        usage: Usage,
+        messages: Sequence[ModelMessage],
+        usage: TokenUsage,
         *,
         schema: dict[str, Any] | None = None,
         max_tokens: int,
@@ -106,7 +106,7 @@ class Provider(Struct, frozen=True):
                     raise
                 _wait_after(error, attempt, until)
 
-    def embed(self, texts: Sequence[str], usage: Usage) -> list[list[float]]:
+    def embed(self, texts: Sequence[str], usage: TokenUsage) -> list[list[float]]:
         """Return a vector of length 1 for each text, all of one dimension, and set ``usage``. Raises ModelFailed,
         OutOfTime."""
         body = msgspec.json.encode({"model": self.model, "input": list(texts), "encoding_format": "float"})
@@ -120,7 +120,7 @@ class Provider(Struct, frozen=True):
             except ModelFailed as error:
                 _wait_after(error, attempt, until)
 
-    def _attempt(self, body: bytes, usage: Usage, seconds: float) -> Iterator[str]:
+    def _attempt(self, body: bytes, usage: TokenUsage, seconds: float) -> Iterator[str]:
         with self._post("chat/completions", body, _SIZE, seconds) as answer:
             if answer.headers.get("content-type", "").startswith("text/event-stream"):
                 yield from self._events(answer.chunks, usage)
@@ -145,7 +145,7 @@ class Provider(Struct, frozen=True):
         except FetchError as error:
             raise ModelFailed(self._clean(error.message), may_pass=True) from None
 
-    def _events(self, chunks: Iterator[bytes], usage: Usage) -> Iterator[str]:
+    def _events(self, chunks: Iterator[bytes], usage: TokenUsage) -> Iterator[str]:
         """Yield the pieces of an event stream, which must end properly with a reason."""
         ended = False
         said = False
@@ -164,7 +164,7 @@ class Provider(Struct, frozen=True):
         if not ended or not said:
             raise ModelFailed("the answer ended before it was complete", may_pass=not said)
 
-    def _whole(self, body: bytes, usage: Usage) -> Iterator[str]:
+    def _whole(self, body: bytes, usage: TokenUsage) -> Iterator[str]:
         """Yield the answer of a provider that doesn't stream."""
         piece, reason = self._read(body, usage, "message")
         _require_whole(reason)
@@ -172,7 +172,7 @@ class Provider(Struct, frozen=True):
             raise ModelFailed("the answer was empty", may_pass=True)
         yield piece
 
-    def _read(self, data: bytes, usage: Usage, field: str) -> tuple[str, str | None]:
+    def _read(self, data: bytes, usage: TokenUsage, field: str) -> tuple[str, str | None]:
         """Return the text of an answer or a piece, and the reason why it ends, if it does."""
         found = self._decode(data, usage)
         choices = found.get("choices")
@@ -185,7 +185,7 @@ class Provider(Struct, frozen=True):
         content = message.get("content") if isinstance(message, dict) else None
         return content if isinstance(content, str) else "", reason if isinstance(reason, str) else None
 
-    def _read_vectors(self, data: bytes, count: int, usage: Usage) -> list[list[float]]:
+    def _read_vectors(self, data: bytes, count: int, usage: TokenUsage) -> list[list[float]]:
         given = self._decode(data, usage).get("data")
         items = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         at = {each["index"]: each.get("embedding") for each in items if type(each.get("index")) is int}
@@ -196,7 +196,7 @@ class Provider(Struct, frozen=True):
             raise ModelFailed("the vectors have different lengths", may_pass=True)
         return vectors
 
-    def _decode(self, data: bytes, usage: Usage) -> dict[str, Any]:
+    def _decode(self, data: bytes, usage: TokenUsage) -> dict[str, Any]:
         """Return a JSON object that isn't an error, and update ``usage``."""
         try:
             found = msgspec.json.decode(data)

@@ -3,15 +3,15 @@
 from . import pages as pages
 from . import processing as processing
 from . import tables as tables
-from .calling import Values, fill
+from .calling import CallValues, fill
 from .code_samples import templates
 from .comparing import compare
 from .compiling import compile_description
-from .description import Description, Operation, Tag, tags_of
+from .description import ApiDescription, ApiTag, DescribedOperation, tags_of
 from .drawing import MANY, Drawer
 from .exporting import export
 from .former import Gone, find_former
-from .index import Found, OperationIndex
+from .index import IndexHit, OperationIndex
 from .models import draw_model, draw_models, draw_used_by, index_models, letter_id, list_models, split_models
 from .overview import draw_tags
 from .pages import (
@@ -43,8 +43,8 @@ from .trying import (
 )
 
 __all__ = [
-    "Description", "Drawer", "FilledForm", "Form", "Found", "Gone", "Listed", "MANY", "MAX_SENT", "OPERATIONS",
-    "Operation", "OperationIndex", "PreparedRequest", "Sent", "Tag", "Values", "authentication_of", "can_try",
+    "ApiDescription", "Drawer", "FilledForm", "Form", "IndexHit", "Gone", "Listed", "MANY", "MAX_SENT", "OPERATIONS",
+    "DescribedOperation", "OperationIndex", "PreparedRequest", "Sent", "ApiTag", "CallValues", "authentication_of", "can_try",
     "compare", "compile_description", "conventions_of", "draw_model", "draw_models", "draw_tags", "draw_used_by", "export",
     "fill", "find_former", "find_operation", "find_reference", "group_of", "index_models", "letter_id", "list_models",
     "list_operations", "lists_models", "make_access", "make_form", "may_export", "method_of", "model_of",

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from .complaints import MOST, Complaint, SpecError, Way, pointer
-from .reading import Files
+from .reading import SpecFiles
 from .validating import EARLY_WEBHOOKS
 
 FILES = "x-octavo-files"
@@ -28,7 +28,7 @@ _VALUES = frozenset(["example", "default", "enum", "const", "value"])
 """Keys that hold values of the API, in which ``$ref`` has no meaning."""
 
 
-def bundle(files: Files) -> dict[str, Any]:
+def bundle(files: SpecFiles) -> dict[str, Any]:
     """Bundle the files. Raises SpecError naming every broken reference."""
     bundler = _Bundler(files)
     whole = bundler.run()
@@ -121,7 +121,7 @@ def _is_name(way: Way) -> bool:
 
 
 class _Bundler:
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: SpecFiles) -> None:
         self._files = files
         self._wanted: list[str] = []
         self.complaints: list[Complaint] = []

@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 from msgspec import UNSET, Meta, Struct
 
 from ..errors import BadRequest
-from .description import Description, Operation
+from .description import ApiDescription, DescribedOperation
 from .styles import Style, written
-from .trying import Field, FilledForm, Form, Place, make_form
+from .trying import FilledForm, Form, FormField, Place, make_form
 
 _NAMED = 10
 """Servers or media types listed when another one is requested."""
@@ -23,7 +23,7 @@ _NAMED = 10
 ByName = dict[str, Any]
 
 
-class Values(Struct, kw_only=True):
+class CallValues(Struct, kw_only=True):
     """Values of a request. Parameters are strings, numbers, booleans, or lists and objects of these."""
 
     server: Annotated[
@@ -56,7 +56,7 @@ class Values(Struct, kw_only=True):
     ] = UNSET
 
 
-def fill(description: Description, operation: Operation, values: Values) -> FilledForm:
+def fill(description: ApiDescription, operation: DescribedOperation, values: CallValues) -> FilledForm:
     """Return the form filled with these values. ``prepare`` checks what the operation accepts. Raises BadRequest."""
     form = make_form(description, operation)
     kind, body = _body(form, values)
@@ -91,7 +91,7 @@ def _pairs(form: Form, place: Place, values: ByName) -> list[tuple[str, str]]:
     fields = {fold(field.name): field for field in form.fields if field.place == place}
     found: list[tuple[str, str]] = []
     for name, value in values.items():
-        field = fields.get(fold(name)) or Field(name, place=place)
+        field = fields.get(fold(name)) or FormField(name, place=place)
         if value is not None:
             found += _written(field, name, value)
     return found
@@ -109,12 +109,12 @@ def _json(value: Any) -> str:
         raise BadRequest("values: must be nested less deeply") from None
 
 
-def _written(field: Field, name: str, value: Any) -> Iterable[tuple[str, str]]:
+def _written(field: FormField, name: str, value: Any) -> Iterable[tuple[str, str]]:
     how = Style(field.style, field.explode, field.place, is_joined=field.type in ("list", "object"))
     return written(how, name, value, _text)
 
 
-def _body(form: Form, values: Values) -> tuple[str, bytes]:
+def _body(form: Form, values: CallValues) -> tuple[str, bytes]:
     """Return the media type and bytes of the body; both empty without a body."""
     kinds = [body.media_type for body in form.bodies]
     given = values.body

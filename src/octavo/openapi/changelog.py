@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from ..core.document import Block, Fragment, Inline, Leaf, Mark, Text
 from ..kit.locales import date_words
-from .comparing import Change
+from .comparing import ApiChange
 from .description import Data
-from .words import Words, catalogue
+from .words import ReferenceWords, catalogue
 
 _MOST = 300
 """Changes of one version that are shown; further ones are only counted."""
@@ -28,7 +28,7 @@ class Release(Struct, frozen=True):
 
     title: str
     moment: int
-    changes: list[Change]
+    changes: list[ApiChange]
     since: str = ""
     titles: dict[str, str] = {}
     pages: dict[str, Data] = {}
@@ -48,7 +48,7 @@ def draw_changelog(releases: Iterable[Release], locale: str) -> list[Block]:
 class _Drawing:
     """Drawing of one version's changes, operation by operation."""
 
-    def __init__(self, release: Release, words: Words) -> None:
+    def __init__(self, release: Release, words: ReferenceWords) -> None:
         self._release = release
         self._words = words
 
@@ -72,12 +72,12 @@ class _Drawing:
             blocks.append(_paragraph(_text(self._more(len(release.changes) - _MOST))))
         return blocks
 
-    def _parts(self) -> dict[str, dict[str, list[Change]]]:
+    def _parts(self) -> dict[str, dict[str, list[ApiChange]]]:
         """Return the changes by operation. Each operation is in one section, that of its most severe change."""
-        by_operation: dict[str, list[Change]] = {}
+        by_operation: dict[str, list[ApiChange]] = {}
         for change in self._release.changes[:_MOST]:
             by_operation.setdefault(change.operation, []).append(change)
-        parts: dict[str, dict[str, list[Change]]] = {
+        parts: dict[str, dict[str, list[ApiChange]]] = {
             "breaking": {}, "new": {}, "deprecated": {}, "other": {},
         }  # fmt: skip
         for operation, changes in by_operation.items():
@@ -90,7 +90,7 @@ class _Drawing:
             parts[part][operation] = changes
         return parts
 
-    def _operations(self, part: dict[str, list[Change]]) -> Iterator[Block]:
+    def _operations(self, part: dict[str, list[ApiChange]]) -> Iterator[Block]:
         whole: list[str] = []
         changed: list[Block] = []
         for operation, changes in part.items():
@@ -110,7 +110,7 @@ class _Drawing:
             title = _paragraph(_text(self._more(len(whole) - _LISTED)))
             yield _expandable(title, [self._links(whole[_LISTED:])])
 
-    def _operation(self, operation: str, changes: list[Change]) -> Block:
+    def _operation(self, operation: str, changes: list[ApiChange]) -> Block:
         """Return an operation's changes as a summary line, which unfolds into the old and new state of each place."""
         title = self._release.titles.get(operation, "")
         first = changes[0]
@@ -133,7 +133,7 @@ class _Drawing:
             inside.append(_paragraph(self._link(operation)))
         return _expandable(_paragraph(*line), inside)
 
-    def _table(self, changes: Sequence[Change]) -> Block:
+    def _table(self, changes: Sequence[ApiChange]) -> Block:
         """Return a table with a row for each place and its state in both versions."""
         columns = ["place", "before", "after"]
         titles = ["", self._release.since, self._release.title]

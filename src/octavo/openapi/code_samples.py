@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
-from .description import Data, Description, Operation, list_of, object_of, text_of
+from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
 from .examples import media_example, named_examples, parameter_example
 from .styles import style_of, written
 from .xml_text import xml_text
@@ -41,7 +41,7 @@ class Basic(Struct, frozen=True):
 Part = str | Env | Basic
 
 
-class Field(Struct, frozen=True, omit_defaults=True):
+class SampleField(Struct, frozen=True, omit_defaults=True):
     """Field of a form: its ``value``, or the ``path`` of a file."""
 
     name: str
@@ -55,11 +55,11 @@ class SentBody(Struct, frozen=True, omit_defaults=True):
     kind: Literal["json", "text", "form", "multipart", "file"]
     media_type: str
     text: str = ""
-    fields: tuple[Field, ...] = ()
+    fields: tuple[SampleField, ...] = ()
     path: str = ""
 
 
-class Call(Struct, frozen=True, omit_defaults=True):
+class SampleCall(Struct, frozen=True, omit_defaults=True):
     """Request in samples. ``path`` contains ``{names}``, ``params`` are their values, and ``encoded`` those that
     are already encoded because they contain separators. ``streams``: the response is a stream."""
 
@@ -90,7 +90,7 @@ _LONGEST = 20_000
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~\w-]+")
 
 
-def example_call(description: Description, operation: Operation) -> Call:
+def example_call(description: ApiDescription, operation: DescribedOperation) -> SampleCall:
     """Return an example request of an operation, with examples for required values."""
     params, encoded, query = dict[str, str](), dict[str, str](), list[tuple[str, tuple[Part, ...]]]()
     headers, cookies = list[tuple[str, tuple[Part, ...]]](), list[tuple[Part, ...]]()
@@ -121,7 +121,7 @@ def example_call(description: Description, operation: Operation) -> Call:
     body = _example_body(description, operation)
     if body is not None and body.kind not in ("form", "multipart"):
         headers.append(("Content-Type", (body.media_type,)))
-    return Call(
+    return SampleCall(
         operation.method.upper(),
         description.server_url(operation),
         operation.path,
@@ -134,7 +134,7 @@ def example_call(description: Description, operation: Operation) -> Call:
     )
 
 
-def _example_body(description: Description, operation: Operation) -> SentBody | None:
+def _example_body(description: ApiDescription, operation: DescribedOperation) -> SentBody | None:
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
     if not content:
         return None
@@ -145,9 +145,9 @@ def _example_body(description: Description, operation: Operation) -> SentBody | 
     if kind.startswith(("multipart/", "application/x-www-form-urlencoded")) and isinstance(value, dict):
         inside = object_of(description.merge(schema).get("properties"))
         given = tuple(
-            Field(name, path="file")
+            SampleField(name, path="file")
             if _is_file(description, inside.get(name))
-            else Field(name, _simple(each))
+            else SampleField(name, _simple(each))
             for name, each in value.items()
         )
         return SentBody("multipart" if kind.startswith("multipart/") else "form", kind, fields=given)
@@ -161,7 +161,9 @@ def _example_body(description: Description, operation: Operation) -> SentBody | 
     return SentBody("json" if "json" in kind else "text", kind, text) if text else None
 
 
-def left_out_of_body(description: Description, operation: Operation, body: SentBody | None) -> int:
+def left_out_of_body(
+    description: ApiDescription, operation: DescribedOperation, body: SentBody | None
+) -> int:
     """Return how many characters of the example body are omitted because it is too long."""
     if body is None or len(body.text) <= _LONGEST:
         return 0
@@ -171,7 +173,7 @@ def left_out_of_body(description: Description, operation: Operation, body: SentB
     return len(media_text(description, body.media_type, media, whole)) - _LONGEST
 
 
-def body_examples(description: Description, operation: Operation) -> list[tuple[str, str]]:
+def body_examples(description: ApiDescription, operation: DescribedOperation) -> list[tuple[str, str]]:
     """Return the example bodies to choose from in a sample, as text by name."""
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
     kind = next((kind for kind in content if "json" in kind), "")
@@ -180,13 +182,13 @@ def body_examples(description: Description, operation: Operation) -> list[tuple[
     return [(name, text) for name, text in texts if 0 < len(text) <= _LONGEST]
 
 
-def _is_file(description: Description, value: Any) -> bool:
+def _is_file(description: ApiDescription, value: Any) -> bool:
     schema = description.follow(value)
     items = description.follow(schema.get("items"))
     return any(each.get("format") == "binary" or "contentMediaType" in each for each in (schema, items))
 
 
-def streams(description: Description, operation: Operation) -> bool:
+def streams(description: ApiDescription, operation: DescribedOperation) -> bool:
     """Return whether successful responses are streams, and nothing else."""
     for code, value in object_of(operation.data.get("responses")).items():
         kinds = list(object_of(description.follow(value).get("content")))
@@ -197,7 +199,7 @@ def streams(description: Description, operation: Operation) -> bool:
     return False
 
 
-def media_text(description: Description, kind: str, media: Data, value: Any) -> str:
+def media_text(description: ApiDescription, kind: str, media: Data, value: Any) -> str:
     """Return a value as a body of the description's media type; empty if it has no form for it."""
     if isinstance(value, (dict, list)):
         if "xml" in kind:
@@ -242,7 +244,7 @@ def _written(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def secret_names(description: Description, scheme: str, together: int = 1) -> list[str]:
+def secret_names(description: ApiDescription, scheme: str, together: int = 1) -> list[str]:
     """Return the environment variables for the secrets of a scheme, prefixed with the first word of the API's title.
     ``together``: how many schemes are used together."""
     word = re.match(r"[A-Za-z][A-Za-z0-9]*", description.title)
@@ -259,8 +261,8 @@ def secret_names(description: Description, scheme: str, together: int = 1) -> li
 
 
 def _add_security(
-    description: Description,
-    operation: Operation,
+    description: ApiDescription,
+    operation: DescribedOperation,
     query: list[tuple[str, tuple[Part, ...]]],
     headers: list[tuple[str, tuple[Part, ...]]],
     cookies: list[tuple[Part, ...]],
@@ -316,7 +318,7 @@ class Value(Struct, frozen=True):
     keys: str = ""
 
 
-class Template(Struct, frozen=True):
+class SampleTemplate(Struct, frozen=True):
     """Template, as described at the top of ``code_samples.toml``."""
 
     language: str
@@ -335,22 +337,22 @@ class Template(Struct, frozen=True):
 
 
 @cache
-def templates() -> tuple[Template, ...]:
+def templates() -> tuple[SampleTemplate, ...]:
     """Return all templates in display order."""
     read = tomllib.loads((files(__package__) / "code_samples.toml").read_text())
-    return msgspec.convert(tuple(read["sample"]), tuple[Template, ...])
+    return msgspec.convert(tuple(read["sample"]), tuple[SampleTemplate, ...])
 
 
-def offered(call: Call) -> list[Template]:
+def offered(call: SampleCall) -> list[SampleTemplate]:
     """Return the libraries that can express the request."""
     return [each for each in templates() if call.body is None or _can_hold(each, call.body)]
 
 
-def _can_hold(template: Template, body: SentBody) -> bool:
+def _can_hold(template: SampleTemplate, body: SentBody) -> bool:
     return body.kind != "multipart" or "multipart" not in template.lacks
 
 
-def samples(call: Call, most: int = 100) -> list[CodeSample]:
+def samples(call: SampleCall, most: int = 100) -> list[CodeSample]:
     return [
         CodeSample(each.language, each.syntax, write_sample(each, call), each.library)
         for each in offered(call)[:most]
@@ -409,14 +411,14 @@ def _fill(nodes: list[Node], scopes: tuple[Mapping[str, Any], ...], out: list[st
             _fill(inside, scopes, out)
 
 
-def write_sample(template: Template, call: Call) -> str:
+def write_sample(template: SampleTemplate, call: SampleCall) -> str:
     out: list[str] = []
     _fill(_parse(template.template), (_Writer(template).context(call),), out)
     return "".join(out).rstrip("\n")
 
 
 class _Writer:
-    def __init__(self, template: Template) -> None:
+    def __init__(self, template: SampleTemplate) -> None:
         self._t = template
 
     def _quote(self, text: str) -> str:
@@ -507,7 +509,7 @@ class _Writer:
             key if self._t.value.keys and _IDENT.fullmatch(key) and key != "__proto__" else self._quote(key)
         )
 
-    def context(self, call: Call) -> dict[str, Any]:
+    def context(self, call: SampleCall) -> dict[str, Any]:
         body = call.body
         kind = body.kind if body is not None else ""
         headers = [self._header(name, parts) for name, parts in call.headers]
@@ -590,7 +592,7 @@ def _json_value(text: str) -> Any:
         return _NO_JSON
 
 
-def _url(call: Call) -> tuple[Part, ...]:
+def _url(call: SampleCall) -> tuple[Part, ...]:
     path = call.path
     for name, value in call.params.items():
         path = path.replace("{" + name + "}", quote(value, safe="") if value else "{" + name + "}")

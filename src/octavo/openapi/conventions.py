@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from .description import Data, Description, Operation, object_of, text_of
+from .description import ApiDescription, Data, DescribedOperation, object_of, text_of
 
 _SHARED = 2
 """Operations that must share something to make it a convention."""
@@ -21,11 +21,11 @@ _PAGING = re.compile(
 _MAYBE_PAGING = re.compile(r"(?i)\$?(?:after|before|first|last|start|count|from|size|next|iterator)")
 _SAYS_PAGING = re.compile(r"(?i)\bpag(?:e|es|ing|inat\w+)\b|\bcursor")
 
-Users = dict[str, Operation]
+Users = dict[str, DescribedOperation]
 """Operations that something applies to, by their keys."""
 
 
-class Said(Struct):
+class SharedElement(Struct):
     """Parameter or header shared by several operations, as most of them describe it."""
 
     data: Data
@@ -47,8 +47,8 @@ class Conventions(Struct):
 
     errors: dict[str, dict[str, Users]]
     bodies: list[ErrorBody]
-    limits: list[Said]
-    paging: list[Said]
+    limits: list[SharedElement]
+    paging: list[SharedElement]
 
     def __bool__(self) -> bool:
         several = any(len(set().union(*said.values())) >= _SHARED for said in self.errors.values())
@@ -59,12 +59,12 @@ def is_error(code: str) -> bool:
     return code == "default" or code[:1] in ("4", "5")
 
 
-def find_conventions(description: Description) -> Conventions:
+def find_conventions(description: ApiDescription) -> Conventions:
     """Return the conventions of all operations, looking at each response and parameter once."""
     errors: dict[str, dict[str, Users]] = {}
     bodies: dict[str, ErrorBody] = {}
-    limits: dict[str, list[tuple[Data, Operation]]] = {}
-    paging: dict[str, list[tuple[Data, Operation]]] = {}
+    limits: dict[str, list[tuple[Data, DescribedOperation]]] = {}
+    paging: dict[str, list[tuple[Data, DescribedOperation]]] = {}
     for operation in description.operations.values():
         for code, value in object_of(operation.data.get("responses")).items():
             response = description.follow(value)
@@ -98,7 +98,7 @@ def find_conventions(description: Description) -> Conventions:
     )
 
 
-def _shared(found: dict[str, list[tuple[Data, Operation]]]) -> list[Said]:
+def _shared(found: dict[str, list[tuple[Data, DescribedOperation]]]) -> list[SharedElement]:
     said = []
     for given in found.values():
         users = {operation.key: operation for _, operation in given}
@@ -106,5 +106,5 @@ def _shared(found: dict[str, list[tuple[Data, Operation]]]) -> list[Said]:
             continue
         usual = Counter(text_of(data.get("description")) for data, _ in given).most_common(1)[0][0]
         data = next(data for data, _ in given if text_of(data.get("description")) == usual)
-        said.append(Said({**data, "required": False}, users))
+        said.append(SharedElement({**data, "required": False}, users))
     return sorted(said, key=lambda each: -len(each.users))

@@ -36,7 +36,7 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else str(value) if type(value) in (int, float) else ""
 
 
-class Operation(Struct, frozen=True):
+class DescribedOperation(Struct, frozen=True):
     """Operation or webhook. ``path``: of the API, or the name of a webhook. ``item``: the path item that contains
     ``data``."""
 
@@ -140,7 +140,7 @@ def _first_sentence(text: str) -> str:
     return found[1].strip() if found else ""
 
 
-class Tag(Struct, frozen=True):
+class ApiTag(Struct, frozen=True):
     name: str
     title: str
     description: str = ""
@@ -151,7 +151,7 @@ class Tag(Struct, frozen=True):
     """Heading that it is listed under (``x-tagGroups``)."""
 
 
-class Description:
+class ApiDescription:
     """Description of an API. ``data``: a compiled description. Malformed parts that validation doesn't cover are
     shown as empty."""
 
@@ -166,7 +166,7 @@ class Description:
         self.operations = {each.key: each for each in self._operations("paths")}
         events = "webhooks" if "webhooks" in data else EARLY_WEBHOOKS
         self.webhooks = {each.key: each for each in self._operations(events, is_webhook=True)}
-        self.by_id: dict[str, Operation] = {}
+        self.by_id: dict[str, DescribedOperation] = {}
         """Operations by id; the first one if several share an id."""
         for each in self.operations.values():
             self.by_id.setdefault(text_of(each.data.get("operationId")), each)
@@ -188,18 +188,18 @@ class Description:
             found[each.webhook, each.key] = named
         return found
 
-    def anchor(self, operation: Operation) -> str:
+    def anchor(self, operation: DescribedOperation) -> str:
         """Return the anchor of an operation or webhook on a page with others: its id, unless another one has the
         same; else method and path. Can be empty."""
         return self._anchors.get((operation.webhook, operation.key), "")
 
-    def _operations(self, where: str, *, is_webhook: bool = False) -> Iterator[Operation]:
+    def _operations(self, where: str, *, is_webhook: bool = False) -> Iterator[DescribedOperation]:
         for path, item in object_of(self.data.get(where)).items():
             item = self.follow(item)
             for method in METHODS:
                 data = item.get(method)
                 if isinstance(data, dict) and not (data.get("x-internal") or data.get("x-gitbook-ignore")):
-                    yield Operation(path, method, item, data, is_webhook)
+                    yield DescribedOperation(path, method, item, data, is_webhook)
 
     # --- references ---------------------------------------------------------------------------------------
 
@@ -284,7 +284,7 @@ class Description:
 
     # --- inputs of an operation --------------------------------------------------------------------------------
 
-    def parameters(self, operation: Operation) -> list[Data]:
+    def parameters(self, operation: DescribedOperation) -> list[Data]:
         """Return the parameters of path and operation, in order; those of the operation override those of the path."""
         found: dict[tuple[str, str], Data] = {}
         for value in [*list_of(operation.item.get("parameters")), *list_of(operation.data.get("parameters"))]:
@@ -293,7 +293,7 @@ class Description:
                 found[text_of(each.get("in")), text_of(each["name"])] = each
         return list(found.values())
 
-    def servers(self, operation: Operation | None = None) -> list[Data]:
+    def servers(self, operation: DescribedOperation | None = None) -> list[Data]:
         places = [operation.data, operation.item] if operation else []
         for place in [*places, self.data]:
             servers = [each for each in list_of(place.get("servers")) if isinstance(each, dict)]
@@ -301,7 +301,7 @@ class Description:
                 return servers
         return []
 
-    def server_url(self, operation: Operation | None = None) -> str:
+    def server_url(self, operation: DescribedOperation | None = None) -> str:
         """Return the URL of the first server, with the defaults of its variables."""
         servers = self.servers(operation)
         if not servers:
@@ -312,19 +312,19 @@ class Description:
             url = url.replace("{" + name + "}", name if given is None else text_of(given))
         return url.rstrip("/")
 
-    def security(self, operation: Operation) -> list[dict[str, list[Any]]]:
+    def security(self, operation: DescribedOperation) -> list[dict[str, list[Any]]]:
         """Return the alternative ways to authenticate; each lists the schemes used together."""
         wanted = operation.data.get("security", self.data.get("security"))
         return [each for each in list_of(wanted) if isinstance(each, dict)]
 
-    def setting(self, operation: Operation, name: str) -> bool:
+    def setting(self, operation: DescribedOperation, name: str) -> bool:
         """Return the value of an extension that can be set for an operation or, for all of them, at the top level."""
         value = operation.data.get(name, self.data.get(name))
         return value is True
 
     # --- tags ---------------------------------------------------------------------------------------------
 
-    def tags(self) -> list[Tag]:
+    def tags(self) -> list[ApiTag]:
         """Return the tags with operations, and the tags above them, in the order of the description; in the order
         of its groups if it has any, followed by the rest."""
         declared: dict[str, Data] = {}
@@ -355,7 +355,7 @@ class Description:
                     found.setdefault(name, title)
         return found
 
-    def _tag(self, name: str, declared: dict[str, Data], wanted: set[str]) -> Tag:
+    def _tag(self, name: str, declared: dict[str, Data], wanted: set[str]) -> ApiTag:
         data = declared.get(name, {})
         title = (
             text_of(data.get("x-page-title"))
@@ -363,7 +363,7 @@ class Description:
             or text_of(data.get("summary"))
         )
         parent = _parent(data)
-        return Tag(
+        return ApiTag(
             name,
             " ".join(title.split()) or name or "Other",
             text_of(data.get("description")),
@@ -381,7 +381,7 @@ class Description:
     def _counts(self) -> Counter[str]:
         return Counter(tag for each in self.operations.values() for tag in tags_of(each))
 
-    def with_tag(self, name: str) -> list[Operation]:
+    def with_tag(self, name: str) -> list[DescribedOperation]:
         return [each for each in self.operations.values() if name in tags_of(each)]
 
 
@@ -390,7 +390,7 @@ def _name_in(reference: str) -> str:
     return next((step for step in reversed([*steps(reference)]) if step), reference or "#")
 
 
-def tags_of(operation: Operation) -> list[str]:
+def tags_of(operation: DescribedOperation) -> list[str]:
     """Return the tag that an operation belongs to: the first one it names."""
     names = [name for name in list_of(operation.data.get("tags")) if isinstance(name, str) and name]
     return names[:1] or [UNTAGGED]

@@ -34,8 +34,8 @@ from ..core.document import (
 from ..core.document.html import BlockLabels
 from ..core.free_names import free_name
 from .code_samples import (
-    Call,
     CodeSample,
+    SampleCall,
     body_examples,
     body_text,
     example_call,
@@ -47,11 +47,11 @@ from .code_samples import (
     write_sample,
 )
 from .conventions import Conventions, is_error
-from .description import Data, Description, Operation, list_of, object_of, text_of
+from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
 from .examples import all_examples, media_example, named_examples
 from .trying import can_try, list_origins
 from .validating import METHODS
-from .words import ENGLISH, Words
+from .words import ENGLISH, ReferenceWords
 
 _DEPTH = 12
 _PROPERTIES = 500
@@ -285,7 +285,7 @@ class Drawer:
 
     def __init__(
         self,
-        description: Description,
+        description: ApiDescription,
         *,
         folded: bool,
         many: bool = False,
@@ -864,7 +864,7 @@ class Drawer:
     # --- operations -----------------------------------------------------------------------------------------
 
     def operation(
-        self, operation: Operation, title: str = "", *, level: int = 1, further: bool = False
+        self, operation: DescribedOperation, title: str = "", *, level: int = 1, further: bool = False
     ) -> list[Block]:
         """Return an operation or webhook with everything that a caller needs. ``title``: the heading already shown
         above. ``further``: another operation is above it, so this one is an expandable line."""
@@ -903,7 +903,7 @@ class Drawer:
         line.data = {"method": method, "url": where, **({"id": anchor} if anchor else {})}
         return [line]
 
-    def _head(self, operation: Operation, where: str) -> Block:
+    def _head(self, operation: DescribedOperation, where: str) -> Block:
         if not self._folded:
             head = _paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code"))
             head.data = {"names": operation.identifiers}
@@ -936,7 +936,7 @@ class Drawer:
         title: Nodes = [self._word("optional_fields", name=str(len(optional)))]
         return [*self._fields(shown), _expandable(title, self._fields(optional), kind="openapi-fold")]
 
-    def _notes(self, operation: Operation) -> list[Block]:
+    def _notes(self, operation: DescribedOperation) -> list[Block]:
         data = operation.data
         notes = []
         if data.get("deprecated") is True:
@@ -948,7 +948,7 @@ class Drawer:
             notes.append(_hint("info", self._word("stability", name=stability)))
         return notes
 
-    def _authentication(self, operation: Operation) -> list[Block]:
+    def _authentication(self, operation: DescribedOperation) -> list[Block]:
         ways = self._description.security(operation)
         # Requirements for calls don't apply to the sender of an event.
         if not any(ways) or (operation.webhook and "security" not in operation.data):
@@ -998,7 +998,7 @@ class Drawer:
         anchor = self._scheme_anchors.get(name)
         return [Inline("openapi-scheme", {"spec": self._spec, "anchor": anchor}, nodes)] if anchor else nodes
 
-    def _parameters(self, operation: Operation) -> list[Block]:
+    def _parameters(self, operation: DescribedOperation) -> list[Block]:
         blocks: list[Block] = []
         parameters = self._description.parameters(operation)
         for place in ("path", "query", "header", "cookie"):
@@ -1028,7 +1028,7 @@ class Drawer:
             found[0].nodes += [_text(" "), self._word("deprecated", "italic")]
         return found
 
-    def _body(self, operation: Operation, *, inner: bool = False) -> list[Block]:
+    def _body(self, operation: DescribedOperation, *, inner: bool = False) -> list[Block]:
         body = self._description.follow(operation.data.get("requestBody"))
         content = object_of(body.get("content"))
         if not content:
@@ -1072,7 +1072,7 @@ class Drawer:
             blocks += inside
         return blocks
 
-    def _responses(self, operation: Operation) -> list[Block]:
+    def _responses(self, operation: DescribedOperation) -> list[Block]:
         responses = object_of(operation.data.get("responses"))
         all_open = self._description.setting(operation, "x-expandAllResponses")
         blocks: list[Block] = []
@@ -1148,7 +1148,7 @@ class Drawer:
             items.append([_paragraph(*line), *_markdown(link.get("description"))])
         return [self._lead("next", inner=True), *_items(items)] if items else []
 
-    def _callbacks(self, operation: Operation) -> list[Block]:
+    def _callbacks(self, operation: DescribedOperation) -> list[Block]:
         """Return the requests that the API sends as a consequence of this one."""
         blocks: list[Block] = []
         for name, value in object_of(operation.data.get("callbacks")).items():
@@ -1157,7 +1157,7 @@ class Drawer:
                     if method not in METHODS or not isinstance(data, dict):
                         continue
                     head = _paragraph(_text(method.upper(), "bold"), _text(" "), _text(address, "code"))
-                    called = Operation(address, method, {}, data, webhook=True)
+                    called = DescribedOperation(address, method, {}, data, webhook=True)
                     with self._inside("callback", name):
                         inside = [head, *_markdown(data.get("description")), *self._body(called, inner=True)]
                     title = called.title if called.title != address else name
@@ -1167,7 +1167,7 @@ class Drawer:
                         blocks += [_paragraph(_text(title, "bold")), *inside]
         return [self._lead("callbacks"), *blocks] if blocks else []
 
-    def _samples(self, operation: Operation) -> list[Block]:
+    def _samples(self, operation: DescribedOperation) -> list[Block]:
         blocks: list[Block] = []
         if not operation.webhook:
             blocks += self._sample(operation)
@@ -1196,7 +1196,7 @@ class Drawer:
             blocks += [block for _, example in answers[:1] for block in example]
         return blocks
 
-    def _sample(self, operation: Operation) -> list[Block]:
+    def _sample(self, operation: DescribedOperation) -> list[Block]:
         """Return the code samples of the request: the first sample, and the source of the others."""
         given = operation.data.get("x-codeSamples", operation.data.get("x-code-samples"))
         own = own_samples(operation.data)
@@ -1221,7 +1221,7 @@ class Drawer:
         return [*request, *self._beyond(cut, "cut"), *more, *others]
 
     def _request(
-        self, call: Call, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
+        self, call: SampleCall, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
     ) -> list[Block]:
         """Return the request as code. ``own``: samples from the description, which come first. ``examples``: bodies
         to choose from."""
@@ -1306,7 +1306,7 @@ class Drawer:
             blocks += said or [_paragraph(_text("any"))]
         return blocks
 
-    def information(self, words: Words = ENGLISH) -> list[Block]:
+    def information(self, words: ReferenceWords = ENGLISH) -> list[Block]:
         """Return general information about an API, and its servers."""
         description = self._description
         blocks = prose(text_of(description.info.get("description")))
@@ -1339,7 +1339,9 @@ class Drawer:
             taken.add(anchors[name])
         return anchors
 
-    def authentication(self, place_of: Callable[[Operation], Data], words: Words = ENGLISH) -> list[Block]:
+    def authentication(
+        self, place_of: Callable[[DescribedOperation], Data], words: ReferenceWords = ENGLISH
+    ) -> list[Block]:
         """Return each scheme with what to send and where, a request, the OAuth flows and scopes, and the operations
         that require it; then the operations without authentication. ``place_of`` returns a reference to the page
         of an operation."""
@@ -1395,7 +1397,10 @@ class Drawer:
         return blocks
 
     def conventions(
-        self, found: Conventions, place_of: Callable[[Operation], Data], words: Words = ENGLISH
+        self,
+        found: Conventions,
+        place_of: Callable[[DescribedOperation], Data],
+        words: ReferenceWords = ENGLISH,
     ) -> list[Block]:
         """Return the errors of all operations with their content, and what the description says about rate limits
         and pagination. ``place_of`` returns a reference to the page of an operation."""
@@ -1473,12 +1478,16 @@ class Drawer:
 
     def _needing(
         self,
-    ) -> tuple[dict[str, dict[str, dict[str, Operation]]], dict[str, dict[str, None]], list[Operation]]:
+    ) -> tuple[
+        dict[str, dict[str, dict[str, DescribedOperation]]],
+        dict[str, dict[str, None]],
+        list[DescribedOperation],
+    ]:
         """Return the operations that require each scope of each scheme shown, with an empty scope if they need
         none; the schemes that are only used together with each; and the operations without authentication."""
-        found: dict[str, dict[str, dict[str, Operation]]] = {}
+        found: dict[str, dict[str, dict[str, DescribedOperation]]] = {}
         together: dict[str, dict[str, None]] = {}
-        without: list[Operation] = []
+        without: list[DescribedOperation] = []
         for operation in self._description.operations.values():
             ways = self._description.security(operation)
             if not ways or not all(ways):
@@ -1513,13 +1522,13 @@ class _Waiting(NamedTuple):
 class _Users:
     """Lists of operations on one page: few are listed, however many there are."""
 
-    def __init__(self, place_of: Callable[[Operation], Data], words: Words) -> None:
+    def __init__(self, place_of: Callable[[DescribedOperation], Data], words: ReferenceWords) -> None:
         self._place_of = place_of
         self._words = words
         self._left = _NEEDING
 
     def show(
-        self, title: Nodes, operations: Sequence[Operation], inside: Sequence[Block] = ()
+        self, title: Nodes, operations: Sequence[DescribedOperation], inside: Sequence[Block] = ()
     ) -> list[Block]:
         """Return ``title`` with the number of operations, as a fold that contains ``inside`` and the operations."""
         shown = operations[: min(_NEEDING_ONE, self._left)]
@@ -1534,7 +1543,7 @@ class _Users:
         return [_expandable([*title, count], blocks)]
 
 
-def _sections(text: str, called: re.Pattern[str], words: Words) -> list[Block]:
+def _sections(text: str, called: re.Pattern[str], words: ReferenceWords) -> list[Block]:
     """Return the sections of a text whose headings match, without the levels of these headings."""
     found: list[Block] = []
     level = 0
@@ -1575,7 +1584,7 @@ def _pairs(rows: Iterable[tuple[str, str]]) -> Block:
     return Block("table", {"view": view, "records": records, "definition": definition}, fragments=fragments)
 
 
-def _flows(scheme: Data, words: Words) -> list[Block]:
+def _flows(scheme: Data, words: ReferenceWords) -> list[Block]:
     """Return the OAuth flows with their URLs."""
     found: list[tuple[str, list[Block]]] = []
     for flow, value in islice(object_of(scheme.get("flows")).items(), _FLOWS):

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
-from .description import Data, Description, list_of, object_of, text_of
+from .description import ApiDescription, Data, list_of, object_of, text_of
 
 Direction = Literal["request", "response"]
 
@@ -22,7 +22,7 @@ _VALUES = 300
 """Values in one example; further ones are omitted."""
 _KEPT = 64
 """Cached examples of named schemas, such as error bodies, which are the same on all pages."""
-_kept: WeakKeyDictionary[Description, dict[tuple[str, Direction], tuple[Any]]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[ApiDescription, dict[tuple[str, Direction], tuple[Any]]] = WeakKeyDictionary()
 _NAMES = {
     "email": "name@example.com", "mail": "name@example.com", "url": "https://example.com",
     "uri": "https://example.com", "href": "https://example.com", "website": "https://example.com",
@@ -39,7 +39,7 @@ _FORMATS = {
 }  # fmt: skip
 
 
-def media_example(description: Description, media: Data, direction: Direction, name: str = "") -> Any:
+def media_example(description: ApiDescription, media: Data, direction: Direction, name: str = "") -> Any:
     """Return the example of a media type, or one generated from its schema; None if neither is possible. ``name``:
     of the value."""
     if "example" in media:
@@ -62,7 +62,7 @@ def media_example(description: Description, media: Data, direction: Direction, n
     return known[0]
 
 
-def named_examples(description: Description, media: Data) -> list[tuple[str, Any]]:
+def named_examples(description: ApiDescription, media: Data) -> list[tuple[str, Any]]:
     """Return the examples to choose from, by name; empty unless there are several."""
     if "example" in media:
         return []
@@ -74,7 +74,7 @@ def named_examples(description: Description, media: Data) -> list[tuple[str, Any
     return named if len(named) > 1 else []
 
 
-def all_examples(description: Description, holder: Data) -> list[tuple[str, Any]]:
+def all_examples(description: ApiDescription, holder: Data) -> list[tuple[str, Any]]:
     """Return the examples of a parameter, header, or media type outside its schema, each with its description."""
     if "example" in holder:
         return [("", holder["example"])]
@@ -85,7 +85,7 @@ def all_examples(description: Description, holder: Data) -> list[tuple[str, Any]
     ]
 
 
-def parameter_example(description: Description, parameter: Data, *, named: bool = True) -> Any:
+def parameter_example(description: ApiDescription, parameter: Data, *, named: bool = True) -> Any:
     """Return a value of a parameter: its example, else a value from its schema, else, if ``named``, its own name."""
     name = text_of(parameter.get("name")) if named else ""
     found = media_example(description, parameter, "request", name)
@@ -99,7 +99,7 @@ class _Maker:
     """Generator of values from schemas. Responses contain everything; requests contain what is required and what
     the description gives a value for, or everything if that would be nothing."""
 
-    def __init__(self, description: Description, direction: Direction) -> None:
+    def __init__(self, description: ApiDescription, direction: Direction) -> None:
         self._description = description
         self._asks = direction == "request"
         self._hidden = "readOnly" if direction == "request" else "writeOnly"

@@ -12,8 +12,8 @@ import yaml
 from msgspec import Struct
 
 from ..errors import BadRequest
-from .code_samples import Basic, Call, Part, example_call
-from .description import UNTAGGED, Description, Operation, text_of
+from .code_samples import Basic, Part, SampleCall, example_call
+from .description import UNTAGGED, ApiDescription, DescribedOperation, text_of
 from .reading import plain_value
 
 Form = Literal["yaml", "json", "postman", "http"]
@@ -39,7 +39,7 @@ class Export(Struct, frozen=True):
     content: bytes
 
 
-def export(description: Description, form: str) -> Export:
+def export(description: ApiDescription, form: str) -> Export:
     """Export a description. Raises BadRequest for an unknown format."""
     write = _WRITERS.get(form)
     if write is None:
@@ -47,12 +47,12 @@ def export(description: Description, form: str) -> Export:
     return write(description)
 
 
-def _json(description: Description) -> Export:
+def _json(description: ApiDescription) -> Export:
     content = msgspec.json.format(msgspec.json.encode(description.data), indent=2)
     return Export("openapi.json", "application/json", content)
 
 
-def _yaml(description: Description) -> Export:
+def _yaml(description: ApiDescription) -> Export:
     content = msgspec.json.encode(description.data)
     if len(content) <= _LARGE:
         dumped = yaml.dump(
@@ -78,12 +78,12 @@ def _variables(parts: Sequence[Part]) -> str:
     return "".join(map(written, parts))
 
 
-def _secrets(call: Call) -> list[str]:
+def _secrets(call: SampleCall) -> list[str]:
     parts = [part for _, given in (*call.query, *call.headers) for part in given if not isinstance(part, str)]
     return [name for part in parts for name in msgspec.structs.astuple(part)]
 
 
-def _postman(description: Description) -> Export:
+def _postman(description: ApiDescription) -> Export:
     folders: list[dict[str, Any]] = []
     names: dict[str, None] = {}
     for tag in description.tags():
@@ -116,7 +116,7 @@ def _dump(value: Any) -> bytes:
     return json.dumps(value, indent=2, ensure_ascii=False, default=str).encode("utf-8", "replace")
 
 
-def _request(operation: Operation, call: Call) -> dict[str, Any]:
+def _request(operation: DescribedOperation, call: SampleCall) -> dict[str, Any]:
     path = operation.path.partition("?")[0].replace("{", ":").replace("}", "")
     auth = [part for _, given in call.headers for part in given if isinstance(part, Basic)]
     headers = [
@@ -168,7 +168,7 @@ def _request(operation: Operation, call: Call) -> dict[str, Any]:
     return {"name": operation.title, "request": request}
 
 
-def _http(description: Description) -> Export:
+def _http(description: ApiDescription) -> Export:
     """Return the file in the format of the JetBrains and Visual Studio Code clients."""
     written, names = list[str](), dict[str, None]()
     for operation in description.operations.values():
@@ -195,7 +195,7 @@ def _http(description: Description) -> Export:
     return Export("requests.http", "text/plain; charset=utf-8", text.encode("utf-8", "replace"))
 
 
-def _http_body(call: Call) -> list[str]:
+def _http_body(call: SampleCall) -> list[str]:
     body = call.body
     if body is None:
         return []
@@ -216,7 +216,7 @@ def _http_body(call: Call) -> list[str]:
     return [*lines, "--part--"]
 
 
-_WRITERS: dict[str, Callable[[Description], Export]] = {
+_WRITERS: dict[str, Callable[[ApiDescription], Export]] = {
     "yaml": _yaml,
     "json": _json,
     "postman": _postman,

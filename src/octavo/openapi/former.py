@@ -28,7 +28,7 @@ from ..errors import BadRequest
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction
 from . import store
-from .description import Description, Operation, text_of
+from .description import ApiDescription, DescribedOperation, text_of
 from .pages import COMPARED_BYTES, RELEASES, TYPE, find_version_of, lay_out, load, page_of
 from .words import ENGLISH
 
@@ -142,11 +142,11 @@ def _place(tree: PageTree, asked: Asked, root: str, was: _Was) -> str:
 def _told(
     tree: PageTree,
     asked: Asked,
-    shown: Description,
+    shown: ApiDescription,
     was: _Was,
     later: list[tuple[store.VersionRow, frozenset[str], str]],
 ) -> Page | Gone | None:
-    def page_now(operation: Operation | None) -> Page | None:
+    def page_now(operation: DescribedOperation | None) -> Page | None:
         grouping = str(asked.source.props.get("grouping") or "")
         return tree.page(page_of(shown, operation, asked, grouping)) if operation is not None else None
 
@@ -173,14 +173,14 @@ def _release(tx: Transaction, source: Source, version: store.VersionRow) -> _Rel
     found = _former.of(tx).get(key)
     if found is None:
         # Older versions are large and needed only for this, so they aren't cached themselves.
-        description = Description(msgspec.json.decode(get_body(tx, version.document)))
+        description = ApiDescription(msgspec.json.decode(get_body(tx, version.document)))
         found = _addresses(description, Source(TYPE, {"grouping": grouping}))
         size = sum(400 + len(name) for name, pages in found.pages.items() for _ in pages)
         _former.of(tx).put(key, found, size + 120 * len(found.keys) + 1)
     return found
 
 
-def _addresses(description: Description, source: Source) -> _Release:
+def _addresses(description: ApiDescription, source: Source) -> _Release:
     made = lay_out(Asked("", "", source, {}, ""), description, ENGLISH)
     pages: dict[str, list[_Was]] = {}
     by_id = {page.id: page for page in made.pages}

@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ..core.document import slug
-from .description import Description, Operation, list_of, object_of, tags_of, text_of
+from .description import ApiDescription, DescribedOperation, list_of, object_of, tags_of, text_of
 from .validating import METHODS
 
 Kind = Literal["operation", "field", "model"]
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 _PLACES = ("path", "query", "header", "cookie", "body")
 
 
-class Found(Struct, frozen=True):
+class IndexHit(Struct, frozen=True):
     """Search hit. ``name``: of a field, with dots, or of a model. ``about``: its description. ``id``: the anchor of
     the field on the page of its ``operation``, or of the model called ``model``; or of the model itself on a
     page with others."""
@@ -36,13 +36,13 @@ class Found(Struct, frozen=True):
     kind: Kind
     name: str
     about: str
-    operation: Operation | None = None
+    operation: DescribedOperation | None = None
     model: str = ""
     id: str = ""
 
 
 class _Entry(Struct, frozen=True):
-    found: Found
+    found: IndexHit
     name: str
     """Name in lower case."""
     text: str
@@ -52,7 +52,7 @@ class _Entry(Struct, frozen=True):
 class OperationIndex:
     """Index small enough to be scanned."""
 
-    def __init__(self, description: Description) -> None:
+    def __init__(self, description: ApiDescription) -> None:
         self._operations = [
             _operation(each) for each in [*description.operations.values(), *description.webhooks.values()]
         ]
@@ -67,7 +67,7 @@ class OperationIndex:
             self._fields += _fields_of_model(description, name, schema)
         self._models = [
             _Entry(
-                Found(
+                IndexHit(
                     "model",
                     name,
                     text_of(description.follow(each).get("description"))[:200],
@@ -80,7 +80,7 @@ class OperationIndex:
             for name, each in description.schemas.items()
         ]
 
-    def find(self, query: str) -> Iterator[Found]:
+    def find(self, query: str) -> Iterator[IndexHit]:
         """Yield the best hits of each kind: those that contain all words, also as parts of words. A method at the
         start limits the search to its operations; a path finds the operations there, with or without values in
         it."""
@@ -114,7 +114,7 @@ class OperationIndex:
             yield from self._ranked(self._models, words, wanted)
 
     @staticmethod
-    def _ranked(entries: list[_Entry], words: list[str], whole: str) -> Iterator[Found]:
+    def _ranked(entries: list[_Entry], words: list[str], whole: str) -> Iterator[IndexHit]:
         ranked = []
         for position, entry in enumerate(entries):
             if all(word in entry.text for word in words):
@@ -131,15 +131,15 @@ def _has_method(entry: _Entry, method: str) -> bool:
     return not method or (operation is not None and operation.method == method)
 
 
-def _operation(operation: Operation) -> _Entry:
+def _operation(operation: DescribedOperation) -> _Entry:
     id = text_of(operation.data.get("operationId"))
-    found = Found("operation", operation.title, operation.path, operation)
+    found = IndexHit("operation", operation.title, operation.path, operation)
     (tag,) = tags_of(operation)
     name = f"{operation.title} {id}".lower()
     return _Entry(found, id.lower() or name, f"{name} {operation.key} {tag}".lower())
 
 
-def _distance(operation: Operation | None, steps: list[str]) -> int | None:
+def _distance(operation: DescribedOperation | None, steps: list[str]) -> int | None:
     """Return the distance of an operation's path from the requested one; None if they don't match."""
     if operation is None or operation.webhook:
         return None
@@ -159,14 +159,16 @@ def _distance(operation: Operation | None, steps: list[str]) -> int | None:
     return None
 
 
-def _field(place: str, name: str, about: object, operation: Operation | None, model: str = "") -> _Entry:
+def _field(
+    place: str, name: str, about: object, operation: DescribedOperation | None, model: str = ""
+) -> _Entry:
     """Return the entry of a field. ``place``: the prefix of its anchor."""
     said, of = text_of(about)[:200], operation.title if operation is not None else model
-    found = Found("field", name, said, operation, model, f"{place}.{name}" if place else "")
+    found = IndexHit("field", name, said, operation, model, f"{place}.{name}" if place else "")
     return _Entry(found, name.lower(), f"{name} {of}".lower())
 
 
-def _fields(description: Description, operation: Operation) -> Iterator[_Entry]:
+def _fields(description: ApiDescription, operation: DescribedOperation) -> Iterator[_Entry]:
     for parameter in description.parameters(operation):
         place, name = text_of(parameter.get("in")), text_of(parameter["name"])
         yield _field(place, name, parameter.get("description"), operation)
@@ -176,13 +178,15 @@ def _fields(description: Description, operation: Operation) -> Iterator[_Entry]:
             yield _field("body", path, description.follow(inner).get("description"), operation)
 
 
-def _fields_of_model(description: Description, name: str, schema: object) -> Iterator[_Entry]:
+def _fields_of_model(description: ApiDescription, name: str, schema: object) -> Iterator[_Entry]:
     """Yield the fields of a model, except those of other models in it, which have their own entries."""
     for path, inner in _inside(description, schema, apart=True):
         yield _field(slug(name), path, description.follow(inner).get("description"), None, name)
 
 
-def _inside(description: Description, value: object, *, apart: bool = False) -> Iterator[tuple[str, object]]:
+def _inside(
+    description: ApiDescription, value: object, *, apart: bool = False
+) -> Iterator[tuple[str, object]]:
     """Yield the fields in a schema by their paths, outer levels first. ``apart``: without the content of named
     schemas."""
     waiting: deque[tuple[object, str, tuple[str, ...]]] = deque([(value, "", ())])

@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from ..core.document import Block, Fragment, Inline, Leaf, Mark, Text, slug
 from .code_samples import body_text
-from .description import Data, Description, Operation, list_of, object_of, text_of
+from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
 from .drawing import heading, lead_to, listing, subheading
 from .examples import media_example
 from .using import Uses, uses_of
-from .words import ENGLISH, Words
+from .words import ENGLISH, ReferenceWords
 
 COLUMNS = ("model", "about", "fields", "users")
 """Columns of a table of models, by which the reader recognizes one."""
@@ -33,7 +33,7 @@ _MARKUP = re.compile(r"<[^<>]*>|[`*]|(?<!\w)_|_(?!\w)")
 _END = re.compile(r"(?<=[.!?])\s")
 
 
-class Model(Struct, frozen=True):
+class ApiModel(Struct, frozen=True):
     """Model. ``kind``: its type in one word (``object``, ``enum``), ``about`` the first sentence of its
     description. ``fields``: the names of its own and ``allOf`` fields. ``uses``: where it is sent or returned
     directly."""
@@ -52,10 +52,10 @@ class Model(Struct, frozen=True):
         return len(uses.answers.keys() | uses.requests.keys()) + len(uses.events) + len(uses.schemas)
 
 
-class Piece(Struct, frozen=True):
+class ModelPage(Struct, frozen=True):
     """Models of one page, with letters that don't overlap with other pages."""
 
-    letters: dict[str, list[Model]]
+    letters: dict[str, list[ApiModel]]
 
     @property
     def title(self) -> str:
@@ -64,10 +64,10 @@ class Piece(Struct, frozen=True):
         return first if first == last else f"{first}–{last}"  # noqa: RUF001 - a range
 
 
-_models: WeakKeyDictionary[Description, list[Model]] = WeakKeyDictionary()
+_models: WeakKeyDictionary[ApiDescription, list[ApiModel]] = WeakKeyDictionary()
 
 
-def list_models(description: Description) -> list[Model]:
+def list_models(description: ApiDescription) -> list[ApiModel]:
     """Return all models, sorted. Cached."""
     found = _models.get(description)
     if found is None:
@@ -80,10 +80,10 @@ def list_models(description: Description) -> list[Model]:
     return found
 
 
-def split_models(models: Sequence[Model]) -> list[Piece]:
+def split_models(models: Sequence[ApiModel]) -> list[ModelPage]:
     """Split models into as few pages by letter as the maximum number of rows allows; further pages of a letter with
     more are titled ``S2`` and so on."""
-    pieces: list[dict[str, list[Model]]] = []
+    pieces: list[dict[str, list[ApiModel]]] = []
     for letter, group in groupby(models, key=lambda each: each.letter):
         listed = [*group]
         size = -(-len(listed) // -(-len(listed) // _ON_A_PAGE))
@@ -93,21 +93,21 @@ def split_models(models: Sequence[Model]) -> list[Piece]:
             if len(part) > room:
                 pieces.append({})
             pieces[-1][letter if number == 1 else f"{letter}{number}"] = part
-    return [Piece(letters) for letters in pieces]
+    return [ModelPage(letters) for letters in pieces]
 
 
-def _order(model: Model) -> tuple[bool, str, str, str]:
+def _order(model: ApiModel) -> tuple[bool, str, str, str]:
     last = model.name.rpartition(".")[2]
     return (not model.letter.isalpha(), model.letter, last.lower(), model.name)
 
 
-def _model(description: Description, name: str, value: object, uses: Uses) -> Model:
+def _model(description: ApiDescription, name: str, value: object, uses: Uses) -> ApiModel:
     schema = description.merge(value)
     letter = (name.rpartition(".")[2] or name).lstrip("_-$")[:1].upper()
     said = say_briefly(text_of(schema.get("description")))
     items = description.merge(schema["items"]) if "items" in schema else {}
     fields = object_of(schema.get("properties")) or object_of(items.get("properties"))
-    return Model(
+    return ApiModel(
         name, letter if letter.isalpha() else "#", _kind(description, schema), said, (*fields,), uses
     )
 
@@ -120,7 +120,7 @@ def say_briefly(text: str, longest: int = _ABOUT) -> str:
     return said if len(said) <= longest else f"{said[: longest - 1].rstrip()}…"
 
 
-def _kind(description: Description, schema: Data) -> str:
+def _kind(description: ApiDescription, schema: Data) -> str:
     for key, words in (("oneOf", "one of"), ("anyOf", "any of")):
         shapes = [each for each in list_of(schema.get(key)) if description.follow(each).get("type") != "null"]
         if shapes:
@@ -141,10 +141,10 @@ def letter_id(letter: str) -> str:
 
 
 def draw_models(
-    piece: Piece,
+    piece: ModelPage,
     letters: dict[str, Data],
     place_of: Callable[[str], Data],
-    words: Words = ENGLISH,
+    words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
     """Return a page of models: links to all ``letters``, if there are several, and a table for each of its own.
     ``place_of`` returns a reference to the page of a model by its name."""
@@ -161,7 +161,7 @@ def draw_models(
     return blocks
 
 
-def _table(models: Sequence[Model], place_of: Callable[[str], Data], words: Words) -> Block:
+def _table(models: Sequence[ApiModel], place_of: Callable[[str], Data], words: ReferenceWords) -> Block:
     titles = (words.name, words.what_it_is, words.fields, words.used_by)
     rows: list[list[list[Text | Inline]]] = []
     for model in models:
@@ -201,11 +201,11 @@ def draw_rows(
 
 
 def draw_used_by(
-    description: Description,
+    description: ApiDescription,
     name: str,
-    place_of: Callable[[Operation], Data],
+    place_of: Callable[[DescribedOperation], Data],
     model_at: Callable[[str], Data],
-    words: Words = ENGLISH,
+    words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
     """Return the uses of a model, with links. ``place_of`` returns a reference to an operation or webhook,
     ``model_at`` to the page of a model."""
@@ -235,7 +235,11 @@ def _beyond(count: int, words: str) -> list[Block]:
 
 
 def draw_model(
-    description: Description, name: str, shown: list[Block], used: list[Block], words: Words = ENGLISH
+    description: ApiDescription,
+    name: str,
+    shown: list[Block],
+    used: list[Block],
+    words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
     """Return the page of a model: its content, with an example and its uses beside it."""
     value = media_example(description, {"schema": description.schemas[name]}, "response")
@@ -253,7 +257,7 @@ def draw_model(
 
 
 def index_models(
-    models: Sequence[Model], href: Callable[[str], str]
+    models: Sequence[ApiModel], href: Callable[[str], str]
 ) -> list[tuple[str, str, str, str, int, str, list[str]]]:
     """Return the data for a script's filter: for each model its name, its URL from ``href``, its type, its
     description, its number of uses, where it is used (``s`` sent, ``a`` returned, ``e`` events), and its fields."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from ..core.document import Block, Inline, Leaf, Text
-from .description import UNTAGGED, Data, Description, Tag
+from .description import UNTAGGED, ApiDescription, ApiTag, Data
 from .drawing import fold, heading, subheading
 from .models import count_cell, draw_rows, say_briefly
-from .words import ENGLISH, Words
+from .words import ENGLISH, ReferenceWords
 
 _OPEN = 80
 """Tags shown without unfolding, which limits the height of the page."""
@@ -20,7 +20,7 @@ _ABOUT = 140
 
 
 def draw_tags(
-    description: Description, place_of: Callable[[Tag], Data], words: Words = ENGLISH
+    description: ApiDescription, place_of: Callable[[ApiTag], Data], words: ReferenceWords = ENGLISH
 ) -> list[Block]:
     """Return each tag with its description and number of operations. ``place_of`` returns a reference to the page
     of a tag."""
@@ -28,7 +28,7 @@ def draw_tags(
     if not tags:
         return []
 
-    def table(some: Sequence[Tag]) -> Block:
+    def table(some: Sequence[ApiTag]) -> Block:
         rows = []
         for tag in some:
             title = words.other if tag.name == UNTAGGED else tag.title
@@ -44,7 +44,7 @@ def draw_tags(
     about_column = {"about": words.what_it_is} if is_told else {}
     columns = {"openapi-tag": words.name, **about_column, "operations": words.operations}
 
-    def tables(some: Sequence[Tag]) -> Iterator[Block]:
+    def tables(some: Sequence[ApiTag]) -> Iterator[Block]:
         for group, inside in groupby(some, key=lambda tag: tag.group):
             if is_grouped:
                 yield subheading(group or words.other)

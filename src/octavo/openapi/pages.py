@@ -34,14 +34,24 @@ from ..kit.db import Transaction
 from ..spaces import on_language
 from . import local, store
 from .changelog import Release, draw_changelog
-from .comparing import Change, compare
+from .comparing import ApiChange, compare
 from .conventions import Conventions, find_conventions
-from .description import UNTAGGED, Data, Description, Operation, Tag, list_of, object_of, tags_of, text_of
+from .description import (
+    UNTAGGED,
+    ApiDescription,
+    ApiTag,
+    Data,
+    DescribedOperation,
+    list_of,
+    object_of,
+    tags_of,
+    text_of,
+)
 from .drawing import MANY, Drawer, complain, fold, lead_on, prose
 from .models import draw_model, draw_models, draw_used_by, letter_id, list_models, split_models
 from .overview import draw_tags
 from .trying import can_try
-from .words import ENGLISH, Words, catalogue, locale_of
+from .words import ENGLISH, ReferenceWords, catalogue, locale_of
 
 TYPE = "builtin:openapi"
 OPERATIONS = ("swagger", "openapi-operation")
@@ -65,32 +75,32 @@ _WIDE = Layout(width="wide", outline=True)
 _ROWS = Layout(width="wide", outline=False)
 """Layout of pages that need the room of the outline, such as lists of rows, which have their letters above them."""
 
-_descriptions: OwnCache[Description] = OwnCache("API descriptions", 32)
-_comparisons: OwnCache[list[Change]] = OwnCache("changes of APIs", 2)
+_descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
+_comparisons: OwnCache[list[ApiChange]] = OwnCache("changes of APIs", 2)
 
 
-def load(tx: Transaction, version: store.VersionRow) -> Description:
+def load(tx: Transaction, version: store.VersionRow) -> ApiDescription:
     """Return the description of a version, cached by its content."""
     return _load(tx, version.document, lambda: get_body(tx, version.document))
 
 
-def load_local(tx: Transaction, source: local.LocalSource) -> Description:
+def load_local(tx: Transaction, source: local.LocalSource) -> ApiDescription:
     """Return the description in a valid file of a space."""
     return _load(tx, f"file {source.content}", lambda: local.get_text(tx, source))
 
 
-def _load(tx: Transaction, key: str, get: Callable[[], str]) -> Description:
+def _load(tx: Transaction, key: str, get: Callable[[], str]) -> ApiDescription:
     found = _descriptions.of(tx).get(key)
     if found is None:
         text = get()
-        found = Description(msgspec.json.decode(text))
+        found = ApiDescription(msgspec.json.decode(text))
         _descriptions.of(tx).put(key, found, _IN_MEMORY * len(text))
     return found
 
 
 def compare_versions(
     tx: Transaction, version: store.VersionRow, since: store.VersionRow | None
-) -> list[Change]:
+) -> list[ApiChange]:
     """Return the changes from one version to another; none without an earlier one. Cached, because versions never
     change."""
     if since is None:
@@ -134,7 +144,7 @@ def _version(tx: Transaction, asked: Asked) -> store.VersionRow:
 class _Pages:
     """Pages of one specification, parents before children."""
 
-    def __init__(self, asked: Asked, description: Description, words: Words) -> None:
+    def __init__(self, asked: Asked, description: ApiDescription, words: ReferenceWords) -> None:
         self._asked = asked
         self.words = words
         self._description = description
@@ -175,7 +185,7 @@ class _Pages:
         return page.id
 
     def add_ours(self, word: str, **fields: Any) -> str:
-        """Add a page titled by one of ``Words``. Its path is the same in every language."""
+        """Add a page titled by one of ``ReferenceWords``. Its path is the same in every language."""
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _leading_on(self) -> dict[str, str]:
@@ -236,14 +246,14 @@ class _Pages:
             named = webhook.url_name
             self.add(f"webhook {key}", webhook.title, above, slug=named, props={**props, "webhook": key})
 
-    def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
+    def add_tags(self, tags: list[ApiTag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
         made: dict[str, str] = {}
         is_grouped = any(tag.group for tag in tags)
         apart: set[str] = set()
         """Tags whose operations have their own pages."""
 
-        def place(tag: Tag, above: tuple[str, ...] = ()) -> str:
+        def place(tag: ApiTag, above: tuple[str, ...] = ()) -> str:
             if tag.name in made:
                 return made[tag.name]
             parent = known.get(tag.parent) if tag.parent not in (*above, tag.name) else None
@@ -282,7 +292,7 @@ class _Pages:
                 )
 
 
-def lay_out(asked: Asked, description: Description, words: Words) -> _Pages:
+def lay_out(asked: Asked, description: ApiDescription, words: ReferenceWords) -> _Pages:
     """Return the pages about the API and its operations and webhooks."""
     by_operation = asked.source.props.get("grouping") == "by-operation"
     pages = _Pages(asked, description, words)
@@ -349,7 +359,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
             words = catalogue()[locale_of(tx, asked.space_id)]
             grouping = str(props.get("operations") or "")
 
-            def shown_at(operation: Operation) -> Data:
+            def shown_at(operation: DescribedOperation) -> Data:
                 return {"kind": "page", "page": page_of(description, operation, there, grouping)}
 
             def model_at(name: str) -> Data:
@@ -373,7 +383,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     if doc == "info":
         words = catalogue()[locale_of(tx, asked.space_id)]
 
-        def tag_at(tag: Tag) -> Data:
+        def tag_at(tag: ApiTag) -> Data:
             return {"kind": "page", "page": there.id(f"tag {tag.name}")}
 
         about = Drawer(description, folded=False).information(words)
@@ -382,7 +392,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         words = catalogue()[locale_of(tx, asked.space_id)]
         grouping = str(props.get("operations") or "")
 
-        def place_of(operation: Operation) -> Data:
+        def place_of(operation: DescribedOperation) -> Data:
             return {"kind": "page", "page": page_of(description, operation, there, grouping)}
 
         drawer = Drawer(description, folded=False)
@@ -420,7 +430,7 @@ def _rows(tx: Transaction, asked: Asked, listed: Iterator[tuple[str, str, str]],
     return [*first, fold(words.and_more.replace("{name}", str(count - _ROWS_OPEN)), more)]
 
 
-def page_of(description: Description, operation: Operation, there: Asked, grouping: str) -> str:
+def page_of(description: ApiDescription, operation: DescribedOperation, there: Asked, grouping: str) -> str:
     """Return the id of the page that shows an operation or webhook."""
     if operation.webhook:
         return there.id(f"webhook {operation.key}" if len(description.webhooks) > _TOGETHER else "webhooks")
@@ -433,7 +443,7 @@ def _piece_key(number: int) -> str:
     return f"models {number}" if number else "models"
 
 
-def _models(description: Description, number: object, words: Words, there: Asked) -> list[Block]:
+def _models(description: ApiDescription, number: object, words: ReferenceWords, there: Asked) -> list[Block]:
     """Return one of the pages that list all schemas, each with its own page."""
     pieces = split_models(list_models(description))
     if not isinstance(number, int) or not 0 <= number < len(pieces):
@@ -450,10 +460,10 @@ def _models(description: Description, number: object, words: Words, there: Asked
     return draw_models(pieces[number], letters, place_of, words)
 
 
-_conventions: WeakKeyDictionary[Description, Conventions] = WeakKeyDictionary()
+_conventions: WeakKeyDictionary[ApiDescription, Conventions] = WeakKeyDictionary()
 
 
-def conventions_of(description: Description) -> Conventions:
+def conventions_of(description: ApiDescription) -> Conventions:
     """Return the conventions of its operations. Cached."""
     found = _conventions.get(description)
     if found is None:
@@ -536,7 +546,7 @@ def list_operations(page: Page) -> list[Listed]:
     return found
 
 
-def find_reference(tx: Transaction, asker: Asker, page: Page) -> tuple[Description, str] | None:
+def find_reference(tx: Transaction, asker: Asker, page: Page) -> tuple[ApiDescription, str] | None:
     """Return the description that a computed page is made from, and the name of it; None for every other page."""
     source = source_of(page)
     if source is None or source.type != TYPE or "spec" not in source.dependencies:
@@ -577,11 +587,11 @@ def authentication_of(page: Page) -> str | None:
     return text_of(object_of(dependency.get("ref")).get("spec")) or None
 
 
-def _operation_block(ref: dict[str, Any], operation: Operation) -> Block:
+def _operation_block(ref: dict[str, Any], operation: DescribedOperation) -> Block:
     return Block("openapi-operation", {"ref": ref, "path": operation.path, "method": operation.method})
 
 
-def _webhook_block(ref: dict[str, Any], webhook: Operation) -> Block:
+def _webhook_block(ref: dict[str, Any], webhook: DescribedOperation) -> Block:
     return Block("openapi-webhook", {"ref": ref, "name": webhook.path, "method": webhook.method})
 
 
@@ -602,7 +612,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
     operations = sum(block.type != "openapi-schemas" for block in blocks)
     begun = False
     many = operations + sum(map(len, shown.values())) > MANY
-    drawers: dict[str, tuple[Description, Drawer] | None] = {}
+    drawers: dict[str, tuple[ApiDescription, Drawer] | None] = {}
     made: list[list[Block] | None] = []
     for key, block in zip(keys, blocks, strict=True):
         ref = block.data.get("ref")
@@ -646,7 +656,7 @@ def _called(ref: Any) -> str:
 
 def find_operation(
     tx: Transaction, asker: Asker, blocks: Iterable[Block], spec: str | None, key: str
-) -> tuple[Description, Operation] | None:
+) -> tuple[ApiDescription, DescribedOperation] | None:
     """Return the operation that one of these blocks shows, if it can be tried: ``spec`` is the block's name for the
     specification, None for any, ``key`` is the operation's."""
     for block in blocks:
@@ -674,7 +684,7 @@ def _state_of(tx: Transaction, asker: Asker, ref: Any) -> str:
     return f"{source.content} {source.state}" if source is not None else ""
 
 
-def _find(tx: Transaction, asker: Asker, ref: Any) -> Description | None:
+def _find(tx: Transaction, asker: Asker, ref: Any) -> ApiDescription | None:
     source = _find_source(tx, asker, ref)
     if isinstance(source, store.VersionRow):
         return load(tx, source)
@@ -701,7 +711,7 @@ def find_version_of(tx: Transaction, asker: Asker, ref: Any) -> store.VersionRow
 
 
 def _draw_block(
-    description: Description, drawer: Drawer, block: Block, title: str, *, further: bool
+    description: ApiDescription, drawer: Drawer, block: Block, title: str, *, further: bool
 ) -> list[Block] | None:
     """Draw a block. ``further``: an operation is already above it."""
     data = block.data

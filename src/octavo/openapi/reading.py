@@ -53,21 +53,21 @@ class SourceFile(Struct):
     line: Callable[[Way], int]
 
 
-class Files(Struct):
+class SpecFiles(Struct):
     """All files by path; ``entry`` is the description, the others are what it refers to."""
 
     entry: str
     files: dict[str, SourceFile]
 
 
-def read_files(data: bytes) -> Files:
+def read_files(data: bytes) -> SpecFiles:
     """Read the files of a description. Raises SpecError."""
     if len(data) > MAX_BYTES:
         raise _refused(f"The description must be at most {MAX_BYTES} bytes.", "TOO_LARGE")
     if data.startswith(b"PK\x03\x04"):
         return _read_archive(data)
     name = "openapi.json" if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "openapi.yaml"
-    return Files(name, {name: read_file(data)})
+    return SpecFiles(name, {name: read_file(data)})
 
 
 def read_file(data: bytes, name: str = "") -> SourceFile:
@@ -254,7 +254,7 @@ def _line(node: Any, way: Way) -> int:
     return int(line)
 
 
-def _read_archive(data: bytes) -> Files:
+def _read_archive(data: bytes) -> SpecFiles:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             texts = _extract(archive)
@@ -265,7 +265,7 @@ def _read_archive(data: bytes) -> Files:
             raise
         raise _refused("The archive can't be read.", "INVALID_ARCHIVE") from None
     files = {path: read_file(raw, path) for path, raw in texts.items()}
-    return Files(_entry(files), files)
+    return SpecFiles(_entry(files), files)
 
 
 def _extract(archive: zipfile.ZipFile) -> dict[str, bytes]:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ..errors import BadRequest, TooLarge
 from .code_samples import body_text, media_text, secret_names, streams
-from .description import Data, Description, Operation, list_of, object_of, text_of
+from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
 from .examples import media_example, named_examples, parameter_example
 from .styles import style_of
 
@@ -61,13 +61,13 @@ class Variable(Struct, omit_defaults=True):
     free: bool = False
 
 
-class Server(Struct, omit_defaults=True):
+class FormServer(Struct, omit_defaults=True):
     url: str
     about: str = ""
     variables: list[Variable] = []
 
 
-class Field(Struct, omit_defaults=True):
+class FormField(Struct, omit_defaults=True):
     """Parameter, or field of a form. ``style`` and ``explode``: the serialization of lists and objects (RFC 6570 in
     the terms of OpenAPI); without a style the text is sent unchanged. ``kind``: its type in the schema.
     ``schema``: to validate it."""
@@ -92,7 +92,7 @@ class Body(Struct, omit_defaults=True):
     media_type: str
     value: str = ""
     examples: list[tuple[str, str]] = []
-    fields: list[Field] | None = None
+    fields: list[FormField] | None = None
     file: bool = False
     schema: Any = None
 
@@ -132,9 +132,9 @@ class Form(Struct, omit_defaults=True):
 
     method: str
     path: str
-    servers: list[Server]
+    servers: list[FormServer]
     proxy: Literal["always", "never", "otherwise"]
-    fields: list[Field] = []
+    fields: list[FormField] = []
     bodies: list[Body] = []
     body_required: bool = False
     security: list[list[Scheme]] = []
@@ -144,7 +144,7 @@ class Form(Struct, omit_defaults=True):
     signed_in: str = ""
 
 
-def can_try(description: Description, operation: Operation) -> bool:
+def can_try(description: ApiDescription, operation: DescribedOperation) -> bool:
     return (
         not operation.webhook
         and not description.setting(operation, "x-hideTryItPanel")
@@ -152,7 +152,7 @@ def can_try(description: Description, operation: Operation) -> bool:
     )
 
 
-def make_form(description: Description, operation: Operation) -> Form:
+def make_form(description: ApiDescription, operation: DescribedOperation) -> Form:
     body = description.follow(operation.data.get("requestBody"))
     checks = _Checks(description)
     schemes = [
@@ -167,7 +167,7 @@ def make_form(description: Description, operation: Operation) -> Form:
         operation.method.upper(),
         operation.path,
         [
-            Server(text_of(each["url"]), text_of(each.get("description"))[:200], list(_variables(each)))
+            FormServer(text_of(each["url"]), text_of(each.get("description"))[:200], list(_variables(each)))
             for each in _servers(description, operation)
         ],
         _proxy(description, operation),
@@ -188,7 +188,7 @@ _WAYS = 20
 """Ways to authenticate offered in a form for all operations."""
 
 
-def make_access(description: Description) -> Form:
+def make_access(description: ApiDescription) -> Form:
     """Return a form for credentials only: each way to authenticate that an operation requires, most common first."""
     wanted = Counter(
         tuple(way) for each in description.operations.values() for way in description.security(each) if way
@@ -198,7 +198,7 @@ def make_access(description: Description) -> Form:
         for way, _ in wanted.most_common(_WAYS)
     ]
     servers = [
-        Server(text_of(each["url"]), text_of(each.get("description"))[:200], list(_variables(each)))
+        FormServer(text_of(each["url"]), text_of(each.get("description"))[:200], list(_variables(each)))
         for each in _servers(description, None)
     ]
     return Form("", "", servers, "never", security=[way for way in schemes if way])
@@ -231,7 +231,7 @@ _REFERRED = "#/components/schemas/"
 class _Checks:
     """Schemas reduced to what a browser validates, and the named schemas that they refer to."""
 
-    def __init__(self, description: Description) -> None:
+    def __init__(self, description: ApiDescription) -> None:
         self._description = description
         self._left = _CHECKS
         self.schemas: dict[str, Any] = {}
@@ -263,7 +263,9 @@ class _Checks:
         return made
 
 
-def _answers(description: Description, operation: Operation, checks: _Checks) -> dict[str, dict[str, Any]]:
+def _answers(
+    description: ApiDescription, operation: DescribedOperation, checks: _Checks
+) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for code, value in object_of(operation.data.get("responses")).items():
         content = object_of(description.follow(value).get("content"))
@@ -275,7 +277,7 @@ def _answers(description: Description, operation: Operation, checks: _Checks) ->
     return found
 
 
-def list_origins(description: Description, operation: Operation) -> list[str]:
+def list_origins(description: ApiDescription, operation: DescribedOperation) -> list[str]:
     """Return the hosts that a page with the operation can connect to, for the Content-Security-Policy: its servers,
     and those that issue tokens for it."""
     found: dict[str, None] = {}
@@ -305,12 +307,14 @@ def list_origins(description: Description, operation: Operation) -> list[str]:
     return list(dict.fromkeys([*islice(found, _ORIGINS), *islice(tokens, _TOKEN_ORIGINS)]))
 
 
-def _proxy(description: Description, operation: Operation) -> Literal["always", "never", "otherwise"]:
+def _proxy(
+    description: ApiDescription, operation: DescribedOperation
+) -> Literal["always", "never", "otherwise"]:
     wanted = operation.data.get("x-enable-proxy", description.data.get("x-enable-proxy"))
     return "always" if wanted is True else "never" if wanted is False else "otherwise"
 
 
-def _servers(description: Description, operation: Operation | None) -> list[Data]:
+def _servers(description: ApiDescription, operation: DescribedOperation | None) -> list[Data]:
     """Return the servers with an absolute URL."""
     found = description.servers(operation)[:_SERVERS]
     return [each for each in found if re.match(r"(?i)https?://[^/?#]", text_of(each.get("url")))]
@@ -359,7 +363,7 @@ def _type(schema: Data) -> Literal["text", "number", "boolean", "list", "object"
     return "file" if schema.get("format") == "binary" or "contentMediaType" in schema else "text"
 
 
-def _choices(description: Description, schema: Data) -> list[str]:
+def _choices(description: ApiDescription, schema: Data) -> list[str]:
     values = list_of(schema.get("enum")) or list_of(description.follow(schema.get("items")).get("enum"))
     return [each if isinstance(each, str) else body_text("", each) for each in values[:_VALUES]]
 
@@ -373,7 +377,9 @@ def _shown(value: Any) -> str:
     return body_text("application/json", value)
 
 
-def _fields(description: Description, operation: Operation, checks: _Checks | None = None) -> Iterator[Field]:
+def _fields(
+    description: ApiDescription, operation: DescribedOperation, checks: _Checks | None = None
+) -> Iterator[FormField]:
     for parameter in description.parameters(operation):
         place = parameter.get("in")
         if place not in ("path", "query", "header", "cookie"):
@@ -386,7 +392,7 @@ def _fields(description: Description, operation: Operation, checks: _Checks | No
             else None
         )
         how = style_of(parameter, is_joined=_type(schema) in ("list", "object"))
-        yield Field(
+        yield FormField(
             text_of(parameter["name"]),
             _type(schema),
             place,
@@ -400,7 +406,7 @@ def _fields(description: Description, operation: Operation, checks: _Checks | No
         )
 
 
-def _kind(description: Description, schema: Data) -> str:
+def _kind(description: ApiDescription, schema: Data) -> str:
     kinds = schema.get("type")
     kind = next((text_of(k) for k in kinds if k != "null"), "") if isinstance(kinds, list) else text_of(kinds)
     if kind == "array":
@@ -409,12 +415,12 @@ def _kind(description: Description, schema: Data) -> str:
     return " ".join(filter(None, [kind, text_of(schema.get("format"))]))[:60]
 
 
-def _content(description: Description, operation: Operation) -> list[tuple[str, Any]]:
+def _content(description: ApiDescription, operation: DescribedOperation) -> list[tuple[str, Any]]:
     body = description.follow(operation.data.get("requestBody"))
     return [item for item in object_of(body.get("content")).items() if _MEDIA_TYPE.fullmatch(item[0])][:20]
 
 
-def _body(description: Description, kind: str, media: Data, checks: _Checks) -> Body:
+def _body(description: ApiDescription, kind: str, media: Data, checks: _Checks) -> Body:
     schema = description.merge(media.get("schema"))
     if kind.startswith(("multipart/", "application/x-www-form-urlencoded")):
         required = list_of(schema.get("required"))
@@ -428,7 +434,7 @@ def _body(description: Description, kind: str, media: Data, checks: _Checks) -> 
             type_ = "file" if _type(inner) == "list" and items == "file" else _type(inner)
             given = example.get(name) if name in required and type_ != "file" else None
             fields.append(
-                Field(
+                FormField(
                     name,
                     type_,
                     None,
@@ -462,7 +468,7 @@ _COMPUTED = re.compile(
 
 
 def _scheme(
-    description: Description, name: str, scopes: list[Any] | None = None, together: int = 1
+    description: ApiDescription, name: str, scopes: list[Any] | None = None, together: int = 1
 ) -> Scheme | None:
     data = description.follow(description.security_schemes.get(name))
     placeholder = text_of(data.get("x-gitbook-token-placeholder"))[:200]
@@ -532,7 +538,9 @@ class PreparedRequest(Struct, frozen=True):
     body: bytes | None
 
 
-def prepare(description: Description, operation: Operation, wanted: FilledForm) -> PreparedRequest:
+def prepare(
+    description: ApiDescription, operation: DescribedOperation, wanted: FilledForm
+) -> PreparedRequest:
     """Return the request to send. Raises BadRequest naming what the operation doesn't accept."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
@@ -578,7 +586,7 @@ def prepare(description: Description, operation: Operation, wanted: FilledForm) 
     return PreparedRequest(operation.method.upper(), url, headers, body)
 
 
-def _address(description: Description, operation: Operation, wanted: FilledForm) -> str:
+def _address(description: ApiDescription, operation: DescribedOperation, wanted: FilledForm) -> str:
     servers = _servers(description, operation)
     if not 0 <= wanted.server < len(servers):
         raise BadRequest("server: this operation has no such server")

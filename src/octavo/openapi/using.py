@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
-from .description import Description, Operation, object_of
+from .description import ApiDescription, DescribedOperation, object_of
 
 _SCHEMAS = "#/components/schemas/"
 
@@ -16,16 +16,16 @@ _SCHEMAS = "#/components/schemas/"
 class Uses(Struct):
     """Direct uses of one schema by name. Each once, in the order of the description."""
 
-    answers: dict[str, Operation] = {}
-    requests: dict[str, Operation] = {}
-    events: dict[str, Operation] = {}
+    answers: dict[str, DescribedOperation] = {}
+    requests: dict[str, DescribedOperation] = {}
+    events: dict[str, DescribedOperation] = {}
     schemas: dict[str, None] = {}
 
 
-_uses: WeakKeyDictionary[Description, dict[str, Uses]] = WeakKeyDictionary()
+_uses: WeakKeyDictionary[ApiDescription, dict[str, Uses]] = WeakKeyDictionary()
 
 
-def uses_of(description: Description) -> dict[str, Uses]:
+def uses_of(description: ApiDescription) -> dict[str, Uses]:
     """Return the uses by the names of schemas; unused schemas are left out. Cached."""
     found = _uses.get(description)
     if found is None:
@@ -33,7 +33,7 @@ def uses_of(description: Description) -> dict[str, Uses]:
     return found
 
 
-def _list_uses(description: Description) -> dict[str, Uses]:
+def _list_uses(description: ApiDescription) -> dict[str, Uses]:
     found: dict[str, Uses] = {}
     for operation in description.operations.values():
         body = {
@@ -54,7 +54,7 @@ def _list_uses(description: Description) -> dict[str, Uses]:
     return found
 
 
-def _named(description: Description, value: Any) -> Iterator[str]:
+def _named(description: ApiDescription, value: Any) -> Iterator[str]:
     """Yield the schemas that something refers to, also through named responses, parameters, and bodies."""
     stack, seen = [value], set[str]()
     while stack:

@@ -17,7 +17,7 @@ from ..kit.urls import FetchUrl
 from ..pages import present_specs_with
 from . import store
 from .bundling import name_by_path
-from .comparing import Change
+from .comparing import ApiChange
 from .entering import SpecsAccess, specs_seen
 from .publishing import SLUG, GivenSource
 from .reading import read_file
@@ -156,7 +156,7 @@ class SpecChanges(Struct):
     since: str | UnsetType = UNSET
 
 
-def present_changes(version: VersionRow, since: VersionRow | None, changes: list[Change]) -> SpecChanges:
+def present_changes(version: VersionRow, since: VersionRow | None, changes: list[ApiChange]) -> SpecChanges:
     found = [SpecChange(c.kind, c.breaking, c.operation, c.place, c.message) for c in changes]
     breaking = any(change.breaking for change in changes)
     return SpecChanges(version.id, breaking, found, since.id if since is not None else UNSET)

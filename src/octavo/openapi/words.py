@@ -14,7 +14,7 @@ from ..kit.locales import DEFAULT, find_locale, read_catalogue
 from ..spaces import get_titles
 
 
-class Words(Struct, frozen=True, kw_only=True):
+class ReferenceWords(Struct, frozen=True, kw_only=True):
     """Labels in one language; ``words.toml`` has the others. ``{name}`` stands for a number."""
 
     overview: str = "Overview"
@@ -62,13 +62,13 @@ class Words(Struct, frozen=True, kw_only=True):
     unchanged: str = "Nothing has changed yet."
 
 
-ENGLISH = Words()
+ENGLISH = ReferenceWords()
 
 
 @cache
-def catalogue() -> dict[str, Words]:
+def catalogue() -> dict[str, ReferenceWords]:
     """Return the labels of every language. Raises ValueError if a language lacks one."""
-    return read_catalogue(Words, __package__, "words.toml")
+    return read_catalogue(ReferenceWords, __package__, "words.toml")
 
 
 def locale_of(tx: Transaction, space_id: str) -> str:

@@ -6,13 +6,13 @@ import re
 from typing import Any
 from xml.etree.ElementTree import Element, indent, tostring
 
-from .description import Data, Description, object_of, text_of
+from .description import ApiDescription, Data, object_of, text_of
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.-]*)?")
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def xml_text(description: Description, schema: Any, value: Any) -> str:
+def xml_text(description: ApiDescription, schema: Any, value: Any) -> str:
     """Return the XML of a value; empty if the description doesn't name its root, or uses names that aren't valid in
     XML."""
     root = description.merge(schema)
@@ -32,7 +32,7 @@ def _wrapped(root: Data, value: Any) -> Data:
     return object_of(root.get("xml")) | ({"wrapped": True} if isinstance(value, list) else {})
 
 
-def _elements(description: Description, value_schema: Any, value: Any, name: str) -> list[Element]:
+def _elements(description: ApiDescription, value_schema: Any, value: Any, name: str) -> list[Element]:
     """Return the elements of a value called ``name``; several for an unwrapped list. Raises ValueError."""
     schema = description.merge(value_schema)
     xml = object_of(schema.get("xml"))

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..core.document import on_failure
-from .order import Contained, Order, Result
+from .order import Contained, PrintOrder, PrintResult
 from .typesetting import FONTS, Setting
 
 _PROBES = 200
@@ -24,7 +24,7 @@ _PROBES = 200
 class Compiling:
     """One print in its folder."""
 
-    def __init__(self, folder: Path, order: Order) -> None:
+    def __init__(self, folder: Path, order: PrintOrder) -> None:
         self._folder = folder
         self._order = order
         self._setting = Setting(order, folder)
@@ -32,7 +32,7 @@ class Compiling:
         self._probes = 0
         self._fonts = self._find_fonts()
 
-    def run(self, *, plain: bool) -> Result:
+    def run(self, *, plain: bool) -> PrintResult:
         """Typeset the print. Raises typst's error if not even the plain text can be typeset."""
         import typst
 
@@ -48,7 +48,7 @@ class Compiling:
             made = self._compile("main.typ")
         (self._folder / "print.pdf").write_bytes(made)
         chapters = self._order.chapters
-        return Result([chapters[n].id for n in self._plain], self._setting.broken)
+        return PrintResult([chapters[n].id for n in self._plain], self._setting.broken)
 
     def _find_fonts(self) -> Any:
         import typst
@@ -105,7 +105,7 @@ class Compiling:
 
 def main(arguments: Sequence[str]) -> None:
     folder = Path(arguments[0])
-    order = msgspec.json.decode((folder / "order.json").read_bytes(), type=Order)
+    order = msgspec.json.decode((folder / "order.json").read_bytes(), type=PrintOrder)
     contained: list[Contained] = []
     # This process has no log, so failures are part of the result.
     on_failure(lambda stage, error, count: contained.append(Contained(stage, repr(error)[:1000], count)))

@@ -17,7 +17,7 @@ from ..kit.db import Transaction
 from ..kit.locales import date_words
 from ..references import Documents, Nobody, Resolver, ViewFiles, load_view
 from ..spaces import get_space
-from .order import Chapter, LinkedPage, Order, StoredFile, write_document
+from .order import LinkedPage, PrintChapter, PrintOrder, StoredFile, write_document
 from .store import PrintSubject
 from .words import words_of
 
@@ -26,7 +26,7 @@ _ALL_IMAGES_MAX = 400 * 1024 * 1024
 _PIXELS_MAX = 60_000_000
 
 
-def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject, folder: Path) -> Order:
+def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject, folder: Path) -> PrintOrder:
     """Return the order of a print, and write the documents of its chapters and copies of their images to
     ``folder``. Raises NotFound for a page that an anonymous reader can't see."""
     space = get_space(tx, wanted.space_id)
@@ -45,7 +45,7 @@ def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject
     first = next((chapter for chapter in chapters if chapter.kind != "group"), None)
     language, words = words_of(space.language)
     places = (page for page in view.tree if page.id in used.pages)
-    return Order(
+    return PrintOrder(
         title=(head.title if head else "") or space.title or "Untitled",
         about=first.description if first else "",
         subtitle=wanted.subtitle or (space.title if head else ""),
@@ -99,8 +99,8 @@ def chosen_pages(tree: PageTree, page_id: str | None, single: bool) -> list[tupl
     return found
 
 
-def _chapter(page: Page, level: int) -> Chapter:
-    return Chapter(
+def _chapter(page: Page, level: int) -> PrintChapter:
+    return PrintChapter(
         id=page.id,
         kind=page.kind,
         level=level,

@@ -15,7 +15,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.pictures import redraw
-from .order import Face, Look
+from .order import OrderLook, PrintFace
 
 log = logging.getLogger(__name__)
 
@@ -69,9 +69,9 @@ def find_look(context: Context, tx: Transaction, space_id: str) -> PrintLook:
     return PrintLook()
 
 
-def put_look(context: Context, look: PrintLook, folder: Path) -> Look:
+def put_look(context: Context, look: PrintLook, folder: Path) -> OrderLook:
     """Write the files of a look to the folder of a print. Fetches the logo, so don't call it within a transaction."""
-    return Look(
+    return OrderLook(
         site=look.site,
         address=look.address,
         logo=_put_logo(context, look.logo, folder) if look.logo else None,
@@ -81,14 +81,14 @@ def put_look(context: Context, look: PrintLook, folder: Path) -> Look:
     )
 
 
-def _put_faces(context: Context, files: tuple[FontFile, ...], folder: Path, kind: str) -> list[Face]:
+def _put_faces(context: Context, files: tuple[FontFile, ...], folder: Path, kind: str) -> list[PrintFace]:
     faces = []
     for number, file in enumerate(files):
         name = f"{kind}{number}.font"
         data = read_font(file.name) if file.name else context.files.read(file.content)
         (folder / name).write_bytes(data)
         family = f"{kind} {file.group}"
-        faces.append(Face(file=name, family=family, weights=list(file.weights), italic=file.italic))
+        faces.append(PrintFace(file=name, family=family, weights=list(file.weights), italic=file.italic))
     return faces
 
 

@@ -12,7 +12,7 @@ from ..core.document.typst import Labels
 from ..core.pages import PageKind
 
 
-class Chapter(Struct, frozen=True, kw_only=True):
+class PrintChapter(Struct, frozen=True, kw_only=True):
     """Page to print; its document is in the print's folder (``write_document``). ``level`` is its depth in the
     print, from 1."""
 
@@ -53,7 +53,7 @@ class PrintWords(Labels, frozen=True, kw_only=True):
     not_set: str = "This page could not be laid out. What follows is its text."
 
 
-class Face(Struct, frozen=True, kw_only=True):
+class PrintFace(Struct, frozen=True, kw_only=True):
     """Font in the print's folder: ``weights`` to make from the ``file``, as faces of ``family``."""
 
     file: str
@@ -62,7 +62,7 @@ class Face(Struct, frozen=True, kw_only=True):
     italic: bool = False
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class OrderLook(Struct, frozen=True, kw_only=True):
     """Look of a print, from the site that shows its space. ``logo`` is a file in the print's folder, ``colours``
     are lightness, chroma, and hue."""
 
@@ -70,11 +70,11 @@ class Look(Struct, frozen=True, kw_only=True):
     address: str = ""
     logo: str | None = None
     colours: dict[str, tuple[float, float, float]] = {}
-    text: list[Face] = []
-    mono: list[Face] = []
+    text: list[PrintFace] = []
+    mono: list[PrintFace] = []
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class PrintOrder(Struct, frozen=True, kw_only=True):
     """Order of a print. ``whole``: with a title page and contents. ``about`` is its subject, ``subtitle`` its state;
     ``fonts`` is a folder of further fonts."""
 
@@ -84,10 +84,10 @@ class Order(Struct, frozen=True, kw_only=True):
     date: str = ""
     language: str = "en"
     whole: bool = True
-    chapters: list[Chapter]
+    chapters: list[PrintChapter]
     places: list[LinkedPage]
     files: list[StoredFile]
-    look: Look = Look()
+    look: OrderLook = OrderLook()
     words: PrintWords = PrintWords()
     fonts: str | None = None
 
@@ -100,7 +100,7 @@ class Contained(Struct, frozen=True):
     count: int
 
 
-class Result(Struct, frozen=True):
+class PrintResult(Struct, frozen=True):
     """Result of a print: chapters that could only be printed as plain text, images that couldn't be read, and
     failures in single blocks."""
 

@@ -21,7 +21,7 @@ from ..spaces import get_space
 from . import store
 from .inputs import gather
 from .looks import find_look, put_look
-from .order import Order, Result
+from .order import PrintOrder, PrintResult
 from .store import PrintRow, PrintSubject
 
 log = logging.getLogger(__name__)
@@ -87,14 +87,14 @@ def make_print(context: Context, print_id: str) -> None:
         jobs.finish(tx)
 
 
-def compile_order(order: Order, folder: Path) -> Result:
+def compile_order(order: PrintOrder, folder: Path) -> PrintResult:
     """Write ``print.pdf`` to the folder, which contains the images of the order. Raises CannotPrint.
 
     If the process runs out of time or memory, it runs once more with plain text."""
     (folder / "order.json").write_bytes(msgspec.json.encode(order))
     for arguments in ([], ["plain"]):
         if _run(folder, arguments):
-            return msgspec.json.decode((folder / "result.json").read_bytes(), type=Result)
+            return msgspec.json.decode((folder / "result.json").read_bytes(), type=PrintResult)
     raise CannotPrint(_TOO_MUCH)
 
 

@@ -13,7 +13,7 @@ from ..core.document.typst import Picture, Printing, TypstTarget, literal, place
 from ..kit.highlighting import highlight_in_time
 from ..kit.icons import icon
 from .fonts import Glyphs
-from .order import Chapter, Order, read_document, read_written
+from .order import PrintChapter, PrintOrder, read_document, read_written
 from .unpacking import unpack_faces
 
 _HEAD = '#import "octavo.typ": *\n#{\n'
@@ -25,7 +25,7 @@ _ABSENT = "No font has these characters of the text: {}. Set OCTAVO_PDF_FONTS to
 class Setting:
     """Writer of an order's files to a folder; ``places`` are the possible targets of links in the print."""
 
-    def __init__(self, order: Order, folder: Path) -> None:
+    def __init__(self, order: PrintOrder, folder: Path) -> None:
         self._order = order
         self._folder = folder
         self._pages = {place.id: place for place in order.places}
@@ -95,7 +95,7 @@ class Setting:
             out.append(f"#remark({literal(_ABSENT.format(points + more))})")
         return "\n".join(out) + "\n"
 
-    def title(self, chapter: Chapter) -> str:
+    def title(self, chapter: PrintChapter) -> str:
         sign = self._glyphs.shown(emoji(chapter.emoji)) if chapter.emoji else ""
         return f"{sign} {chapter.title}".strip() or self._order.words.untitled
 
@@ -117,12 +117,12 @@ class Setting:
 
     # --- one page -----------------------------------------------------------------------------------------
 
-    def _write_page(self, number: int, chapter: Chapter) -> None:
+    def _write_page(self, number: int, chapter: PrintChapter) -> None:
         printed = to_typst(read_document(self._folder, number), self._printing(chapter))
         self.places.update(printed.anchors)
         (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{printed.code}}}\n")
 
-    def _printing(self, chapter: Chapter) -> Printing:
+    def _printing(self, chapter: PrintChapter) -> Printing:
         return Printing(
             page=chapter.id,
             level=chapter.level,

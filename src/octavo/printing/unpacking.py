@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .order import Face
+from .order import PrintFace
 
 _FAMILY_NAMES = (1, 2, 3, 4, 6, 16, 17, 21, 22, 25)
 """Entries of a font's name table that contain its family and style."""
@@ -18,7 +18,7 @@ _COMPLEX = 0x590
 _ITALIC, _BOLD, _REGULAR = 1 << 0, 1 << 5, 1 << 6
 
 
-def unpack_faces(folder: Path, faces: Sequence[Face], characters: set[int], into: Path) -> list[str]:
+def unpack_faces(folder: Path, faces: Sequence[PrintFace], characters: set[int], into: Path) -> list[str]:
     """Write the parts of the faces needed for the characters. Returns the families to typeset the text in, in order
     of preference. Files that aren't fonts are skipped, and later faces don't repeat what a family already has."""
     into.mkdir(exist_ok=True)
@@ -35,7 +35,7 @@ def unpack_faces(folder: Path, faces: Sequence[Face], characters: set[int], into
     return list(families)
 
 
-def _unpack(data: bytes, face: Face, characters: set[int], into: Path) -> set[int]:
+def _unpack(data: bytes, face: PrintFace, characters: set[int], into: Path) -> set[int]:
     """Return those of the characters that the font has; it is written if it has any."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont

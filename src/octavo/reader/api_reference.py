@@ -21,10 +21,10 @@ from ..kit.cache import ByteCache, share
 from ..kit.edge import Action, Answer, Request, Route, etag_of
 from ..kit.highlighting import Highlighter
 from ..openapi import (
-    Description,
+    ApiDescription,
+    ApiTag,
+    DescribedOperation,
     Drawer,
-    Operation,
-    Tag,
     can_try,
     conventions_of,
     draw_model,
@@ -43,7 +43,7 @@ from .app import ASSET_ROUTE
 from .drawing import content_security_policy, draw_page, draw_search
 from .reference_search import ReferenceIndex
 from .sites import own_frame
-from .views import Crumb, Layout, Link, NavItem, PageView, SearchAnswer, SiteView
+from .views import Crumb, LayoutView, LinkView, NavItem, SearchAnswer, SitePageView, SiteView
 
 PATH = "/docs"
 _SCHEMAS = "schemas"
@@ -79,15 +79,15 @@ def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_
 class _Pages:
     def __init__(self, describe: Callable[[], dict[str, Any]], home: str, machine_readable: str) -> None:
         self._describe = describe
-        self._links = (Link(title="OpenAPI", href=machine_readable),)
+        self._links = (LinkView(title="OpenAPI", href=machine_readable),)
         self._home = home
         self._made: ByteCache[Answer] = ByteCache(_SHARE)
         self._lock = threading.Lock()
         self._highlighter = Highlighter()
 
     @cached_property
-    def _description(self) -> Description:
-        return Description(self._describe())
+    def _description(self) -> ApiDescription:
+        return ApiDescription(self._describe())
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
@@ -95,12 +95,12 @@ class _Pages:
         return ("", _AUTHENTICATION, _ERRORS, *self._tags, _SCHEMAS)
 
     @cached_property
-    def _tags(self) -> dict[str, Tag]:
+    def _tags(self) -> dict[str, ApiTag]:
         """Tags by the last path segment of their pages."""
         return {slugify(tag.name): tag for tag in self._description.tags()}
 
     @cached_property
-    def _areas(self) -> dict[str, dict[str, Operation]]:
+    def _areas(self) -> dict[str, dict[str, DescribedOperation]]:
         """Operations of each tag, both by the last path segment of their pages."""
         return {
             name: {_name_of(each): each for each in self._description.with_tag(tag.name)}
@@ -219,13 +219,13 @@ class _Pages:
         above = (Crumb(title=self._description.title, href=PATH),) if name else ()
         if below:
             above = (*above, Crumb(title=self._title(name), href=f"{PATH}/{quote(name)}"))
-        page = PageView(
+        page = SitePageView(
             title=title,
             body=drawn.body,
             outline=() if bare else drawn.outline,
             nav=self._nav(name, operation),
             crumbs=above,
-            layout=Layout(width="wide", pagination=False, updated=False, outline=not bare),
+            layout=LayoutView(width="wide", pagination=False, updated=False, outline=not bare),
             operations=drawn.operations,
             together=drawn.together,
             filter=f"{PATH}/~operations.json",
@@ -270,15 +270,15 @@ class _Pages:
         return [Block("openapi-rows", {"rows": rows})]
 
     @staticmethod
-    def _place_of(operation: Operation) -> dict[str, Any]:
+    def _place_of(operation: DescribedOperation) -> dict[str, Any]:
         (tag,) = tags_of(operation)
         return {"kind": "url", "url": f"{PATH}/{quote(slugify(tag))}/{quote(_name_of(operation))}"}
 
     @staticmethod
-    def _tag_place(tag: Tag) -> dict[str, Any]:
+    def _tag_place(tag: ApiTag) -> dict[str, Any]:
         return {"kind": "url", "url": f"{PATH}/{quote(slugify(tag.name))}"}
 
-    def _operation_blocks(self, operation: Operation) -> list[Block]:
+    def _operation_blocks(self, operation: DescribedOperation) -> list[Block]:
         return self._drawer().operation(operation, operation.title)
 
     def _drawer(self) -> Drawer:
@@ -306,7 +306,7 @@ class _Pages:
     def _model_place(self, name: str) -> dict[str, Any]:
         return {"kind": "url", "url": self._model_at(name)}
 
-    def _nav(self, current: str | None, operation: Operation | None = None) -> tuple[NavItem, ...]:
+    def _nav(self, current: str | None, operation: DescribedOperation | None = None) -> tuple[NavItem, ...]:
         """Return the areas, with the operations of the current one."""
 
         def item(name: str) -> NavItem:
@@ -332,6 +332,6 @@ class _Pages:
         return tuple(item(name) for name in self._names)
 
 
-def _name_of(operation: Operation) -> str:
+def _name_of(operation: DescribedOperation) -> str:
     """Return the last path segment of an operation's page."""
     return str(operation.data["operationId"])

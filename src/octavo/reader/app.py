@@ -55,10 +55,10 @@ from .cards import Cards
 from .drawing import asset
 from .forms import form_of
 from .home import answer_home, answer_missing
-from .pages import Kept
+from .pages import PageCaches
 from .sites import ASSETS_PATH
 from .table import Later, Pool, Rate, View, find_posted
-from .telling import Tellings, Told, ToolPlace
+from .telling import ToolPlace, ToolResult, ToolResults
 from .tracking import note_again, note_view
 from .whole import Whole
 
@@ -125,8 +125,8 @@ class Sites:
         self._context = context
         self._events = events
         self._pool = pool
-        self._kept, self._whole = Kept(), Whole()
-        self._tellings = Tellings(context.db)
+        self._kept, self._whole = PageCaches(), Whole()
+        self._tellings = ToolResults(context.db)
         self._insiders = Insiders()
         self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
         self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _cost)
@@ -290,7 +290,7 @@ class Sites:
         note_again(self._events, request, told.made_of, told.notes)
         return closed(told.admission, answer_call(call, told.result))
 
-    def _find_told(self, request: Request, path: str, call: Call) -> Told | None:
+    def _find_told(self, request: Request, path: str, call: Call) -> ToolResult | None:
         name = host_name(request.header(b"host"))
         generation = self._context.db.generation_lately()
         site = self._hosts.find(name, generation)

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec.structs import replace
 
-from ..ask import MAX_QUESTION, Answer, AnswerWords, Asker, OfVisitor, ask, recommend
+from ..ask import MAX_QUESTION, AnswerWords, ComposedAnswer, OfVisitor, QuestionAsker, ask, recommend
 from ..core.document import Block, Document, Fragment, Inline, Leaf, Mark, Text, walk, write
 from ..core.document.html import Context as Drawing
 from ..core.document.html import render
@@ -20,7 +20,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
 from ..visits import SiteVisit, SpaceVisit
-from .looks import Look
+from .looks import SiteLook
 from .views import AnsweredView, Labels, SourceView
 
 ASK_PATH = "~ask"
@@ -53,7 +53,7 @@ def read_question(form: bytes) -> Question:
     return Question(asked.strip(), tuple(before[-_BEFORE:]))
 
 
-def require_asking(look: Look) -> None:
+def require_asking(look: SiteLook) -> None:
     """Raise NotFound for a site that doesn't answer questions."""
     if not look.asks:
         raise NotFound("There is nothing at this URL.")
@@ -66,7 +66,7 @@ def refuse_foreign(origin: str, host: str, fetch_site: str) -> None:
         raise Forbidden("You can ask questions only from the pages of this site.")
 
 
-def make_asker(context: Context, look: Look, space: SpaceVisit) -> Asker:
+def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionAsker:
     """Return the asker for a visit at a space of a site. Other variants are left out: they have the same content in
     other languages or versions."""
     visit = space.visit
@@ -86,17 +86,19 @@ def make_asker(context: Context, look: Look, space: SpaceVisit) -> Asker:
     def material(tx: Transaction) -> OfVisitor:
         return OfVisitor(context, tx, visitor, only)
 
-    return Asker(
+    return QuestionAsker(
         visit.organization_id, "", material, _words(look.labels), recorded=not visit.admission.preview
     )
 
 
-def list_questions(tx: Transaction, asker: Asker) -> list[str]:
+def list_questions(tx: Transaction, asker: QuestionAsker) -> list[str]:
     """Return questions that the pages answer, as suggestions."""
     return recommend(tx, asker.material(tx), asker.words)
 
 
-def answer_question(context: Context, asker: Asker, look: Look, question: Question) -> Iterator[AnsweredView]:
+def answer_question(
+    context: Context, asker: QuestionAsker, look: SiteLook, question: Question
+) -> Iterator[AnsweredView]:
     """Yield the answer as it grows; the last one is complete."""
     for found in ask(context, asker, question.text, question.before):
         yield _present(found, look, question)
@@ -113,7 +115,7 @@ def _words(labels: Labels) -> AnswerWords:
     )
 
 
-def _present(found: Answer, look: Look, question: Question) -> AnsweredView:
+def _present(found: ComposedAnswer, look: SiteLook, question: Question) -> AnsweredView:
     plain = Document([_without_headings(block) for block in found.document.nodes])
     html = render(plain, Drawing(labels=look.labels, anchors=False)).body
     # Quoted passages already have their titles above them.
@@ -172,7 +174,7 @@ def checked_question(asked: str, goal: str) -> Question:
     return Question(asked.strip(), (goal.strip(),) if goal.strip() else ())
 
 
-def answer_in_markdown(context: Context, asker: Asker, question: Question, visit: SiteVisit) -> str:
+def answer_in_markdown(context: Context, asker: QuestionAsker, question: Question, visit: SiteVisit) -> str:
     """Return the complete answer, the sections it is based on, and further questions."""
     *_, found = ask(context, asker, question.text, question.before)
     for top in found.document.nodes:

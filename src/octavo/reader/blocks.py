@@ -39,13 +39,13 @@ from ..kit.highlighting import Highlighter
 from ..kit.icons import icon
 from ..visits import SpaceVisit
 from .drawing import draw_block
-from .looks import Look
+from .looks import SiteLook
 from .pressing import (
     CLOSE,
-    Component,
     ComponentField,
     DrawRequest,
     Offer,
+    OfferedComponent,
     can_be_offered,
     closed,
     name_block,
@@ -89,7 +89,7 @@ def block_key(data: dict[str, Any]) -> str:
 
 
 def prepare_block(
-    tx: Transaction, visit: SpaceVisit, data: dict[str, Any], look: Look
+    tx: Transaction, visit: SpaceVisit, data: dict[str, Any], look: SiteLook
 ) -> PreparedBlock | None:
     """Return a block ready to be drawn; None if no active integration has such a block."""
     space_id = visit.view.state.space_id
@@ -156,7 +156,7 @@ def _render(context: Context, block: PreparedBlock, wanted: DrawRequest) -> Rend
 
 def _draw(context: Context, block: PreparedBlock, output: dict[str, Any], wanted: DrawRequest) -> str:
     def sign(actions: list[dict[str, Any]], fields: dict[str, ComponentField]) -> str | None:
-        component = Component(wanted.component.id, output["props"], output["state"])
+        component = OfferedComponent(wanted.component.id, output["props"], output["state"])
         return sign_offer(context, Offer(_name(block), component, actions, fields, wanted.opener))
 
     frames = frames_of(context, block.subject.integration.name, block.subject.integration.manifest)
@@ -165,7 +165,7 @@ def _draw(context: Context, block: PreparedBlock, output: dict[str, Any], wanted
 
 
 def _ask(context: Context, block: PreparedBlock) -> KeptBlock:
-    wanted = DrawRequest(Component(block.data["block"], block.data["props"]))
+    wanted = DrawRequest(OfferedComponent(block.data["block"], block.data["props"]))
     try:
         rendered = _render(context, block, wanted)
         html = _draw(context, block, rendered.output, wanted)

@@ -28,9 +28,9 @@ from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.pictures import redraw
 from ..kit.temporary import TemporaryFolder
 from ..printing import coverage
-from .looks import Look
+from .looks import SiteLook
 from .scripts_of_cards import SCRIPTS, read_script_font, scripts_of
-from .views import PageView, SiteView
+from .views import SitePageView, SiteView
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class Card(Struct, frozen=True):
         return hashlib.blake2b(msgspec.json.encode(self, order="deterministic"), digest_size=8).hexdigest()
 
 
-def card_of(page: PageView, site: SiteView, look: Look) -> Card:
+def card_of(page: SitePageView, site: SiteView, look: SiteLook) -> Card:
     styling = look.customization.styling
     dark = look.theme == "dark"
     side = look.colours.dark if dark else look.colours.light

@@ -26,8 +26,8 @@ from .views import (
     Labels,
     MessageView,
     NavItem,
-    PageView,
     SearchAnswer,
+    SitePageView,
     SiteView,
 )
 
@@ -248,11 +248,11 @@ def embed_script(labels: Labels) -> Static:
     return msgspec.structs.replace(script, content=content)
 
 
-def draw_page(site: SiteView, page: PageView) -> str:
+def draw_page(site: SiteView, page: SitePageView) -> str:
     return _templates().get_template("page.html").render(site=site, page=page, facts=_facts(site, page))
 
 
-def _facts(site: SiteView, page: PageView) -> dict[str, Any] | None:
+def _facts(site: SiteView, page: SitePageView) -> dict[str, Any] | None:
     """Return a page's structured data for search engines (JSON-LD of schema.org); None for a page they must not
     list."""
     here = page.canonical

@@ -19,7 +19,7 @@ from ..kit.clock import iso
 from ..visits import SiteVisit, SpaceVisit
 from .entries import DatedEntry, newest
 from .sites import FEED_PATH
-from .views import PageView, SiteView
+from .views import SitePageView, SiteView
 
 _ATOM = "http://www.w3.org/2005/Atom"
 MAX_PAGES = 50
@@ -30,7 +30,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FRAME = etree.XPath(".//button | .//svg | .//*[@aria-hidden='true'] | .//*[@hidden]")
 
 
-def feed_xml(site: SiteView, page: PageView, entries: Sequence[DatedEntry], address: str) -> bytes:
+def feed_xml(site: SiteView, page: SitePageView, entries: Sequence[DatedEntry], address: str) -> bytes:
     """Return the feed at ``address`` of a page that has a canonical URL."""
     assert page.canonical is not None
     rss = etree.Element("rss", version="2.0", nsmap={"atom": _ATOM})

@@ -14,8 +14,8 @@ from msgspec import Struct
 from ..core.colour import Oklch, Theme, parse_hex, readable
 from ..fonts import (
     FONTS,
+    BuiltInFont,
     CustomFont,
-    Font,
     Kind,
     custom_faces,
     first_file,
@@ -25,10 +25,10 @@ from ..fonts import (
 from ..kit.locales import DEFAULT
 from ..sites import Customization, colours_of
 from . import locales
-from .views import Labels, Picture
+from .views import Labels, ThemedImage
 
 
-class Look(Struct, frozen=True):
+class SiteLook(Struct, frozen=True):
     """Look of the pages of one space of a site. ``locale`` is the language of the interface, ``language`` that of
     the text. ``theme`` is system unless one was chosen."""
 
@@ -61,7 +61,7 @@ def read_look(
     fonts: tuple[CustomFont, ...],
     assets: str,
     theme_chosen: Literal["light", "dark"] | None = None,
-) -> Look:
+) -> SiteLook:
     """Return the look. ``language`` is the space's; ``fonts`` are the organization's fonts in use, with URLs;
     ``assets`` is the path of our static files; ``theme_chosen`` is None to follow the visitor's system."""
     styling = chosen.styling
@@ -74,7 +74,7 @@ def read_look(
     locale = locales.find_locale(chosen.internationalization.locale) or DEFAULT
     if locale == DEFAULT:
         locale = locales.find_locale(language) or locale
-    return Look(
+    return SiteLook(
         customization=chosen,
         locale=locale,
         language=language or locale,
@@ -112,7 +112,7 @@ def _font(chosen: object, kind: Kind, custom: tuple[CustomFont, ...], assets: st
 
 
 @lru_cache(maxsize=64)
-def _ours(font: Font | None, kind: Kind, assets: str) -> _Set:
+def _ours(font: BuiltInFont | None, kind: Kind, assets: str) -> _Set:
     faces = font_faces(font, f"{assets}/{{}}") if font is not None else ""
     return _Set(faces, font_stack(font, kind))
 
@@ -170,9 +170,9 @@ def _classes(customization: Customization) -> tuple[str, ...]:
     return tuple(f"{name}-{value}" for name, value, plain in chosen if value != plain)
 
 
-def picture(themed: object) -> Picture | None:
+def picture(themed: object) -> ThemedImage | None:
     """Return a customization's image for both themes; None if there is none."""
     light, dark = getattr(themed, "light", None), getattr(themed, "dark", None)
     if not isinstance(light, str):
         return None
-    return Picture(light=light, dark=dark if dark != light else None)
+    return ThemedImage(light=light, dark=dark if dark != light else None)

@@ -33,7 +33,7 @@ from ..kit.clock import iso
 from ..kit.compression import is_text
 from ..kit.db import Transaction
 from ..kit.mcp import Prompt, RefusedTool, Resource, Resources, Server, Tool, ToolText
-from ..openapi import Listed, PreparedRequest, Sent, Values, fill, list_operations, prepare
+from ..openapi import CallValues, Listed, PreparedRequest, Sent, fill, list_operations, prepare
 from ..search import MAX_SEARCH
 from ..visits import SendOn, SiteVisit, SpaceVisit, enter_space
 from .asking import Question, checked_question
@@ -138,7 +138,7 @@ class ExplainOperation(Struct, forbid_unknown_fields=True):
     ] = 0
 
 
-class CallOperation(Values, forbid_unknown_fields=True, kw_only=True):
+class CallOperation(CallValues, forbid_unknown_fields=True, kw_only=True):
     address: Annotated[
         str,
         Meta(

@@ -17,9 +17,9 @@ from ..core.pages import Page
 from ..kit.db import Transaction
 from ..openapi import (
     MANY,
-    Description,
+    ApiDescription,
     Form,
-    Found,
+    IndexHit,
     Listed,
     OperationIndex,
     authentication_of,
@@ -52,7 +52,7 @@ class _Shown(Struct):
 
 
 _shown: WeakKeyDictionary[PageTree, list[_Shown]] = WeakKeyDictionary()
-_indexes: WeakKeyDictionary[Description, OperationIndex] = WeakKeyDictionary()
+_indexes: WeakKeyDictionary[ApiDescription, OperationIndex] = WeakKeyDictionary()
 
 
 def _references(tree: PageTree) -> list[_Shown]:
@@ -171,7 +171,7 @@ def find_in_references(
     return {kind: tuple(hits) for kind, hits in found.items()}
 
 
-def _hits(visit: SpaceVisit, shown: _Shown, found: Iterator[Found]) -> Iterator[tuple[str, ApiHit]]:
+def _hits(visit: SpaceVisit, shown: _Shown, found: Iterator[IndexHit]) -> Iterator[tuple[str, ApiHit]]:
     for each in found:
         if each.operation is None:
             page = shown.models.get(each.model) or shown.all_models

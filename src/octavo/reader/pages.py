@@ -31,8 +31,8 @@ from ..kit.icons import icon
 from ..kit.locales import date_words
 from ..openapi import (
     OPERATIONS,
-    Description,
-    Operation,
+    ApiDescription,
+    DescribedOperation,
     find_operation,
     group_of,
     list_operations,
@@ -49,9 +49,9 @@ from .blocks import KeptBlock, block_key
 from .entries import FEED, DatedEntry
 from .facts import Facts, Noted, Notes
 from .locales import direction
-from .looks import Look
+from .looks import SiteLook
 from .operations import access_of, count_operations, find_authentication, shows_operations
-from .views import CoverView, Crumb, Feedback, Layout, Link, NavItem, PageView, SiteView
+from .views import CoverView, Crumb, Feedback, LayoutView, LinkView, NavItem, SitePageView, SiteView
 
 _WHOLE_TREE = 400
 """Up to this many pages, the side navigation is complete. Beyond that, closed branches are left out, and long lists
@@ -116,7 +116,7 @@ def first_sentence(body: Markup) -> str | None:
     return None
 
 
-class Text(Struct, frozen=True):
+class DrawnText(Struct, frozen=True):
     """Drawn text of a page, valid as long as the answers to ``notes`` are the same."""
 
     notes: Notes
@@ -129,7 +129,7 @@ class Text(Struct, frozen=True):
     """Integrations whose blocks it shows."""
 
 
-def _bytes_of(text: Text) -> int:
+def _bytes_of(text: DrawnText) -> int:
     """Return the approximate size in memory."""
     outline = _HEADING_BYTES * len(text.html.outline)
     return len(text.html.body) + outline + _NOTE_BYTES * (1 + len(text.notes))
@@ -137,20 +137,20 @@ def _bytes_of(text: Text) -> int:
 
 class MarkdownText(Struct, frozen=True):
     """Markdown text of a page or section, valid as long as the answers to ``notes`` are the same. ``text`` is None
-    if the visitor can't see this section; ``varies`` as in ``Text``."""
+    if the visitor can't see this section; ``varies`` as in ``DrawnText``."""
 
     notes: Notes
     text: str | None
     varies: bool
 
 
-class Kept:
+class PageCaches:
     """Caches of pages, each keyed by what it is made from. ``pages`` holds drawn pages with the views they were
     drawn from: equal views give the same page."""
 
     def __init__(self) -> None:
-        self.pages: ByteCache[tuple[SiteView, PageView, Answer]] = ByteCache(_PAGES)
-        self.texts: ByteCache[tuple[Text, ...]] = ByteCache(_TEXTS)
+        self.pages: ByteCache[tuple[SiteView, SitePageView, Answer]] = ByteCache(_PAGES)
+        self.texts: ByteCache[tuple[DrawnText, ...]] = ByteCache(_TEXTS)
         self.written: ByteCache[tuple[MarkdownText, ...]] = ByteCache(_WRITTEN)
         self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(_NAVIGATIONS)
         self.blocks: ByteCache[KeptBlock] = ByteCache(_BLOCKS)
@@ -169,8 +169,8 @@ class PageBuilder:
         tx: Transaction,
         visit: SpaceVisit,
         hosts: tuple[str, ...],
-        kept: Kept,
-        look: Look,
+        kept: PageCaches,
+        look: SiteLook,
         *,
         whole: bool = False,
     ) -> None:
@@ -299,7 +299,9 @@ class PageBuilder:
 
         return address
 
-    def find_operation(self, page: Page, spec: str | None, key: str) -> tuple[Description, Operation] | None:
+    def find_operation(
+        self, page: Page, spec: str | None, key: str
+    ) -> tuple[ApiDescription, DescribedOperation] | None:
         """Return an operation that the page shows to its visitor and that can be tried, by the key of its button;
         ``spec`` is None if the page is made from one specification."""
         if not self._look.customization.api_playground.enabled:
@@ -350,7 +352,7 @@ class PageBuilder:
             column=_column(page),
         )
 
-    def text(self, page: Page) -> Text:
+    def text(self, page: Page) -> DrawnText:
         """Return the text of a page: the cached one, drawn for any revision and visitor, if it would be drawn the
         same now."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
@@ -370,7 +372,7 @@ class PageBuilder:
         self.varies = self.varies or found.varies
         return found
 
-    def _draw(self, page: Page, noted: Noted) -> Text:
+    def _draw(self, page: Page, noted: Noted) -> DrawnText:
         documents = Documents(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
         document = documents.to_draw(page, folded=True, whole=self._whole)
         if not document.nodes:
@@ -386,7 +388,7 @@ class PageBuilder:
         blocks = tuple(dict.fromkeys(integration for integration, answer in asked if answer))
         varies = bool(page.computed or documents.drawn or asked)
         hosts = tuple(host for host in dict.fromkeys(origins) if host)[:_ORIGINS]
-        return Text(noted.notes, html, varies, hosts if origins else None, blocks)
+        return DrawnText(noted.notes, html, varies, hosts if origins else None, blocks)
 
     # --- the view -----------------------------------------------------------------------------------------
 
@@ -457,13 +459,13 @@ class PageBuilder:
 
         return items(None), count
 
-    def _exports(self, page: Page) -> tuple[Link, ...]:
+    def _exports(self, page: Page) -> tuple[LinkView, ...]:
         """Return links to the whole specification of a page, in each available format."""
         if not may_export(page):
             return ()
         forms = {"yaml": "OpenAPI YAML", "json": "OpenAPI JSON", "postman": "Postman", "http": "HTTP"}
         return tuple(
-            Link(
+            LinkView(
                 title=title,
                 href=f"{self._visit.base}~specification?{urlencode({'page': page.id, 'as': form})}",
             )
@@ -508,7 +510,7 @@ class PageBuilder:
         hero = page.layout.cover_size != "hero"
         return CoverView(light=light, dark=asset(cover.dark), hero=hero, height=cover.height or 240)
 
-    def page(self, page: Page) -> PageView:
+    def page(self, page: Page) -> SitePageView:
         text = self.text(page)
         access = (
             access_of(self._tx, self._visit, page)
@@ -519,7 +521,7 @@ class PageBuilder:
         turns = layout.pagination and custom.pagination.enabled
         before, behind = self._tree.neighbours(page) if turns else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
-        return PageView(
+        return SitePageView(
             title=page.title,
             body=text.html.body,
             outline=text.html.outline if layout.outline else (),
@@ -537,7 +539,7 @@ class PageBuilder:
             next=self._crumb(behind),
             updated=moment.date().isoformat(),
             updated_text=date_words(moment.date(), self._look.locale),
-            layout=Layout(
+            layout=LayoutView(
                 width=layout.width if layout.width in ("default", "wide", "landing") else "wide",  # type: ignore[arg-type]
                 title=layout.title,
                 description=layout.description,

@@ -47,7 +47,7 @@ class ComponentField(Struct, frozen=True, omit_defaults=True):
         return isinstance(value, list) and len(value) <= _MANY and all(one in self.of for one in value)
 
 
-class Component(Struct, frozen=True):
+class OfferedComponent(Struct, frozen=True):
     """Current state of an integration's component."""
 
     id: str
@@ -59,10 +59,10 @@ class Offer(Struct, frozen=True, omit_defaults=True):
     """Signed offer. ``opener``: the component that opened this modal."""
 
     block: tuple[Any, ...]
-    component: Component
+    component: OfferedComponent
     actions: list[dict[str, Any]]
     fields: dict[str, ComponentField]
-    opener: Component | None = None
+    opener: OfferedComponent | None = None
 
 
 class Press(Struct, frozen=True):
@@ -76,9 +76,9 @@ class Press(Struct, frozen=True):
 class DrawRequest(Struct, frozen=True):
     """Request to a script to draw a component after an action."""
 
-    component: Component
+    component: OfferedComponent
     action: dict[str, Any] | None = None
-    opener: Component | None = None
+    opener: OfferedComponent | None = None
 
 
 def name_block(subject: Subject, space_id: str, key: str) -> tuple[Any, ...]:
@@ -124,9 +124,9 @@ def read_press(context: Context, body: bytes, block: tuple[Any, ...]) -> DrawReq
             raise BadRequest(f"values.{name[:100]}: must be a field of this block with a value it accepts")
     state = {**(offer.component.state or {}), **given.values}
     action = _resolved(offer.actions[given.act], state)
-    here = Component(offer.component.id, offer.component.props, state)
+    here = OfferedComponent(offer.component.id, offer.component.props, state)
     if action["action"] == OPEN:
-        return DrawRequest(Component(action["componentId"], action["props"]), opener=here)
+        return DrawRequest(OfferedComponent(action["componentId"], action["props"]), opener=here)
     if action["action"] == CLOSE and offer.opener is not None:
         return DrawRequest(offer.opener, action)
     return DrawRequest(here, action, offer.opener)

@@ -46,7 +46,7 @@ class ListedPage(NamedTuple):
         return self.space.visit.public(f"{self.space.base}{quote(self.space.view.tree.path(self.page))}.md")
 
 
-class Chapter(NamedTuple):
+class IndexChapter(NamedTuple):
     """Pages under one heading."""
 
     title: str
@@ -72,9 +72,9 @@ def _section_title(tx: Transaction, space: SpaceVisit) -> str:
     return " / ".join(titles)
 
 
-def list_chapters(tx: Transaction, visit: SiteVisit) -> list[Chapter]:
+def list_chapters(tx: Transaction, visit: SiteVisit) -> list[IndexChapter]:
     """Return all listed pages in reading order, by their section, or else by their group."""
-    chapters: list[Chapter] = []
+    chapters: list[IndexChapter] = []
     several = len(visit.outline.site_spaces()) > 1
     at: tuple[str, str] | None = None
     for space, page in listed_pages(tx, visit):
@@ -83,19 +83,19 @@ def list_chapters(tx: Transaction, visit: SiteVisit) -> list[Chapter]:
         here = (space.site_space.id, group.id if group is not None and not several else "")
         if here != at:
             title = _section_title(tx, space) if several else group.title if group is not None else ""
-            chapters.append(Chapter(title or visit.site.title, []))
+            chapters.append(IndexChapter(title or visit.site.title, []))
             at = here
         chapters[-1].entries.append(ListedPage(space, page))
     return chapters
 
 
-def _summary(chapters: Sequence[Chapter], visit: SiteVisit) -> str:
+def _summary(chapters: Sequence[IndexChapter], visit: SiteVisit) -> str:
     first = next((entry.page for chapter in chapters for entry in chapter.entries), None)
     about = " ".join((first.description or "").split()) if first is not None else ""
     return _in_line(about[:_MAX_SUMMARY]) if about else f"The documentation “{_in_line(visit.site.title)}”."
 
 
-def _head(chapters: Sequence[Chapter], visit: SiteVisit, mcp: str | None) -> str:
+def _head(chapters: Sequence[IndexChapter], visit: SiteVisit, mcp: str | None) -> str:
     start = visit.published
     lines = [
         f"# {_in_line(visit.site.title)}",
@@ -118,7 +118,7 @@ class _Part(NamedTuple):
     pages: int
 
 
-def _parts(chapters: Sequence[Chapter]) -> list[_Part]:
+def _parts(chapters: Sequence[IndexChapter]) -> list[_Part]:
     """Return the lists of chapters in texts of at most ``_MAX_INDEX`` characters, split between pages."""
     found: list[_Part] = []
     lines: list[str] = []

@@ -10,14 +10,14 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from ..core.pages import slugify
-from ..openapi import Description, tags_of
-from .views import Part, SearchHit
+from ..openapi import ApiDescription, tags_of
+from .views import MarkedText, SearchHit
 
 _HITS = 20
 _WORD = re.compile(r"[a-z0-9]+")
 
 
-class _Entry(Struct, frozen=True):
+class _IndexEntry(Struct, frozen=True):
     """Entry of the index. ``names`` are its names; ``text`` is everything said about it. Both in lower case."""
 
     hit: SearchHit
@@ -29,7 +29,7 @@ class ReferenceIndex:
     """Index of operations and schemas, small enough to be scanned."""
 
     def __init__(
-        self, description: Description, title: Callable[[str], str], base: str, schemas: str
+        self, description: ApiDescription, title: Callable[[str], str], base: str, schemas: str
     ) -> None:
         """Build the index. ``title`` returns the title of a tag's page, ``base`` is the URL that the pages of tags
         are under, ``schemas`` the URL that those of schemas are under."""
@@ -54,7 +54,7 @@ class ReferenceIndex:
         return [self._entries[rank[-1]].hit for rank in sorted(ranked)[:_HITS]]
 
 
-def _operations(description: Description, title: Callable[[str], str], base: str) -> list[_Entry]:
+def _operations(description: ApiDescription, title: Callable[[str], str], base: str) -> list[_IndexEntry]:
     found = []
     for operation in description.operations.values():
         (tag,) = tags_of(operation)
@@ -65,14 +65,14 @@ def _operations(description: Description, title: Callable[[str], str], base: str
             title=operation.title,
             href=f"{base}/{quote(area)}/{quote(id)}",
             crumbs=(title(area),),
-            excerpt=(Part(text=call), Part(text=f" {said}")),
+            excerpt=(MarkedText(text=call), MarkedText(text=f" {said}")),
         )
         names = (operation.title.lower(), id.lower(), operation.path.lower(), call.lower())
-        found.append(_Entry(hit, names, f"{' '.join(names)} {title(area)} {said}".lower()))
+        found.append(_IndexEntry(hit, names, f"{' '.join(names)} {title(area)} {said}".lower()))
     return found
 
 
-def _schemas(description: Description, title: Callable[[str], str], page: str) -> list[_Entry]:
+def _schemas(description: ApiDescription, title: Callable[[str], str], page: str) -> list[_IndexEntry]:
     found = []
     for name, schema in description.schemas.items():
         said = _plain(schema.get("description", ""))
@@ -80,9 +80,9 @@ def _schemas(description: Description, title: Callable[[str], str], page: str) -
             title=name,
             href=f"{page}/{quote(name)}",
             crumbs=(title("schemas"),),
-            excerpt=(Part(text=said),),
+            excerpt=(MarkedText(text=said),),
         )
-        found.append(_Entry(hit, (name.lower(),), f"{name} {said}".lower()))
+        found.append(_IndexEntry(hit, (name.lower(),), f"{name} {said}".lower()))
     return found
 
 

@@ -12,7 +12,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..sites import Customization, list_scripts
 from ..visits import SiteVisit
-from .views import Script
+from .views import ScriptView
 
 _HOST = r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::(?:\d{1,5}|\*))?(?:/[\w.~%/+@=&!$*-]*)?"
 _CODE = re.compile(rf"(?:https?://)?{_HOST}", re.IGNORECASE)
@@ -40,14 +40,14 @@ Sources = tuple[tuple[str, tuple[str, ...]], ...]
 
 def scripts_of(
     tx: Transaction, context: Context, visit: SiteVisit, customization: Customization
-) -> tuple[tuple[Script, ...], Sources]:
+) -> tuple[tuple[ScriptView, ...], Sources]:
     """Return the scripts of a site's pages and what its policy allows for them. A script that can set cookies waits
     until the visitor consents; on a site with a privacy policy, every script does."""
     if not visit.own_host or visit.admission.preview:
         return (), ()
     asks = isinstance(customization.privacy_policy.url, str)
     found = list_scripts(tx, context, visit.site.id)
-    scripts = tuple(Script(src=one.script, waits=one.cookies or asks) for one in found)
+    scripts = tuple(ScriptView(src=one.script, waits=one.cookies or asks) for one in found)
     policies = tuple(
         one.content_security_policy for one in found if isinstance(one.content_security_policy, str)
     )

@@ -11,7 +11,7 @@ from importlib.resources import files
 from msgspec import Struct
 
 
-class Script(Struct, frozen=True):
+class WritingSystem(Struct, frozen=True):
     """Writing system. ``ranges``: the characters that need it; ``first``: languages in which it precedes the
     others."""
 
@@ -34,18 +34,20 @@ _HAN = (
 )
 _KANA = (0x3040, 0x30FF)
 SCRIPTS = {
-    "arabic": Script(_both("noto-sans-arabic-arabic"), ((0x600, 0x6FF), (0x750, 0x77F), (0xFB50, 0xFEFC))),
-    "hebrew": Script(_both("noto-sans-hebrew-hebrew"), ((0x590, 0x5FF), (0xFB1D, 0xFB4F))),
-    "thai": Script(_both("noto-sans-thai-thai"), ((0xE00, 0xE7F),)),
-    "devanagari": Script(_both("noto-sans-devanagari-devanagari"), ((0x900, 0x97F), (0xA8E0, 0xA8FF))),
-    "korean": Script(
+    "arabic": WritingSystem(
+        _both("noto-sans-arabic-arabic"), ((0x600, 0x6FF), (0x750, 0x77F), (0xFB50, 0xFEFC))
+    ),
+    "hebrew": WritingSystem(_both("noto-sans-hebrew-hebrew"), ((0x590, 0x5FF), (0xFB1D, 0xFB4F))),
+    "thai": WritingSystem(_both("noto-sans-thai-thai"), ((0xE00, 0xE7F),)),
+    "devanagari": WritingSystem(_both("noto-sans-devanagari-devanagari"), ((0x900, 0x97F), (0xA8E0, 0xA8FF))),
+    "korean": WritingSystem(
         ("noto-sans-kr-korean-700-normal.woff",),
         ((0x1100, 0x11FF), (0x3130, 0x318F), (0xAC00, 0xD7AF)),
         ("ko",),
     ),
     # Chinese characters missing in one of the two are mostly in the other.
-    "chinese": Script(("noto-sans-sc-chinese-simplified-700-normal.woff",), (*_HAN, _KANA), ("zh",)),
-    "japanese": Script(("noto-sans-jp-japanese-700-normal.woff",), (*_HAN, _KANA), ("ja",)),
+    "chinese": WritingSystem(("noto-sans-sc-chinese-simplified-700-normal.woff",), (*_HAN, _KANA), ("zh",)),
+    "japanese": WritingSystem(("noto-sans-jp-japanese-700-normal.woff",), (*_HAN, _KANA), ("ja",)),
 }
 
 

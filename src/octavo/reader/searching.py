@@ -9,7 +9,7 @@ from ..search import PageHit, search_pages, suggest, with_snippets
 from ..sites import Sight
 from ..visits import SiteVisit, SpaceVisit, list_spaces
 from .operations import find_in_references
-from .views import Part, SearchAnswer, SearchHit, SectionHit
+from .views import MarkedText, SearchAnswer, SearchHit, SectionHitView
 
 _HITS = 20
 _SUGGESTIONS = 3
@@ -39,12 +39,12 @@ def _hit(space: SpaceVisit, found: PageHit) -> SearchHit:
         title=page.title,
         href=href,
         crumbs=tuple(p.link_title or p.title for p in tree.ancestors(page)),
-        excerpt=tuple(Part(p.text, p.marked) for p in lead.snippet) if lead else (),
+        excerpt=tuple(MarkedText(p.text, p.marked) for p in lead.snippet) if lead else (),
         sections=tuple(
-            SectionHit(
+            SectionHitView(
                 title=s.heading,
                 href=f"{href}#{quote(s.anchor)}",
-                excerpt=tuple(Part(p.text, p.marked) for p in s.snippet),
+                excerpt=tuple(MarkedText(p.text, p.marked) for p in s.snippet),
             )
             for s in sections
             if s.anchor is not None

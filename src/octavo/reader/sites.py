@@ -34,9 +34,9 @@ from ..spaces import get_titles
 from ..visits import SiteVisit, SpaceVisit, list_spaces, visit_space
 from .asking import ASK_PATH
 from .locales import direction
-from .looks import Look, picture, read_look
+from .looks import SiteLook, picture, read_look
 from .pages import PageBuilder
-from .views import Announcement, Link, SiteView, Tab, Variant
+from .views import AnnouncementView, LinkView, SiteView, Tab, VariantView
 
 ASSETS_PATH = "/~assets"
 FONTS_PATH = "~fonts"
@@ -50,7 +50,7 @@ _FEW_VARIANTS = 12
 of them would be slow."""
 
 
-def look_of(tx: Transaction, space: SpaceVisit) -> Look:
+def look_of(tx: Transaction, space: SpaceVisit) -> SiteLook:
     """Return the look of a space's pages on the site."""
     visit = space.visit
     admission = visit.admission
@@ -72,7 +72,7 @@ def _assets_path(visit: SiteVisit) -> str:
 
 
 def own_frame(
-    title: str, home: str, base: str, *, links: tuple[Link, ...] = (), searched: bool = False
+    title: str, home: str, base: str, *, links: tuple[LinkView, ...] = (), searched: bool = False
 ) -> SiteView:
     """Return the frame of a page outside any site, in the default look. ``searched``: ``~search`` is under the
     base."""
@@ -93,7 +93,7 @@ def own_frame(
 
 
 def site_view(
-    tx: Transaction, space: SpaceVisit, look: Look, builder: PageBuilder, page: Page | None = None
+    tx: Transaction, space: SpaceVisit, look: SiteLook, builder: PageBuilder, page: Page | None = None
 ) -> SiteView:
     """Return the frame of a page of a site, or of a view without a page. Links lead only to what this visitor sees."""
     visit = space.visit
@@ -151,7 +151,7 @@ def site_view(
 
 def _variants(
     tx: Transaction, space: SpaceVisit, builder: PageBuilder, language: str, page: Page | None
-) -> tuple[Variant, ...]:
+) -> tuple[VariantView, ...]:
     """Return the variants of a section, each linked to the same page if it has it: by its id, as translations and
     copies do, or by its path."""
     shown = space.site_spaces
@@ -170,20 +170,20 @@ def _variants(
         own = titles[other.space_id]
         title = localize(other, "title", language) or own.title
         current = other.id == space.site_space.id
-        found.append(Variant(title=title, href=href, current=current, same=has_it, language=own.language))
+        found.append(VariantView(title=title, href=href, current=current, same=has_it, language=own.language))
     return tuple(found)
 
 
 class _Links:
     """Links of header, footer, and announcement that lead somewhere for this visitor."""
 
-    def __init__(self, space: SpaceVisit, builder: PageBuilder, look: Look) -> None:
+    def __init__(self, space: SpaceVisit, builder: PageBuilder, look: SiteLook) -> None:
         self._space = space
         self._builder = builder
         self._look = look
         self._shown = Shown(space.view.variables, {}, space.visit.admission.claims)
 
-    def header(self, items: Sequence[HeaderItem]) -> tuple[Link, ...]:
+    def header(self, items: Sequence[HeaderItem]) -> tuple[LinkView, ...]:
         found = []
         for item in items:
             if isinstance(item.condition, str) and item.condition and not self._shown.holds(item.condition):
@@ -193,35 +193,35 @@ class _Links:
             if children and own is not None:
                 children = (own, *children)
             if children:
-                found.append(Link(title=item.title, children=children))
+                found.append(LinkView(title=item.title, children=children))
             elif own is not None:
                 style = item.style if isinstance(item.style, str) else "link"
                 found.append(msgspec.structs.replace(own, style=style))
         return tuple(found)
 
-    def groups(self) -> tuple[Link, ...]:
+    def groups(self) -> tuple[LinkView, ...]:
         groups = self._look.customization.footer.groups
-        found = (Link(title=group.title, children=self._list(group.links)) for group in groups)
+        found = (LinkView(title=group.title, children=self._list(group.links)) for group in groups)
         return tuple(group for group in found if group.children)
 
-    def announcement(self) -> Announcement | None:
+    def announcement(self) -> AnnouncementView | None:
         said = self._look.customization.announcement
         if not isinstance(said, msgspec.Struct) or not said.enabled:
             return None
         link = said.link
         key = hashlib.blake2b(msgspec.json.encode(said), digest_size=6).hexdigest()
-        return Announcement(
+        return AnnouncementView(
             message=said.message,
             key=key,
             style=said.style,
             link=self._link(link.title, link.to) if isinstance(link, ContentLink) else None,
         )
 
-    def _list(self, links: Sequence[ContentLink]) -> tuple[Link, ...]:
+    def _list(self, links: Sequence[ContentLink]) -> tuple[LinkView, ...]:
         found = (self._link(link.title, link.to) for link in links)
         return tuple(link for link in found if link is not None)
 
-    def _link(self, title: str, to: ContentRef) -> Link | None:
+    def _link(self, title: str, to: ContentRef) -> LinkView | None:
         ref = msgspec.to_builtins(to)
         if "page" in ref and "space" not in ref:
             ref |= self._place(ref["page"])
@@ -231,7 +231,7 @@ class _Links:
             target = self._builder.link(ref)
         if target is None or target.href is None:
             return None
-        return Link(
+        return LinkView(
             title=title or target.title or target.href,
             href=target.href,
             external=target.external,

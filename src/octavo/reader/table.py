@@ -19,8 +19,8 @@ from ..kit.edge import Answer, Request
 from ..kit.routing import Routes
 from ..visits import SiteVisit, SpaceVisit
 from .cards import Cards
-from .pages import Kept
-from .telling import Tellings
+from .pages import PageCaches
+from .telling import ToolResults
 from .whole import Whole
 
 Rate = Literal["visits", "questions", "tries"]
@@ -37,10 +37,10 @@ class View(Struct, frozen=True):
     context: Context
     tx: Transaction
     request: Request
-    kept: Kept
+    kept: PageCaches
     cards: Cards
     whole: Whole
-    tellings: Tellings
+    tellings: ToolResults
     events: Events
     body: bytes = b""
 

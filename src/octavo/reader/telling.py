@@ -19,7 +19,7 @@ from ..kit.db import Database, Transaction
 from ..kit.edge import Answer, Request
 from ..kit.mcp import Call
 from ..visits import Admission, MadeOf
-from .tracking import Note
+from .tracking import EventNote
 
 _SHARED, _PERSONAL = share("what tools said", 12), share("what tools said to single visitors", 4)
 _ENTRY = 4096
@@ -27,12 +27,12 @@ _ARGUMENTS = 1024
 """Maximum bytes of the arguments of a cached call: a URL or search terms."""
 
 
-class Told(NamedTuple):
+class ToolResult(NamedTuple):
     """Result of a tool. ``result``: the tool's result as JSON, or the answer to the caller if it is an error.
     ``notes``: events to record each time it is used. ``made_of`` and ``admission``: as for a page."""
 
     result: bytes | Answer
-    notes: tuple[Note, ...]
+    notes: tuple[EventNote, ...]
     made_of: MadeOf
     admission: Admission
 
@@ -44,28 +44,30 @@ class ToolPlace(NamedTuple):
     path: str
 
 
-def _cost(told: Told) -> int | None:
+def _cost(told: ToolResult) -> int | None:
     """Return the size of a cacheable result. Errors exist for every spelling of a URL and aren't cached."""
     if isinstance(told.result, Answer) or told.admission.preview:
         return None
     return len(told.result) + _ENTRY
 
 
-class Tellings:
+class ToolResults:
     """Cache of one application."""
 
     def __init__(self, database: Database) -> None:
-        self._shared: FreshCache[Told] = FreshCache(database, _SHARED, _cost)
-        self._personal: FreshCache[Told] = FreshCache(database, _PERSONAL, _cost)
+        self._shared: FreshCache[ToolResult] = FreshCache(database, _SHARED, _cost)
+        self._personal: FreshCache[ToolResult] = FreshCache(database, _PERSONAL, _cost)
 
-    def find(self, place: ToolPlace, request: Request, call: Call, generation: int | None) -> Told | None:
+    def find(
+        self, place: ToolPlace, request: Request, call: Call, generation: int | None
+    ) -> ToolResult | None:
         """Return a cached result, as of the last commit."""
         told = self._shared.find((place, call.asked), generation)
         if told is None:
             told = self._personal.find((place, call.asked, _who(request)), generation)
         return told if told is not None and _is_valid(told) else None
 
-    def renew(self, tx: Transaction, place: ToolPlace, request: Request, call: Call) -> Told | None:
+    def renew(self, tx: Transaction, place: ToolPlace, request: Request, call: Call) -> ToolResult | None:
         """Return a result cached before the last commit if it is still valid."""
         return self._shared.renew((place, call.asked), lambda told: _is_still_so(told, tx, place, request))
 
@@ -76,8 +78,8 @@ class Tellings:
         request: Request,
         call: Call,
         admission: Admission,
-        make: Callable[[], Told],
-    ) -> Told:
+        make: Callable[[], ToolResult],
+    ) -> ToolResult:
         """Return the cached result for an admitted visitor, or call ``make``."""
         if admission.preview or len(call.asked.arguments) > _ARGUMENTS:
             return make()
@@ -89,11 +91,11 @@ class Tellings:
         )
 
 
-def _is_still_so(told: Told, tx: Transaction, place: ToolPlace, request: Request) -> bool:
+def _is_still_so(told: ToolResult, tx: Transaction, place: ToolPlace, request: Request) -> bool:
     return told.made_of.is_still_so(tx, host_name(request.header(b"host")), place.path)
 
 
-def _is_valid(told: Told) -> bool:
+def _is_valid(told: ToolResult) -> bool:
     """Return whether the visitor's proof is still valid."""
     return told.admission.until is None or now() < told.admission.until
 

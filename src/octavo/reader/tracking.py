@@ -200,7 +200,7 @@ def note_fruitless(events: Events, request: Request, space: SpaceVisit, query: s
         )
 
 
-class Note(NamedTuple):
+class EventNote(NamedTuple):
     """Event to record: its location, the function that makes it, and further values."""
 
     location: VisitorLocation
@@ -208,7 +208,7 @@ class Note(NamedTuple):
     said: dict[str, Any]
 
 
-def note_again(events: Events, request: Request, made_of: MadeOf, notes: Iterable[Note]) -> None:
+def note_again(events: Events, request: Request, made_of: MadeOf, notes: Iterable[EventNote]) -> None:
     """Record the events of an answer that is served again."""
     for note in notes:
         event = _said(request, note.make, note.location, note.said)
@@ -225,7 +225,7 @@ def note_event(
 ) -> None:
     """Record an event at a location: what ``make`` returns for a session and ``said``."""
     if not visit.admission.preview:
-        note_again(events, request, visit.made_of, [Note(location, make, said)])
+        note_again(events, request, visit.made_of, [EventNote(location, make, said)])
 
 
 def note_question(

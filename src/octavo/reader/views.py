@@ -190,7 +190,7 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     as_written: str = "As written"
 
 
-class Link(Struct, frozen=True, kw_only=True):
+class LinkView(Struct, frozen=True, kw_only=True):
     """Link of the header or footer. ``children`` make it a menu (one level); ``href`` can then be None."""
 
     title: str
@@ -198,10 +198,10 @@ class Link(Struct, frozen=True, kw_only=True):
     style: Literal["link", "button-primary", "button-secondary"] = "link"
     external: bool = False
     new_tab: bool = False
-    children: tuple[Link, ...] = ()
+    children: tuple[LinkView, ...] = ()
 
 
-class Picture(Struct, frozen=True, kw_only=True):
+class ThemedImage(Struct, frozen=True, kw_only=True):
     """Image for the light theme, with an optional one for the dark theme."""
 
     light: str
@@ -227,7 +227,7 @@ class Tab(Struct, frozen=True, kw_only=True):
     children: tuple[Tab, ...] = ()
 
 
-class Variant(Struct, frozen=True, kw_only=True):
+class VariantView(Struct, frozen=True, kw_only=True):
     """Version or language of the content; ``href`` leads to the same page there (``same``), or to its start."""
 
     title: str
@@ -260,14 +260,14 @@ class Crumb(Struct, frozen=True, kw_only=True):
     href: str | None = None
 
 
-class Announcement(Struct, frozen=True, kw_only=True):
+class AnnouncementView(Struct, frozen=True, kw_only=True):
     """Announcement above the header. ``key`` identifies it, so that a visitor's dismissal is remembered until it
     changes; announcements of the style danger can't be dismissed."""
 
     message: str
     key: str
     style: Literal["info", "success", "warning", "danger"] = "info"
-    link: Link | None = None
+    link: LinkView | None = None
 
 
 class Feedback(Struct, frozen=True, kw_only=True):
@@ -277,7 +277,7 @@ class Feedback(Struct, frozen=True, kw_only=True):
     page: str
 
 
-class Script(Struct, frozen=True):
+class ScriptView(Struct, frozen=True):
     """Script of an integration. ``waits``: it loads only after the visitor has consented."""
 
     src: str
@@ -313,32 +313,32 @@ class SiteView(Struct, frozen=True, kw_only=True):
     font_file: str | None = None
     theme: Literal["system", "light", "dark"] = "system"
     theme_toggle: bool = True
-    logo: Picture | None = None
-    icon: Picture | None = None
+    logo: ThemedImage | None = None
+    icon: ThemedImage | None = None
     emoji: str | None = None
     sections: tuple[Tab, ...] = ()
-    variants: tuple[Variant, ...] = ()
+    variants: tuple[VariantView, ...] = ()
     variants_by_language: bool = False
-    links: tuple[Link, ...] = ()
+    links: tuple[LinkView, ...] = ()
     search: str | None = None
     search_json: str | None = None
     seen: str | None = None
     ask: str | None = None
     assistant: bool = False
-    announcement: Announcement | None = None
-    footer_logo: Picture | None = None
-    footer_links: tuple[Link, ...] = ()
+    announcement: AnnouncementView | None = None
+    footer_logo: ThemedImage | None = None
+    footer_links: tuple[LinkView, ...] = ()
     copyright: str | None = None
     privacy: str | None = None
     powered: bool = False
     social_image: str | None = None
     no_index: bool = False
     feed: str | None = None
-    scripts: tuple[Script, ...] = ()
+    scripts: tuple[ScriptView, ...] = ()
     sources: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-class Layout(Struct, frozen=True, kw_only=True):
+class LayoutView(Struct, frozen=True, kw_only=True):
     """Visible parts of a page; ``landing`` is a page without side columns. Without ``navigation`` the tree stays in
     the menu of a narrow screen, where there is no other way to the rest."""
 
@@ -365,7 +365,7 @@ class CoverView(Struct, frozen=True, kw_only=True):
         return f"max(100vw, {high}px)"
 
 
-class PageView(Struct, frozen=True, kw_only=True):
+class SitePageView(Struct, frozen=True, kw_only=True):
     """One page. ``about`` is the description for search engines. ``body`` and ``outline`` come from
     ``core.document.html.render``; ``updated`` is an ISO date (YYYY-MM-DD) and ``updated_text`` its localized
     form; ``tags`` are shown under the title. ``alternates`` are the page in each language, including its own,
@@ -400,15 +400,15 @@ class PageView(Struct, frozen=True, kw_only=True):
     updated: str | None = None
     updated_text: str | None = None
     canonical: str | None = None
-    alternates: tuple[Variant, ...] = ()
+    alternates: tuple[VariantView, ...] = ()
     social_image: Image | None = None
-    layout: Layout = Layout()
+    layout: LayoutView = LayoutView()
     markdown: str | None = None
     index: str | None = None
     markdown_actions: bool = True
     edit: str | None = None
     printed: bool = False
-    assistants: tuple[Link, ...] = ()
+    assistants: tuple[LinkView, ...] = ()
     mcp: str | None = None
     feed: str | None = None
     feedback: Feedback | None = None
@@ -420,7 +420,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     changes: bool = False
     listing: bool = False
     heads: bool = False
-    exports: tuple[Link, ...] = ()
+    exports: tuple[LinkView, ...] = ()
     connect: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     diagrams: bool = False
@@ -483,17 +483,17 @@ class ElementView(Struct, frozen=True, kw_only=True):
     children: tuple[ElementView | str, ...] = ()
 
 
-class Part(Struct, frozen=True):
+class MarkedText(Struct, frozen=True):
     """Run of text, ``marked`` if it matched the query."""
 
     text: str
     marked: bool = False
 
 
-class SectionHit(Struct, frozen=True, kw_only=True):
+class SectionHitView(Struct, frozen=True, kw_only=True):
     title: str
     href: str
-    excerpt: tuple[Part, ...] = ()
+    excerpt: tuple[MarkedText, ...] = ()
 
 
 class SearchHit(Struct, frozen=True, kw_only=True):
@@ -502,8 +502,8 @@ class SearchHit(Struct, frozen=True, kw_only=True):
     title: str
     href: str
     crumbs: tuple[str, ...] = ()
-    excerpt: tuple[Part, ...] = ()
-    sections: tuple[SectionHit, ...] = ()
+    excerpt: tuple[MarkedText, ...] = ()
+    sections: tuple[SectionHitView, ...] = ()
 
 
 class ApiHit(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -79,7 +79,7 @@ class PublishedContent(Struct, rename="camel"):
 Published = Redirection | PublishedContent
 
 
-class Asked(Struct, frozen=True):
+class ResolveRequest(Struct, frozen=True):
     """Request of a renderer. ``token``: the visitor's, signed with the key of the site; ``unsigned``: unsigned
     claims of the visitor. ``redirect_on_error``: an invalid token leads to the sign-in page of visitors."""
 
@@ -89,7 +89,7 @@ class Asked(Struct, frozen=True):
     redirect_on_error: bool
 
 
-def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor | None) -> Published:
+def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer: Visitor | None) -> Published:
     """Return what a URL shows. ``previewer``: the caller if they use a preview token. Raises NotFound, or
     Unauthorized for an invalid token."""
     parts = read_address(asked.url)
@@ -127,7 +127,7 @@ def _decoded(path: str) -> str:
     return "/" + "".join(f"{segment}/" for segment in segments)
 
 
-def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Asked) -> SiteVisit:
+def _visit(tx: Transaction, context: Context, host: str, path: str, asked: ResolveRequest) -> SiteVisit:
     proxied = find_site_by_proxy(tx, host, path)
     if proxied is not None and proxied.proxy_path is not None:
         host, path = "", f"{proxied_path(proxied)}{path.removeprefix(proxied.proxy_path)}"

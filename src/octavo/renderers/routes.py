@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..kit.bodies import or_none
 from ..kit.clock import now
 from ..kit.operation import PUBLIC, Area, Call, Visitor
-from .locating import Asked, Published, resolve
+from .locating import Published, ResolveRequest, resolve
 from .wire import PublishedQuery, ResolveUrl
 
 operation = Area("sites").operation
@@ -25,7 +25,7 @@ _MINUTE = 60_000
 )
 def get_published(call: Call, query: PublishedQuery) -> Published:
     """Do the same as the POST operation."""
-    return _resolve(call, Asked(query.url, query.visitor_auth_token, {}, query.redirect_on_error))
+    return _resolve(call, ResolveRequest(query.url, query.visitor_auth_token, {}, query.redirect_on_error))
 
 
 @operation(
@@ -41,11 +41,11 @@ def resolve_published(call: Call, body: ResolveUrl) -> Published:
     """Resolve a URL of a published site to the content it shows to a visitor, with a token that reads it over the
     API, or to a redirect. URLs of restricted sites give the same answer as URLs without a site."""
     token = body.visitor.jwt_token
-    asked = Asked(body.url, or_none(token), body.visitor.unsigned_claims, body.redirect_on_error)
+    asked = ResolveRequest(body.url, or_none(token), body.visitor.unsigned_claims, body.redirect_on_error)
     return _resolve(call, asked)
 
 
-def _resolve(call: Call, asked: Asked) -> Published:
+def _resolve(call: Call, asked: ResolveRequest) -> Published:
     caller = call.authenticated
     previewer = caller if isinstance(caller, Visitor) else None
 

@@ -11,10 +11,10 @@ from ..core.pages import Page
 from ..kit.context import Context
 from . import store
 from .segments import segments
-from .store import PartRow, TranslationRow
+from .store import TranslationPartRow, TranslationRow
 
 
-def learn(context: Context, row: TranslationRow, known: Mapping[str, PartRow]) -> None:
+def learn(context: Context, row: TranslationRow, known: Mapping[str, TranslationPartRow]) -> None:
     """Remember people's edits of the texts that the last run wrote. Edits of texts whose source has changed since
     don't apply to the new source."""
     with context.db.read() as tx:
@@ -52,7 +52,7 @@ def changed_by_people(source: list[str], written: list[str], now: list[str]) -> 
     return learned
 
 
-def changed_fields(part: PartRow, page: Page) -> dict[str, str]:
+def changed_fields(part: TranslationPartRow, page: Page) -> dict[str, str]:
     """Return people's replacements for translated fields, by field of the source's page."""
     written = part.written.page
     if written is None:

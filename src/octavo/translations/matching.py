@@ -17,7 +17,7 @@ NEAR = 0.5
 _CANDIDATES = 60
 
 
-class Match(Struct, frozen=True):
+class SimilarText(Struct, frozen=True):
     """Similar text. ``score``: as returned by ``nearness``."""
 
     source: str
@@ -27,7 +27,7 @@ class Match(Struct, frozen=True):
     updated_at: int
 
 
-def find_matches(tx: Transaction, org: OrgAccess, row: TranslationRow, text: str) -> list[Match]:
+def find_matches(tx: Transaction, org: OrgAccess, row: TranslationRow, text: str) -> list[SimilarText]:
     """Return the most similar texts of the memory for a translation's languages, from spaces that the caller can
     see; most similar first, and among equals those that people wrote."""
     found = []
@@ -35,6 +35,6 @@ def find_matches(tx: Transaction, org: OrgAccess, row: TranslationRow, text: str
         score = nearness(text, entry.source)
         if score >= NEAR:
             source, target = readable(entry.source), readable(entry.target)
-            found.append(Match(source, target, entry.origin, score, entry.updated_at))
+            found.append(SimilarText(source, target, entry.origin, score, entry.updated_at))
     found.sort(key=lambda match: (-match.score, match.origin != "person", match.source))
     return found[:MAX_MATCHES]

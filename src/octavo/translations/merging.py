@@ -29,19 +29,19 @@ from ..core.problems import Problem
 from ..kit.db import Transaction
 from .learning import changed_by_people, changed_fields, texts_of
 from .segments import readable
-from .store import PartRow, TranslationRow
+from .store import TranslationPartRow, TranslationRow
 
 SHOWN = 120
 """Characters of a text shown in a problem."""
 
 
-class Made(Struct):
+class RunResult(Struct):
     """Result of a run so far. ``bodies``: texts to store. ``gone``: parts that were deleted from the source."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
     bodies: list[str] = field(default_factory=list)
-    parts: dict[str, PartRow] = field(default_factory=dict)
+    parts: dict[str, TranslationPartRow] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     words: int = 0
@@ -53,12 +53,16 @@ class Merging(Struct, frozen=True):
     changes: Changes
     bodies: list[str]
     keys: list[KeptKeys]
-    parts: Sequence[PartRow]
+    parts: Sequence[TranslationPartRow]
     problems: Sequence[Problem]
 
 
 def merge_made(
-    tx: Transaction, row: TranslationRow, state: State, known: Mapping[str, PartRow], made: Made
+    tx: Transaction,
+    row: TranslationRow,
+    state: State,
+    known: Mapping[str, TranslationPartRow],
+    made: RunResult,
 ) -> Merging:
     """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the last run.
     The texts of ``made`` are stored."""
@@ -81,7 +85,7 @@ def merge_made(
     merged = into_main(tx, sides, state)
     after = Versions({**pages, **merged.changes.pages}, {**items, **merged.changes.items})
     texts = {body_hash(text): text for text in merged.bodies}
-    parts: list[PartRow] = []
+    parts: list[TranslationPartRow] = []
     problems = [_problem(conflict, sides) for conflict in merged.conflicts]
     for part in made.parts.values():
         old = known.get(part.part_id)
@@ -96,7 +100,7 @@ def merge_made(
     return Merging(merged.changes, merged.bodies, merged.keys, parts, problems)
 
 
-def _pages_made(known: Mapping[str, PartRow], ids: Sequence[str]) -> dict[str, Page]:
+def _pages_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> dict[str, Page]:
     """Return pages as the last run made them."""
     return {
         id: replace(part.written.page, body=part.body)
@@ -105,7 +109,7 @@ def _pages_made(known: Mapping[str, PartRow], ids: Sequence[str]) -> dict[str, P
     }
 
 
-def _items_made(known: Mapping[str, PartRow], ids: Sequence[str]) -> dict[str, Item]:
+def _items_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> dict[str, Item]:
     return {
         id: replace(part.written.item, content=part.body) if part.body else part.written.item
         for id in ids
@@ -126,7 +130,11 @@ def _with_children_at_top(tx: Transaction, state: State, sides: Sides, gone: Seq
 
 
 def _outdated(
-    tx: Transaction, part: PartRow, old: PartRow, after: Versions, texts: Mapping[str, str]
+    tx: Transaction,
+    part: TranslationPartRow,
+    old: TranslationPartRow,
+    after: Versions,
+    texts: Mapping[str, str],
 ) -> dict[str, str]:
     """Return people's translations of former source texts, which stay, by the new source text."""
     found: dict[str, str] = {}

@@ -32,16 +32,16 @@ from ..models import find_model
 from . import store
 from .learning import learn
 from .managing import JOB
-from .merging import SHOWN, Made, Merging, merge_made
+from .merging import SHOWN, Merging, RunResult, merge_made
 from .segments import edited, segments
-from .store import PartRow, TranslationRow, Written
+from .store import TranslatedPart, TranslationPartRow, TranslationRow
 from .translating import TextToTranslate, Translator
 
 SECONDS = 4 * 3600.0
 _TELL_EVERY = 0.5
 
 
-class Cancelled(Exception):
+class RunCanceled(Exception):
     """Raised if the run was canceled or another one started: its result must be dropped."""
 
 
@@ -61,7 +61,7 @@ def run_translation(context: Context, translation: str, run: str) -> None:
         return
     try:
         _run(context, begun, run)
-    except Cancelled:
+    except RunCanceled:
         return
     except LeaseLost:
         raise
@@ -113,7 +113,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
             problems=[*made.problems, *merging.problems],
         )
         if not ended:
-            raise Cancelled
+            raise RunCanceled
         # Check access at the time of the revision: translating takes a while.
         space_access(tx, actor, Can.VIEW, row.source_id)
         space_access(tx, actor, Can.EDIT, row.space_id)
@@ -155,7 +155,7 @@ def _seen(part: Page | Item, manner: str) -> str:
     return hashlib.sha256(msgspec.json.encode(plain) + manner.encode()).hexdigest()
 
 
-def _count_missing(known: Mapping[str, PartRow], made: Made) -> int:
+def _count_missing(known: Mapping[str, TranslationPartRow], made: RunResult) -> int:
     parts = {**known, **made.parts}
     return sum(part.missing for part_id, part in parts.items() if part_id not in made.gone)
 
@@ -168,11 +168,11 @@ def _translate(
     row: TranslationRow,
     run: str,
     source: _Source,
-    known: Mapping[str, PartRow],
+    known: Mapping[str, TranslationPartRow],
     translator: Translator,
-) -> Made:
+) -> RunResult:
     """Process parts that changed since the last run, weren't completely translated, or must be reported again."""
-    made = Made()
+    made = RunResult()
     manner = translator.manner
     parts: list[Page | Item] = [*source.pages.values(), *source.items.values()]
     waiting = [
@@ -190,15 +190,15 @@ def _translate(
             told = time.monotonic()
             with context.db.write() as tx:
                 if not store.set_progress(tx, row.id, run, number, len(waiting)):
-                    raise Cancelled
+                    raise RunCanceled
         _translate_part(context, part, translator, made)
     with context.db.write() as tx:
         if not store.set_progress(tx, row.id, run, len(waiting), len(waiting)):
-            raise Cancelled
+            raise RunCanceled
     return made
 
 
-def _translate_part(context: Context, part: Page | Item, translator: Translator, made: Made) -> None:
+def _translate_part(context: Context, part: Page | Item, translator: Translator, made: RunResult) -> None:
     if isinstance(part, Item):
         body = part.content if part.kind == "reusable-content" else None
     else:
@@ -228,11 +228,13 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
     if isinstance(part, Page):
         fields = {key: found.get(line, line) for key, line in lines.items()}
         page = made.pages[part.id] = replace(part, body=digest, **fields)
-        written = Written(page=replace(page, body=None), source=lines)
+        written = TranslatedPart(page=replace(page, body=None), source=lines)
     else:
         item = made.items[part.id] = replace(part, content=digest) if digest is not None else part
-        written = Written(item=replace(item, content=None) if digest is not None else item)
-    made.parts[part.id] = PartRow(part.id, _seen(part, translator.manner), body, digest, missing, written)
+        written = TranslatedPart(item=replace(item, content=None) if digest is not None else item)
+    made.parts[part.id] = TranslationPartRow(
+        part.id, _seen(part, translator.manner), body, digest, missing, written
+    )
 
 
 def _lines_of(part: Page | Item) -> dict[str, str]:

@@ -55,7 +55,7 @@ class TranslationRow(Struct, frozen=True):
     updated_at: int
 
 
-class Written(Struct, omit_defaults=True):
+class TranslatedPart(Struct, omit_defaults=True):
     """What a run made from a page or item, without its text. ``source``: the fields of the source's page at that
     time. ``outdated``: source texts that changed although people's translation of the former text stays."""
 
@@ -65,7 +65,7 @@ class Written(Struct, omit_defaults=True):
     outdated: dict[str, str] = {}
 
 
-class PartRow(Struct, frozen=True):
+class TranslationPartRow(Struct, frozen=True):
     """What a run made from a page or item; see the table. People's edits aren't included: they are the differences
     in the space."""
 
@@ -74,7 +74,7 @@ class PartRow(Struct, frozen=True):
     source_body: str | None
     body: str | None
     missing: int
-    written: Written
+    written: TranslatedPart
 
 
 class MemoryRow(Struct, frozen=True):
@@ -329,19 +329,21 @@ def cancel_run(tx: Transaction, translation_id: str) -> bool:
 # --- parts --------------------------------------------------------------------------------------------
 
 
-def list_parts(tx: Transaction, translation_id: str) -> dict[str, PartRow]:
+def list_parts(tx: Transaction, translation_id: str) -> dict[str, TranslationPartRow]:
     rows = tx.all(
         "SELECT part_id, seen, source_body, body, missing, written FROM translated_parts WHERE translation_id = :id",
         id=translation_id,
     )
     found = {}
     for part_id, seen, source_body, body, missing, written in rows:
-        decoded = msgspec.json.decode(written, type=Written)
-        found[part_id] = PartRow(part_id, seen, source_body, body, missing, decoded)
+        decoded = msgspec.json.decode(written, type=TranslatedPart)
+        found[part_id] = TranslationPartRow(part_id, seen, source_body, body, missing, decoded)
     return found
 
 
-def put_parts(tx: Transaction, translation_id: str, parts: Sequence[PartRow], gone: Iterable[str]) -> None:
+def put_parts(
+    tx: Transaction, translation_id: str, parts: Sequence[TranslationPartRow], gone: Iterable[str]
+) -> None:
     removed = [*gone, *(part.part_id for part in parts)]
     for column in ("source_body", "body"):
         release(

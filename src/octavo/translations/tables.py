@@ -9,7 +9,7 @@ from ..kit.db import Transaction
 from ..kit.tables import Table, declare, person, row, text
 from ..spaces import on_purge, on_transfer
 from .kinds import Formality, TranslationStatus
-from .store import Written, list_languages, remove_of_space
+from .store import TranslatedPart, list_languages, remove_of_space
 
 declare(
     Table(
@@ -23,7 +23,7 @@ declare(
         name="translated_parts",
         of_space="translation_id IN (SELECT id FROM translations WHERE space_id IN {spaces})",
         columns=(text("source_body"), text("body")),
-        json={"written": Written},
+        json={"written": TranslatedPart},
         long=("written",),
     ),
     Table(

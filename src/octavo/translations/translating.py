@@ -16,7 +16,7 @@ from ..core.wording import content_words
 from ..errors import OctavoError
 from ..kit import deadlines
 from ..kit.context import Context
-from ..models import Message, Model, as_data
+from ..models import Model, ModelMessage, as_data
 from . import store
 from .languages import LANGUAGES, seems_other
 from .segments import unprotected
@@ -150,7 +150,7 @@ class Translator(Struct):
                 found[each.text] = translated
         return found
 
-    def _messages(self, names: Mapping[str, TextToTranslate]) -> list[Message]:
+    def _messages(self, names: Mapping[str, TextToTranslate]) -> list[ModelMessage]:
         row = self.translation
         texts = {name: each.text for name, each in names.items()}
         terms = self._terms("\n".join(texts.values()))[:_TERMS]
@@ -168,8 +168,8 @@ class Translator(Struct):
         if instructions:
             told.append(f"The organization asks for this translation:\n{instructions}")
         return [
-            Message("system", "\n".join(told)),
-            Message("user", as_data(msgspec.json.encode(texts).decode())),
+            ModelMessage("system", "\n".join(told)),
+            ModelMessage("user", as_data(msgspec.json.encode(texts).decode())),
         ]
 
 

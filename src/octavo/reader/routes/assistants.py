@@ -40,8 +40,8 @@ from ..mcp import (
 )
 from ..sites import look_of
 from ..table import Later, View, route
-from ..telling import Told, ToolPlace
-from ..tracking import Note, note_again, note_event
+from ..telling import ToolPlace, ToolResult
+from ..tracking import EventNote, note_again, note_event
 
 
 @route("postMessage", MCP_PATHS[0], method="POST", body=MAX_MESSAGE, kept=True)
@@ -105,15 +105,15 @@ def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading
 def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
     """Return the answer to a call of a tool that reads: from the cache if the result is the same for this visitor."""
 
-    def make() -> Told:
-        notes: list[Note] = []
+    def make() -> ToolResult:
+        notes: list[EventNote] = []
 
         def note(location: VisitorLocation, make: Callable[..., Event], **said: Any) -> None:
-            notes.append(Note(location, make, said))
+            notes.append(EventNote(location, make, said))
 
         reading = _reading(view, visit, note)
         answer = answer_message(server_of(visit, asks=True, calls=False), reading, view.body, headers)
-        return Told(result_of(answer) or answer, tuple(notes), visit.made_of, visit.admission)
+        return ToolResult(result_of(answer) or answer, tuple(notes), visit.made_of, visit.admission)
 
     place = ToolPlace(visit.site.id if visit.own_host else "", decoded_path(view.request))
     told = view.tellings.get(view.tx, place, view.request, call, visit.admission, make)

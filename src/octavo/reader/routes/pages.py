@@ -42,14 +42,14 @@ from ..drawing import (
 )
 from ..entries import FEED
 from ..forms import prefers_markdown
-from ..looks import Look
+from ..looks import SiteLook
 from ..mcp import MCP_PATHS
 from ..table import Later, View, route
 from ..tracking import (
     location_of,
     note_question,
 )
-from ..views import Image, Link, PageView, SiteView, Variant
+from ..views import Image, LinkView, SitePageView, SiteView, VariantView
 
 _ASSISTANTS = (("ChatGPT", "https://chatgpt.com/?q="), ("Claude", "https://claude.ai/new?q="))
 _VIEW_BYTES = 2048
@@ -112,7 +112,7 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
     return _drawn(view, visit, shown.id, site, drawn, whole=frame.whole)
 
 
-def _answer_question(view: View, visit: SpaceVisit, look: Look, page: Page) -> Later:
+def _answer_question(view: View, visit: SpaceVisit, look: SiteLook, page: Page) -> Later:
     """Answer the question that an agent appended to the Markdown URL of a page."""
     require_asking(look)
     request, context = view.request, view.context
@@ -157,7 +157,7 @@ def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
 
 
 def _drawn(
-    view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: PageView, *, whole: bool
+    view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: SitePageView, *, whole: bool
 ) -> Answer:
     """Return the drawn page, from the cache if it was drawn from equal views."""
     key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience, whole)
@@ -179,17 +179,17 @@ def _drawn(
 
 
 def _with_addresses(
-    page: PageView, site: SiteView, look: Look, visit: SpaceVisit, canonical: str
-) -> PageView:
+    page: SitePageView, site: SiteView, look: SiteLook, visit: SpaceVisit, canonical: str
+) -> SitePageView:
     """Return the page with everything that contains its public URL."""
     actions = look.customization.page_actions
-    assistants: tuple[Link, ...] = ()
+    assistants: tuple[LinkView, ...] = ()
     if actions.external_ai and visit.visit.site.visibility in ("public", "unlisted"):
         # Assistants can't read restricted sites.
         assert page.markdown is not None, "pages of sites have one"
         said = quote(look.labels.read_this.replace("{url}", visit.visit.public(page.markdown)))
         assistants = tuple(
-            Link(
+            LinkView(
                 title=look.labels.open_in.replace("{provider}", name), href=f"{address}{said}", external=True
             )
             for name, address in _ASSISTANTS
@@ -205,7 +205,7 @@ def _with_addresses(
     )
 
 
-def _alternates(site: SiteView, visit: SiteVisit, canonical: str) -> tuple[Variant, ...]:
+def _alternates(site: SiteView, visit: SiteVisit, canonical: str) -> tuple[VariantView, ...]:
     """Return the same page in each language that has it, including its own; none if variants are versions."""
     if not site.variants_by_language or not any(variant.same for variant in site.variants):
         return ()

@@ -11,7 +11,7 @@ from ...errors import BadRequest, Forbidden, NotFound
 from ...insights import ApiClientRequest, ApiOperation, collect
 from ...kit.edge import Answer
 from ...kit.fetch import Fetcher
-from ...openapi import MAX_SENT, Description, FilledForm, Operation, make_form, prepare, send
+from ...openapi import MAX_SENT, ApiDescription, DescribedOperation, FilledForm, make_form, prepare, send
 from ...visits import (
     SiteVisit,
     SpaceVisit,
@@ -34,7 +34,7 @@ SIGNED_IN = "~signed-in"
 """Path that OAuth providers redirect readers to, under the base of a site."""
 
 
-def _tried(view: View, visit: SpaceVisit) -> tuple[Page, Description, Operation]:
+def _tried(view: View, visit: SpaceVisit) -> tuple[Page, ApiDescription, DescribedOperation]:
     """Return the page of this visit, and the operation tried from it. Raises NotFound."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, spec, key = (query.get(name, [""])[0] for name in ("page", "spec", "operation"))
