@@ -22,7 +22,7 @@ from figures import figure
 from octavo.access import find_user_by_email
 from octavo.admin.first_start import token_for
 from octavo.admin.import_export import bring
-from octavo.ask.material import OfMembers
+from octavo.ask.material import MemberMaterial
 from octavo.ask.retrieving import retrieve
 from octavo.content import list_pages, main_state, read_source
 from octavo.core.document import sections
@@ -132,7 +132,7 @@ def main() -> None:
         right: Counter[str] = Counter()
         of: Counter[str] = Counter()
         misses = []
-        material = OfMembers(context, spaces)
+        material = MemberMaterial(context, spaces)
         begun = time.process_time()
         with context.db.read() as tx:
             for question in asked:

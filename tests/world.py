@@ -37,7 +37,7 @@ from light_client import LightClient
 from octavo.access import Actor, Person, create_token, hash_token, insert_user, upsert_member
 from octavo.app import api_app
 from octavo.content import main_state
-from octavo.conversations import analyse_conversations
+from octavo.conversations import analyze_conversations
 from octavo.identity import passwords, sessions
 from octavo.installation import close_context, open_context
 from octavo.kit import turns
@@ -577,7 +577,7 @@ def _furnish_conversations(world: World, place: Place) -> None:
         for number, body in enumerate(asked)
     ]
     world.post(place.admin, place.path("/orgs/{organizationId}/conversations"), inputs)
-    analyse_conversations(world.context, ids["organizationId"])
+    analyze_conversations(world.context, ids["organizationId"])
     with world.context.db.write() as tx:
         # The job that just was done.
         tx.run("DELETE FROM jobs WHERE kind = 'analyseConversations'")

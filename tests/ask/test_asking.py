@@ -13,7 +13,7 @@ import pytest
 
 from model_server import ModelServer, world_with_model
 from octavo.admin.import_export import bring
-from octavo.ask.answering import harmless
+from octavo.ask.answering import sanitize_document
 from octavo.ask.retrieving import excerpt
 from octavo.core.document import from_json, read, to_json, write
 from octavo.models import provider
@@ -209,7 +209,9 @@ fetch("[1]")
 
 
 def test_what_a_model_says_leads_nowhere_but_to_the_passages() -> None:
-    made = harmless(read(SAID), {"1": ("[1]", "https://docs.test/a"), "2": ("[2]", "https://docs.test/b")})
+    made = sanitize_document(
+        read(SAID), {"1": ("[1]", "https://docs.test/a"), "2": ("[2]", "https://docs.test/b")}
+    )
     for document in (made, read(write(made))):
         text = json.dumps(to_json(document))
         nodes = json.dumps([node for node in _nodes(to_json(document)) if node.get("type")])

@@ -13,7 +13,7 @@ import yaml
 from octavo.core.document import Block, Document
 from octavo.core.document.html import Context, render
 from octavo.openapi import ApiDescription, Drawer, OperationIndex, export, make_form
-from octavo.openapi.drawing import prose
+from octavo.openapi.drawing import draw_markdown
 from octavo.openapi.using import uses_of
 
 HOSTILE = (
@@ -248,7 +248,7 @@ def test_descriptions_are_read_as_markdown_whatever_shortcut_there_is(about: str
     first = drawn()
     # Headings are bold lines there.
     if not about.startswith("#"):
-        assert first == prose(about, anchored=False)
+        assert first == draw_markdown(about, anchored=False)
     for block in first:
         block.nodes, block.data["id"] = [], "changed"
     assert drawn() == drawn() != first

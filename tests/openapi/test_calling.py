@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from octavo.errors import BadRequest, OctavoError
 from octavo.insights import EventQueue
-from octavo.openapi import ApiDescription, CallValues, fill, prepare
+from octavo.openapi import ApiDescription, CallValues, fill_form, prepare_request
 from set_clock import SetClock
 from world import World
 
@@ -284,7 +284,9 @@ def asked_of(parameters: list[dict[str, Any]], **content: Any) -> tuple[ApiDescr
 def url_of(parameters: list[dict[str, Any]], **values: Any) -> str:
     asked = asked_of(parameters)
     given = {"path": {"petId": "p"}, **values}
-    return prepare(*asked, fill(*asked, CallValues(**given))).url.removeprefix("http://api.test/v1/pets/")
+    return prepare_request(*asked, fill_form(*asked, CallValues(**given))).url.removeprefix(
+        "http://api.test/v1/pets/"
+    )
 
 
 LIST, OBJECT = {"type": "array"}, {"type": "object"}
@@ -320,7 +322,7 @@ def test_values_are_written_as_their_style_says(
     if place == "path":
         asked = asked_of([])
         asked[1].data["parameters"] = [{"name": "petId", "in": "path", "required": True, **more}]
-        url = prepare(*asked, fill(*asked, CallValues(path={"petId": value}))).url
+        url = prepare_request(*asked, fill_form(*asked, CallValues(path={"petId": value}))).url
         assert url == f"http://api.test/v1/pets/{written}"
     else:
         assert url_of([{"name": "of", "in": place, **more}], query={"of": value}) == written
@@ -346,9 +348,9 @@ def test_bodies(kinds: list[str], given: dict[str, Any], kind: str | None, sent:
     values = CallValues(path={"petId": "p"}, **given)
     if sent is None:
         with pytest.raises(BadRequest):
-            prepare(*asked, fill(*asked, values))
+            prepare_request(*asked, fill_form(*asked, values))
         return
-    made = prepare(*asked, fill(*asked, values))
+    made = prepare_request(*asked, fill_form(*asked, values))
     assert (made.headers["Content-Type"], made.body) == (kind, sent)
 
 
@@ -360,9 +362,9 @@ def test_a_server_is_named_by_its_address() -> None:
     ]
     for server in ("https://{t}.pets.test/v1/", "https://demo.pets.test/v1"):
         values = CallValues(server=server, variables={"t": "acme"}, path={"petId": "p"})
-        assert prepare(*asked, fill(*asked, values)).url == "https://acme.pets.test/v1/pets/p"
+        assert prepare_request(*asked, fill_form(*asked, values)).url == "https://acme.pets.test/v1/pets/p"
     with pytest.raises(BadRequest, match=r"https://a\.test"):
-        fill(*asked, CallValues(server="https://evil.pets.test/v1", path={"petId": "p"}))
+        fill_form(*asked, CallValues(server="https://evil.pets.test/v1", path={"petId": "p"}))
 
 
 JSON = st.recursive(
@@ -389,7 +391,7 @@ def test_no_value_is_more_than_a_value(path: Any, query: dict[str, Any], body: A
         values = msgspec.convert(
             {"path": {"petId": path}, "query": {**query, "of": body}, "body": body}, CallValues
         )
-        made = prepare(*asked, fill(*asked, values))
+        made = prepare_request(*asked, fill_form(*asked, values))
     except OctavoError:
         return
     assert made.url.startswith("http://api.test/v1/pets/") and "/" not in made.url.partition("?")[0][24:]

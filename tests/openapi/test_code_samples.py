@@ -21,13 +21,13 @@ from octavo.openapi.code_samples import (
     SentBody,
     body_text,
     example_call,
-    offered,
+    list_templates,
     samples,
     templates,
     write_sample,
 )
 from octavo.openapi.examples import media_example
-from octavo.reader.drawing import asset
+from octavo.reader.drawing import find_asset
 
 AWKWARD = "q\" ' ` $x ${y} #{z} \\(s) \\ </script> ü 字 @- %"
 CALLS = [
@@ -85,7 +85,7 @@ CALLS = [
 
 
 def test_browsers_write_the_same_samples(tmp_path: Path) -> None:
-    script = asset("samples.js")
+    script = find_asset("samples.js")
     assert script is not None
     program = tmp_path / "samples.js"
     ask = (
@@ -108,7 +108,7 @@ def test_there_is_a_sample_for_each_of_many_libraries() -> None:
         assert len(found) >= 12
         assert all(each.source and "[[" not in each.source.replace("[[[", "") for each in found)
     # Those that cannot send files with fields are not offered for that.
-    assert "HttpClient" not in {each.library for each in offered(CALLS[2]) if each.language == "Java"}
+    assert "HttpClient" not in {each.library for each in list_templates(CALLS[2]) if each.language == "Java"}
 
 
 @settings(max_examples=60, deadline=None)

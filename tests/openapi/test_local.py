@@ -17,7 +17,7 @@ from octavo.content import check_derived, main_state, rebuild_derived
 from octavo.core.document import to_text
 from octavo.openapi import local
 from octavo.openapi.local import read_descriptions
-from octavo.printing.inputs import gather
+from octavo.printing.inputs import collect_order
 from octavo.printing.order import read_document
 from octavo.printing.store import PrintSubject
 from octavo.reader import reader_edge
@@ -118,7 +118,7 @@ def test_prints_and_search_have_it(space: Space, tmp_path: Path) -> None:
         print_ = tmp_path / "print"
         print_.mkdir()
         wanted = PrintSubject(space.id, state.revision_id, None, False, "")
-        order = gather(context, tx, state, wanted, print_)
+        order = collect_order(context, tx, state, wanted, print_)
     said = {chapter.title: to_text(read_document(print_, n)) for n, chapter in enumerate(order.chapters)}
     assert "What it is called" in said["Blocks"]
     assert space.jobs("indexComputedPages") == 1

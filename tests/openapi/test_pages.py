@@ -36,11 +36,11 @@ from octavo.openapi.overview import draw_tags
 from octavo.openapi.pages import BLOCKS
 from octavo.openapi.trying import make_form
 from octavo.openapi.words import ReferenceWords
-from octavo.printing.inputs import gather
+from octavo.printing.inputs import collect_order
 from octavo.printing.order import read_document
 from octavo.printing.store import PrintSubject
 from octavo.reader import mcp, reader_edge
-from octavo.reader.locales import catalogue
+from octavo.reader.locales import read_catalog
 from octavo.search import computed, store
 from octavo.search.computed import index_computed_pages
 from octavo.sites import find_site_of_space
@@ -329,7 +329,7 @@ def test_words_of_ours_are_in_the_language_of_the_site() -> None:
     used = {node.data["word"] for block in blocks for node in walk(block) if is_word(node)}
     words = {name.removeprefix("api_") for name in BlockLabels.__struct_fields__ if name.startswith("api_")}
     assert used <= words and len(used) >= 16
-    for language, labels in catalogue().items():
+    for language, labels in read_catalog().items():
         shown = render(Document(nodes=blocks), Context(labels=labels)).body
         for word in used:
             said = getattr(labels, f"api_{word}")
@@ -349,7 +349,7 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
     def text(schema: Any, *, folded: bool = True, many: bool = True, language: str = "en") -> str:
         description = ApiDescription({"components": {"schemas": {"It": schema}}})
         blocks = Drawer(description, folded=folded, many=many).schemas(["It"])
-        drawn = render(Document(nodes=blocks), Context(labels=catalogue()[language])).body
+        drawn = render(Document(nodes=blocks), Context(labels=read_catalog()[language])).body
         return re.sub(r"<[^>]*>", "", unescape(drawn))
 
     line = BlockLabels().api_left_out
@@ -364,7 +364,7 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
     assert line not in text({"properties": {**wide, "last": {"type": "array", "items": {"type": "string"}}}})
     variants = {"oneOf": [{"title": "None"}, {"title": "One", "properties": {"one": {"type": "string"}}}]}
     for language in ("en", "de"):
-        assert catalogue()[language].api_nothing_more in text(variants, language=language)
+        assert read_catalog()[language].api_nothing_more in text(variants, language=language)
     four = {"properties": dict.fromkeys("abcd", {"type": "string"})}
     assert "3 more are in the specification." in text({"properties": {**wide, **four["properties"]}})
     assert "The 4 fields in it are in the specification." in text(
@@ -852,7 +852,7 @@ def test_pages_are_called_in_the_language_of_their_space(world: World, site) -> 
 
 def test_every_language_has_all_words_of_computed_pages() -> None:
     english = msgspec.to_builtins(ReferenceWords())
-    assert words.catalogue().keys() == catalogue().keys()
+    assert words.catalogue().keys() == read_catalog().keys()
     for language, found in words.catalogue().items():
         for name, text in msgspec.to_builtins(found).items():
             assert text.strip() and text.count("{name}") == english[name].count("{name}"), (language, name)
@@ -1316,7 +1316,7 @@ def test_prints_hold_it(world: World, site, tmp_path: Path) -> None:
     shop = site()
     with world.context.db.read() as tx:
         state = main_state(tx, shop.space)
-        order = gather(
+        order = collect_order(
             world.context, tx, state, PrintSubject(shop.space, state.revision_id, None, False, ""), tmp_path
         )
     said = {

@@ -26,11 +26,11 @@ from octavo.admin.import_export import bring
 from octavo.errors import BadRequest, OctavoError
 from octavo.insights import EventQueue
 from octavo.kit import shares
-from octavo.openapi import ApiDescription, FilledForm, make_form, prepare
+from octavo.openapi import ApiDescription, FilledForm, make_form, prepare_request
 from octavo.openapi.trying import can_try, list_origins, token_origins
 from octavo.reader import reader_edge
-from octavo.reader.drawing import asset
-from octavo.reader.locales import catalogue
+from octavo.reader.drawing import find_asset
+from octavo.reader.locales import read_catalog
 from set_clock import SetClock
 from world import World
 
@@ -449,9 +449,9 @@ def test_variables_of_servers(url: str, variables: Any, given: dict[str, str], s
     wanted = FilledForm(variables=given, path={"petId": "p"})
     if sent is None:
         with pytest.raises(BadRequest):
-            prepare(description, operation, wanted)
+            prepare_request(description, operation, wanted)
     else:
-        assert prepare(description, operation, wanted).url == sent
+        assert prepare_request(description, operation, wanted).url == sent
 
 
 @pytest.mark.parametrize(
@@ -464,9 +464,9 @@ def test_lists_in_a_path_lead_nowhere_else(given: str, sent: str | None) -> None
     ]
     if sent is None:
         with pytest.raises(BadRequest):
-            prepare(description, operation, FilledForm(path={"petId": given}))
+            prepare_request(description, operation, FilledForm(path={"petId": given}))
     else:
-        made = prepare(description, operation, FilledForm(path={"petId": given}))
+        made = prepare_request(description, operation, FilledForm(path={"petId": given}))
         assert made.url == f"https://pets.test/pets/{sent}"
 
 
@@ -481,7 +481,7 @@ def test_values_never_change_the_host(one: str, two: str, three: str) -> None:
     description, operation = tried(**servers("https://{t}.pets.test/{base}", **variables))
     wanted = FilledForm(variables={"t": one, "base": two}, path={"petId": three}, query=[(two, three)])
     try:
-        url = httpx.URL(prepare(description, operation, wanted).url)
+        url = httpx.URL(prepare_request(description, operation, wanted).url)
     except OctavoError:
         return
     assert url.host.endswith(".pets.test") and url.host.count(".") == 2 and not url.userinfo
@@ -539,7 +539,7 @@ def test_the_description_says_whether_it_goes_through_us() -> None:
     assert not can_try(*tried(**{"x-hideTryItPanel": True}))
     description, operation = tried(**{"x-enable-proxy": False})
     with pytest.raises(BadRequest):
-        prepare(description, operation, FilledForm(path={"petId": "p"}))
+        prepare_request(description, operation, FilledForm(path={"petId": "p"}))
 
 
 JSON = st.recursive(
@@ -566,7 +566,8 @@ def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
 
 def test_the_form_has_every_word_in_every_language(site: Site, api: Any) -> None:
     written = [
-        asset(name) for name in ("try.js", "access.js", "reference.js", "fields.js", "rows.js", "changes.js")
+        find_asset(name)
+        for name in ("try.js", "access.js", "reference.js", "fields.js", "rows.js", "changes.js")
     ]
     asked = {
         word
@@ -583,6 +584,6 @@ def test_the_form_has_every_word_in_every_language(site: Site, api: Any) -> None
     complaints = {"wrong_type", "missing", "unknown", "not_one", "limit"}
     beyond = {"certificate", "computed"}
     assert asked | {"number", "boolean", "list", "file"} | complaints | beyond == set(english)
-    for language, labels in catalogue().items():
+    for language, labels in read_catalog().items():
         same = [name for name, text in english.items() if getattr(labels, f"try_form_{name}", "") == text]
         assert language == "en" or len(same) <= 4, (language, same)

@@ -19,10 +19,10 @@ from octavo.errors import NotFound
 from octavo.fonts import FONTS, printed_files, read_font
 from octavo.kit import children
 from octavo.printing import compiling, print_job
-from octavo.printing.fonts import Glyphs, coverage
+from octavo.printing.fonts import Glyphs, read_folder_coverage
 from octavo.printing.inputs import chosen_pages, image_kind
 from octavo.printing.order import (
-    Contained,
+    ContainedFailure,
     LinkedPage,
     OrderLook,
     PrintChapter,
@@ -33,7 +33,7 @@ from octavo.printing.order import (
     write_document,
 )
 from octavo.printing.print_job import compile_order
-from octavo.printing.words import words_of
+from octavo.printing.words import find_words
 
 
 def png(width: int = 4, height: int = 4) -> bytes:
@@ -145,7 +145,7 @@ def test_pages_that_typst_refuses_are_printed_as_text(
         tmp_path,
         {name: f"# {name}\n\n## Part\n\nWords of {name}. [There](c.md#part)\n" for name in "abcdefg"},
     )
-    job = compiling.Compiling(tmp_path, order)
+    job = compiling.PrintCompiler(tmp_path, order)
     write = job._setting._write_page
 
     def break_some(number: int, chapter: PrintChapter) -> None:
@@ -217,7 +217,7 @@ def sfnt(*ranges: tuple[int, int]) -> bytes:
 def test_fonts_in_a_folder_show_what_they_cover(tmp_path: Path) -> None:
     (tmp_path / "cjk.ttf").write_bytes(sfnt((0x3000, 0x30FF), (0x4E00, 0x9FFF)))
     (tmp_path / "broken.otf").write_bytes(b"\x00\x01\x00\x00\x00\x09nothing")
-    assert list(coverage(str(tmp_path))) == [(0x3000, 0x30FF), (0x4E00, 0x9FFF)]
+    assert list(read_folder_coverage(str(tmp_path))) == [(0x3000, 0x30FF), (0x4E00, 0x9FFF)]
     glyphs = Glyphs(str(tmp_path))
     assert glyphs.shown("日本 한 🚀 👩‍👧 🇩🇪") == "日本 한 (rocket) (woman)(girl) DE"
     assert glyphs.absent == {"한"}
@@ -347,7 +347,7 @@ def test_a_font_that_is_none_leaves_the_print_in_the_plain_one(tmp_path: Path) -
 
 
 def test_words_of_a_print_are_in_the_language_of_its_space(tmp_path: Path) -> None:
-    language, words = words_of("de-AT")
+    language, words = find_words("de-AT")
     order = order_of(
         tmp_path, {"one": '# Eins\n\n{% hint style="warning" %}\nHeiß.\n{% endhint %}\n'}, words=words
     )
@@ -371,12 +371,12 @@ def test_what_fails_in_a_block_of_a_print_is_told_to_who_runs_the_installation(
     (tmp_path / "order.json").write_bytes(msgspec.json.encode(order))
     compiling.main([str(tmp_path)])
     result = msgspec.json.decode((tmp_path / "result.json").read_bytes(), type=PrintResult)
-    assert result.contained == [Contained("typst", "KeyError('colour')", 2)]
+    assert result.contained == [ContainedFailure("typst", "KeyError('colour')", 2)]
 
 
 def test_code_in_a_print_that_runs_from_right_to_left(tmp_path: Path) -> None:
     text = "# عنوان\n\nنص عربي طويل بما يكفي ليملأ السطر، وبعده `f(a, b)` هنا.\n\n```python\ndef f(a):\n    return [a]\n```\n"
-    language, words = words_of("ar")
+    language, words = find_words("ar")
     compile_order(order_of(tmp_path, {"one": text}, words=words, language=language), tmp_path)
     found: dict[str, float] = {}
 

@@ -18,7 +18,7 @@ from octavo.core.document import containing
 from octavo.kit.clock import now
 from octavo.kit.worker import Worker
 from octavo.printing import print_job, store
-from octavo.printing.order import Contained, PrintOrder, PrintResult
+from octavo.printing.order import ContainedFailure, PrintOrder, PrintResult
 from octavo.reader import reader_edge
 from octavo.spaces import unused
 from set_clock import SetClock
@@ -175,7 +175,7 @@ def test_failures_in_blocks_of_a_print_are_told(world: World, monkeypatch: pytes
 
     def compile_badly(order: PrintOrder, folder: Path) -> PrintResult:
         result = compile_order(order, folder)
-        return replace(result, contained=[Contained("typst", "KeyError('colour')", 2)])
+        return replace(result, contained=[ContainedFailure("typst", "KeyError('colour')", 2)])
 
     compile_order = print_job.compile_order
     monkeypatch.setattr(print_job, "compile_order", compile_badly)

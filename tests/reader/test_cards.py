@@ -18,7 +18,7 @@ from octavo.kit.pictures import redraw
 from octavo.reader import scripts_of_cards
 from octavo.reader.cards import Card, Cards, card_of
 from octavo.reader.looks import read_look
-from octavo.reader.scripts_of_cards import SCRIPTS, scripts_of
+from octavo.reader.scripts_of_cards import SCRIPTS, find_scripts
 from octavo.reader.views import Crumb, SitePageView, SiteView, ThemedImage
 from octavo.sites import Customization, find_site_of_space
 from visiting import Visitor
@@ -129,16 +129,16 @@ SPOKEN = {
 
 @pytest.mark.parametrize(("language", "title"), SPOKEN.items())
 def test_titles_in_scripts_of_the_world_are_shown(cards: Cards, language: str, title: str) -> None:
-    fonts = cards._load("Inter", scripts_of(title, language))
+    fonts = cards._load("Inter", find_scripts(title, language))
     assert [character for character in title if not fonts.have(character)] == []
     assert cards.draw(a_card(title, language=language)) != cards.draw(a_card("", language=language))
 
 
 def test_a_language_has_its_own_shapes_of_letters() -> None:
-    assert scripts_of("設定", "ja") == ("japanese", "chinese")
-    assert scripts_of("設定", "zh") == scripts_of("設定", "en") == ("chinese", "japanese")
-    assert scripts_of("設定する", "en") == ("japanese", "chinese")
-    assert scripts_of("Settings, Настройки", "ja") == ()
+    assert find_scripts("設定", "ja") == ("japanese", "chinese")
+    assert find_scripts("設定", "zh") == find_scripts("設定", "en") == ("chinese", "japanese")
+    assert find_scripts("設定する", "en") == ("japanese", "chinese")
+    assert find_scripts("Settings, Настройки", "ja") == ()
 
 
 def test_every_font_of_a_script_has_its_licence() -> None:

@@ -174,13 +174,13 @@ def test_a_tree_of_any_depth():
 
 
 def test_static_files_are_small_and_ask_no_other_host():
-    css, js = drawing.asset("octavo.css"), drawing.asset("octavo.js")
+    css, js = drawing.find_asset("octavo.css"), drawing.find_asset("octavo.js")
     assert css and js and len(gzip.compress(css.content)) + len(gzip.compress(js.content)) < 20_000
     # Pages of APIs load little more, and what is opened later is not among it.
     parts = {
         name: asset
         for name in ("reference.css", "reference.js", "samples.js", "try.js", "try.css")
-        if (asset := drawing.asset(name))
+        if (asset := drawing.find_asset(name))
     }
     sizes = {name: len(gzip.compress(asset.content)) for name, asset in parts.items()}
     assert sizes["reference.css"] + sizes["reference.js"] < 11_000 and sizes["samples.js"] < 10_000
@@ -190,7 +190,7 @@ def test_static_files_are_small_and_ask_no_other_host():
         assert set(hosts) <= {b"http://www.w3.org"}
         assert b"@import" not in found.content
     assert css.content.count(b"{") == css.content.count(b"}")
-    assert drawing.asset("../views.py") is None and drawing.asset("") is None
+    assert drawing.find_asset("../views.py") is None and drawing.find_asset("") is None
 
 
 def test_icons():

@@ -15,9 +15,9 @@ from octavo.admin.import_export import bring
 from octavo.content import main_state
 from octavo.core.document import containing, evaluating, html, json, places, reader, typst, writer
 from octavo.core.document import text as said
-from octavo.printing.inputs import gather
+from octavo.printing.inputs import collect_order
 from octavo.printing.store import PrintSubject
-from octavo.printing.typesetting import Setting
+from octavo.printing.typesetting import Typesetter
 from reader.test_sites import Visitor
 
 # The package has a function of this name, too.
@@ -124,7 +124,7 @@ def test_every_output_goes_on_without_the_block(
         assert answer.status_code == 200 and f"{word} after" in answer.text, (form, answer.text)
     with world.context.db.read() as tx:
         state = main_state(tx, space)
-        order = gather(world.context, tx, state, PrintSubject(space, state.revision_id), tmp_path)
-    Setting(order, tmp_path).write()
+        order = collect_order(world.context, tx, state, PrintSubject(space, state.revision_id), tmp_path)
+    Typesetter(order, tmp_path).write()
     assert any(f"{word} after" in file.read_text() for file in tmp_path.glob("p*.typ"))
     assert told

@@ -12,7 +12,7 @@ from changes.working import update
 from octavo.admin.import_export import bring
 from octavo.content import main_state
 from octavo.core.links import app_hosts
-from octavo.printing.inputs import gather
+from octavo.printing.inputs import collect_order
 from octavo.printing.store import PrintSubject
 from octavo.references import Nobody, Owner, state_resolver
 from octavo.sites import create_site, set_published
@@ -283,7 +283,9 @@ def test_prints_find_files_as_pages_do(world: Any, tmp_path: Path) -> None:
     folder.mkdir()
     with world.context.db.read() as tx:
         state = main_state(tx, brought.outcome.space)
-        order = gather(world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder)
+        order = collect_order(
+            world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder
+        )
     assert sorted(file.name for file in order.files) == sorted(names)
     assert all(file.image is not None and (folder / file.image).exists() for file in order.files)
     page = Visitor(world.context).get(re.sub(r"^https?://[^/]+", "", str(brought.site_url))).text

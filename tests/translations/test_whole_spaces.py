@@ -18,7 +18,7 @@ from octavo.core.document import Document, read, split_page, write
 from octavo.core.document.page import front_matter
 from octavo.core.pages import Page
 from octavo.kit.db import Transaction
-from octavo.translations.segments import edited, segments, skeleton
+from octavo.translations.segments import mark_edited, segments, skeleton
 from translations.test_translations import TRANSLATIONS, edit, get, markdown, run, sent, shout, work
 from world import World
 
@@ -45,7 +45,7 @@ def bones(source: str) -> Any:
     values, problems = front_matter(front)
     fields = {key: value for key, value in values.items() if key not in ("title", "description")}
     document = read(body)
-    edited(document)
+    mark_edited(document)
     # As it is read again: bytes in which Markdown can say the same are not its meaning.
     return fields, problems, skeleton(read(write(document)))
 

@@ -3,8 +3,16 @@
 from . import tables as tables
 from .answering import AnswerWords, ComposedAnswer
 from .asking import QuestionAsker, ask
-from .material import OfVisitor
+from .material import VisitorMaterial
 from .recommending import recommend
 from .wire import MAX_QUESTION
 
-__all__ = ["ComposedAnswer", "AnswerWords", "QuestionAsker", "MAX_QUESTION", "OfVisitor", "ask", "recommend"]
+__all__ = [
+    "ComposedAnswer",
+    "AnswerWords",
+    "QuestionAsker",
+    "MAX_QUESTION",
+    "VisitorMaterial",
+    "ask",
+    "recommend",
+]

@@ -88,19 +88,19 @@ def answer(
     """Yield the answer as it grows; the last one is complete. If there is no model, or if it fails, passages are
     quoted."""
     if model is None:
-        yield _quoted(passages, words, words.no_model)
+        yield _quote_passages(passages, words, words.no_model)
         return
     if not any(passage.covers > 0 for passage in passages):
-        yield _quoted([], words, "")
+        yield _quote_passages([], words, "")
         return
     try:
-        yield from _written(asked, passages, model, words)
+        yield from _write_answer(asked, passages, model, words)
     except (OctavoError, OutOfTime):
         # The log of calls has the reason; a reader can't do anything about it.
-        yield _quoted(passages, words, words.no_reply)
+        yield _quote_passages(passages, words, words.no_reply)
 
 
-def _written(
+def _write_answer(
     asked: AskedQuestion, passages: Sequence[Passage], model: Model, words: AnswerWords
 ) -> Iterator[ComposedAnswer]:
     def judge(said: str) -> str | None:
@@ -115,13 +115,13 @@ def _written(
                 break
             if time.monotonic() - shown > _EVERY and not _NOTHING.startswith(said.strip()[: len(_NOTHING)]):
                 shown = time.monotonic()
-                yield _made_of(passages, said, words)
+                yield _build_answer(passages, said, words)
         if judge(said) is None:
             break
     if _NOTHING in said[:200] or not said.strip():
-        yield _quoted([], words, "")
+        yield _quote_passages([], words, "")
         return
-    yield _made_of(passages, said, words)
+    yield _build_answer(passages, said, words)
 
 
 def _is_foreign(asked: AskedQuestion, said: str, model: Model) -> bool:
@@ -139,7 +139,7 @@ def _messages(asked: AskedQuestion, passages: Sequence[Passage], urging: str) ->
     return [ModelMessage("system", f"{_TASK}{urging}"), ModelMessage("user", said)]
 
 
-def _made_of(passages: Sequence[Passage], said: str, words: AnswerWords) -> ComposedAnswer:
+def _build_answer(passages: Sequence[Passage], said: str, words: AnswerWords) -> ComposedAnswer:
     numbers = [number for number in _CITATION.findall(said) if 0 < int(number) <= len(passages)]
     cited = tuple(dict.fromkeys(passages[int(number) - 1] for number in numbers))
     links = {}
@@ -147,11 +147,11 @@ def _made_of(passages: Sequence[Passage], said: str, words: AnswerWords) -> Comp
         passage = passages[int(number) - 1]
         # Numbers refer to the passages that readers see, not to those the model received.
         links[number] = (f"[{cited.index(passage) + 1}]", passage.address)
-    document = harmless(read(said[:_MAX_ANSWER]), links)
-    return ComposedAnswer(document, cited, _followups(passages, cited, words), True, written=True)
+    document = sanitize_document(read(said[:_MAX_ANSWER]), links)
+    return ComposedAnswer(document, cited, _suggest_followups(passages, cited, words), True, written=True)
 
 
-def _quoted(passages: Sequence[Passage], words: AnswerWords, why: str) -> ComposedAnswer:
+def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -> ComposedAnswer:
     """Return quotes of the best passages."""
     fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
         passage for passage in passages if passage.covers >= ENOUGH / 2
@@ -159,25 +159,29 @@ def _quoted(passages: Sequence[Passage], words: AnswerWords, why: str) -> Compos
     is_good = any(passage.covers >= ENOUGH for passage in fitting)
     if not fitting:
         document = Document([_paragraph(words.nothing)], ["", ""])
-        return ComposedAnswer(document, (), _followups(passages, (), words), False)
+        return ComposedAnswer(document, (), _suggest_followups(passages, (), words), False)
     cited = tuple(fitting[:_QUOTED])
     nodes = [_paragraph(f"{why} {words.fits if is_good else words.near}".strip())]
     for passage in cited:
         nodes.append(Block("paragraph", {}, [_link(passage.full_title, passage.address)]))
         if passage.excerpt:
             nodes.append(Block("blockquote", {}, [_paragraph(passage.excerpt)]))
-    return ComposedAnswer(Document(nodes), cited, _followups(passages, cited, words), is_good)
+    return ComposedAnswer(Document(nodes), cited, _suggest_followups(passages, cited, words), is_good)
 
 
-def _followups(passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords) -> tuple[str, ...]:
+def _suggest_followups(
+    passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords
+) -> tuple[str, ...]:
     """Return questions about the other passages found."""
     asked = [
-        as_question(passage.heading or passage.title, words) for passage in passages if passage not in cited
+        phrase_as_question(passage.heading or passage.title, words)
+        for passage in passages
+        if passage not in cited
     ]
     return tuple(dict.fromkeys(asked))[:MAX_FOLLOWUPS]
 
 
-def as_question(title: str, words: AnswerWords = ENGLISH) -> str:
+def phrase_as_question(title: str, words: AnswerWords = ENGLISH) -> str:
     """Return a heading in the form of a question.
 
     >>> as_question("How to install")
@@ -203,29 +207,29 @@ def _link(text: str, url: str) -> Inline:
     return Inline("link", {"ref": {"kind": "url", "url": url}}, [Text([Leaf(text)])])
 
 
-def harmless(document: Document, citations: Mapping[str, tuple[str, str]]) -> Document:
+def sanitize_document(document: Document, citations: Mapping[str, tuple[str, str]]) -> Document:
     """Return only the text and structure of a document that a model wrote; ``[1]`` becomes the text and URL of
     ``citations["1"]``."""
-    return Document([_harmless_block(block, citations) for block in document.nodes])
+    return Document([_sanitize_block(block, citations) for block in document.nodes])
 
 
-def _harmless_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> Block:
+def _sanitize_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> Block:
     if block.type not in _BLOCKS:
         said = " ".join(filter(None, (plain_text(part).strip() for part in (*block.nodes, *block.fragments))))
-        return Block("paragraph", {}, _cited(Text([Leaf(said)]), citations) if said else [])
+        return Block("paragraph", {}, _link_citations(Text([Leaf(said)]), citations) if said else [])
     data = {name: value for name, value in block.data.items() if name in ("syntax", "start")}
     inside: list[Block | Inline | Text] = []
     for node in block.nodes:
         if isinstance(node, Block):
-            inside.append(_harmless_block(node, citations))
+            inside.append(_sanitize_block(node, citations))
         elif isinstance(node, Text):
-            inside += [node] if block.type == "code-line" else _cited(node, citations)
+            inside += [node] if block.type == "code-line" else _link_citations(node, citations)
         else:
-            inside += _cited(Text([Leaf(plain_text(node))]), citations)
-    return Block(block.type, data, _joined(inside))
+            inside += _link_citations(Text([Leaf(plain_text(node))]), citations)
+    return Block(block.type, data, _merge_texts(inside))
 
 
-def _joined(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
+def _merge_texts(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
     """Merge adjacent text nodes, as a reader creates them."""
     found: list[Block | Inline | Text] = []
     for node in nodes:
@@ -236,7 +240,7 @@ def _joined(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
     return found
 
 
-def _cited(text: Text, citations: Mapping[str, tuple[str, str]]) -> list[Block | Inline | Text]:
+def _link_citations(text: Text, citations: Mapping[str, tuple[str, str]]) -> list[Block | Inline | Text]:
     found: list[Block | Inline | Text] = []
     for leaf in text.leaves:
         marks = [mark for mark in leaf.marks if mark.type in ("bold", "italic", "code", "strikethrough")]

@@ -49,14 +49,14 @@ class AnswerMaterial(Protocol):
         ...
 
 
-def _described(page: Page, document: Document) -> list[Section]:
+def _list_sections(page: Page, document: Document) -> list[Section]:
     cut = contained("search", lambda: document, sections)
     if page.description and not (cut and cut[0].id is None):
         return [Section(None, "", page.description), *cut]
     return cut
 
 
-class OfMembers:
+class MemberMaterial:
     """Spaces that a member can see. The caller must have checked that."""
 
     draft: Draft | None = None
@@ -79,7 +79,7 @@ class OfMembers:
             state.revision_id,
             tuple(each.title for each in lineage),
             self._app.page(space_id, path),
-            _described(page, read_source(tx, page.body)),
+            _list_sections(page, read_source(tx, page.body)),
         )
 
     def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
@@ -92,7 +92,7 @@ class OfMembers:
 _GROUPS = 6
 
 
-class OfVisitor:
+class VisitorMaterial:
     """What a site shows to a visitor. ``only``: the site spaces to use, None for all."""
 
     def __init__(
@@ -125,7 +125,7 @@ class OfVisitor:
             view.state.revision_id,
             tuple(each.title for each in [*view.tree.ancestors(page), page]),
             f"{self._bases[space_id]}{quote(view.tree.url_path(shown))}",
-            _described(page, document),
+            _list_sections(page, document),
         )
 
     def list_top(self, tx: Transaction, space_id: str) -> list[Page]:

@@ -14,7 +14,7 @@ from .site_answers import SiteAnswer, keep_answer
 from .wire import ResponseDocument, ResponseEvent, ResponseFinish, ResponseStart, ResponseSuggestion
 
 
-def respond(
+def stream_answer(
     context: Context, site: SiteAccess | VisitedSite, questions: list[str], answers: Iterator[ComposedAnswer]
 ) -> Iterator[ResponseEvent]:
     """Yield the events of an answer while it is written; the complete answer is stored."""

@@ -45,7 +45,7 @@ def rank(asked: Mapping[str, str], candidates: Sequence[Candidate]) -> list[Scor
     counts = Counter(word for words in said for word in words)
     wanted = list(asked)
     if unknown := [stem for stem in wanted if stem not in counts]:
-        meant = _meant({stem: asked[stem] for stem in unknown}, texts)
+        meant = _correct_words({stem: asked[stem] for stem in unknown}, texts)
         wanted = list(dict.fromkeys(meant.get(stem, stem) for stem in wanted))
     weights = {word: math.log((1 + len(said)) / (1 + counts[word])) + 0.5 for word in wanted}
     whole = sum(weights.values())
@@ -54,20 +54,20 @@ def rank(asked: Mapping[str, str], candidates: Sequence[Candidate]) -> list[Scor
         title = set(stems(candidate.titles.rpartition("\n")[2]))
         heading = set(stems(candidate.heading)) or title
         # People refer to a section by its heading, or by that and its page.
-        likeness = max(_likeness(named, weights) for named in (heading, heading | title))
+        likeness = max(_compute_overlap(named, weights) for named in (heading, heading | title))
         worth = sum(weights[word] for word in wanted if word in words) / whole
         covers = sum(word in words for word in wanted) / len(wanted)
         found.append(Score(worth + _HEADING * math.sqrt(likeness) - _PER_RANK * candidate.rank, covers))
     return found
 
 
-def _likeness(named: set[str], weights: Mapping[str, float]) -> float:
+def _compute_overlap(named: set[str], weights: Mapping[str, float]) -> float:
     """Return how much question and name overlap: 0 to 1."""
     shared = sum(weight for word, weight in weights.items() if word in named)
     return shared / sum(weights.values()) * len(named & weights.keys()) / (len(named) or 1)
 
 
-def _meant(unknown: Mapping[str, str], texts: Sequence[str]) -> dict[str, str]:
+def _correct_words(unknown: Mapping[str, str], texts: Sequence[str]) -> dict[str, str]:
     """Return the stems of the words in the texts that are closest to misspelled ones."""
     known: dict[str, str] = {}
     for text in texts:

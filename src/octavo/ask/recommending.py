@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..kit.db import Transaction
 from ..search import Organization
-from .answering import ENGLISH, AnswerWords, as_question
+from .answering import ENGLISH, AnswerWords, phrase_as_question
 from .material import AnswerMaterial
 
 MAX_QUESTIONS = 8
@@ -20,7 +20,7 @@ def recommend(tx: Transaction, material: AnswerMaterial, words: AnswerWords = EN
     for space_id in spaces[:_SPACES]:
         shown = [page for page in material.list_top(tx, space_id) if page.kind == "document"]
         titles += [page.title for page in shown[:_PAGES] if page.title]
-    asked = list(dict.fromkeys(as_question(title, words) for title in titles))
+    asked = list(dict.fromkeys(phrase_as_question(title, words) for title in titles))
     # Headings that are questions or instructions read better than the rest.
     plain = words.about.partition("{title}")[0]
     asked.sort(key=lambda question: question.startswith(plain))

@@ -66,7 +66,7 @@ def retrieve(
     candidates: list[Candidate] = []
     passages: list[Passage] = []
     for at, hit in enumerate(_search(tx, material, said)):
-        for titles, passage in _of_page(tx, material, hit):
+        for titles, passage in _list_passages(tx, material, hit):
             candidates.append(Candidate(titles, passage.heading, passage.text, at))
             passages.append(passage)
     scores = rank(asked, candidates)
@@ -99,7 +99,7 @@ def _search(tx: Transaction, material: AnswerMaterial, said: str) -> list[PageHi
     return list(found.hits[:_PAGES])
 
 
-def _of_page(tx: Transaction, material: AnswerMaterial, hit: PageHit) -> list[tuple[str, Passage]]:
+def _list_passages(tx: Transaction, material: AnswerMaterial, hit: PageHit) -> list[tuple[str, Passage]]:
     """Return all sections of a page, each with the titles above it."""
     page = material.read(tx, hit.space_id, hit.page_id)
     if page is None:

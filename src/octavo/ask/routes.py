@@ -15,8 +15,8 @@ from ..search import visible_spaces
 from ..sites import Outline, load_structure
 from ..spaces import list_visible_space_ids
 from . import asking, recommending, site_answers, wire
-from .material import AnswerMaterial, OfMembers, OfVisitor
-from .presenting import present_answer, respond
+from .material import AnswerMaterial, MemberMaterial, VisitorMaterial
+from .presenting import present_answer, stream_answer
 
 operation = Area("ask").operation
 
@@ -24,11 +24,11 @@ _ASK = "/orgs/{organizationId}/ask"
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 
 
-def _member(call: Call, org: OrgAccess) -> asking.QuestionAsker:
+def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
     return asking.QuestionAsker(
         org.organization_id,
         org.user_id,
-        lambda tx: OfMembers(call.context, visible_spaces(tx, org)),
+        lambda tx: MemberMaterial(call.context, visible_spaces(tx, org)),
     )
 
 
@@ -45,7 +45,7 @@ def _member(call: Call, org: OrgAccess) -> asking.QuestionAsker:
 def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wire.Answered:
     """Answer a question from the spaces that the caller can see, with the sections it is based on. Without a
     language model, the best passages are quoted. Unanswered questions are recorded as conversations."""
-    *_, last = asking.ask(call.context, _member(call, org), body.query, body.previous_queries)
+    *_, last = asking.ask(call.context, _member_asker(call, org), body.query, body.previous_queries)
     return wire.Answered(wire.present_answer(last, query))
 
 
@@ -62,7 +62,7 @@ def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wir
 )
 def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
     """Answer a question as server-sent events while the answer is written. Each event has the whole answer so far."""
-    answers = asking.ask(call.context, _member(call, org), query.query, [])
+    answers = asking.ask(call.context, _member_asker(call, org), query.query, [])
     return _stream(wire.AnswerEvent("answer", wire.present_answer(found, query)) for found in answers)
 
 
@@ -76,7 +76,7 @@ def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
 )
 def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
     """Suggest questions that pages of the caller's spaces answer."""
-    return wire.Questions(_recommended(call, org))
+    return wire.Questions(_recommend_questions(call, org))
 
 
 @operation(
@@ -90,12 +90,12 @@ def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
 )
 def stream_questions(call: Call, org: OrgAccess) -> Stream:
     """Suggest questions as server-sent events, one for each question."""
-    return _stream([wire.QuestionEvent(question) for question in _recommended(call, org)])
+    return _stream([wire.QuestionEvent(question) for question in _recommend_questions(call, org)])
 
 
-def _recommended(call: Call, org: OrgAccess) -> list[str]:
+def _recommend_questions(call: Call, org: OrgAccess) -> list[str]:
     with call.db.read() as tx:
-        return recommending.recommend(tx, _member(call, org).material(tx))
+        return recommending.recommend(tx, _member_asker(call, org).material(tx))
 
 
 # --- sites --------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def stream_ask_in_site(
     """Answer a question from the content that a site shows to the caller, as server-sent events while the answer is
     written."""
     only = body.scope.site_space_ids if isinstance(body.scope, wire.SpecificScope) else None
-    asker = _at_site(call, site, only, "scope.siteSpaceIds")
+    asker = _site_asker(call, site, only, "scope.siteSpaceIds")
     answers = asking.ask(call.context, asker, body.question, [])
     shown = wire.AskQuery(format=query.format)
     return _stream(wire.AnswerEvent("answer", wire.present_answer(found, shown)) for found in answers)
@@ -140,7 +140,7 @@ def stream_questions_in_site(
 ) -> Stream:
     """Suggest questions that pages of a site answer, as server-sent events."""
     only = [query.site_space_id] if query.site_space_id is not None else None
-    asker = _at_site(call, site, only, "siteSpaceId")
+    asker = _site_asker(call, site, only, "siteSpaceId")
     with call.db.read() as tx:
         found = recommending.recommend(tx, asker.material(tx))
     return _stream([wire.QuestionEvent(question) for question in found])
@@ -165,8 +165,8 @@ def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.Respo
     if body.previous_response_id is not UNSET:
         with call.db.read() as tx:
             before = site_answers.get_answer(tx, site, body.previous_response_id).questions
-    answers = asking.ask(call.context, _at_site(call, site, None, ""), question, before)
-    return _stream(respond(call.context, site, [*before, question], answers))
+    answers = asking.ask(call.context, _site_asker(call, site, None, ""), question, before)
+    return _stream(stream_answer(call.context, site, [*before, question], answers))
 
 
 @operation(
@@ -186,7 +186,7 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
     return _stream(present_answer(response_id, found))
 
 
-def _at_site(
+def _site_asker(
     call: Call, site: SiteAccess | VisitedSite, only: Sequence[str] | None, place: str
 ) -> asking.QuestionAsker:
     """Return the asker at a site: a visitor, or a member with access to some of its spaces. Raises NotFound for a
@@ -210,8 +210,8 @@ def _at_site(
 
     def material(tx: Transaction) -> AnswerMaterial:
         if visitor is not None:
-            return OfVisitor(call.context, tx, visitor, only)
-        return OfMembers(
+            return VisitorMaterial(call.context, tx, visitor, only)
+        return MemberMaterial(
             call.context,
             list(dict.fromkeys(space for id, space in shown.items() if only is None or id in only)),
         )

@@ -2,6 +2,6 @@
 
 from . import tables as tables
 from .ingesting import record_question
-from .jobs import analyse_conversations
+from .jobs import analyze_conversations
 
-__all__ = ["analyse_conversations", "record_question"]
+__all__ = ["analyze_conversations", "record_question"]

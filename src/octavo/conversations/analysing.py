@@ -61,7 +61,7 @@ def find_issues(subject: str | None, parts: Sequence[Part]) -> list[Issue]:
         said = [sentence[:_MAX_SENTENCE] for sentence in sentences(text)]
         if said:
             words = set(stems(" ".join(said)))
-            best = max(map(_worth, said))
+            best = max(map(_score_sentence, said))
             is_new = (
                 threads and len(threads) < MAX_ISSUES and best >= 2 and len(words) > 2 and not words & known
             )
@@ -78,13 +78,13 @@ def find_issues(subject: str | None, parts: Sequence[Part]) -> list[Issue]:
 
 
 def _issue(heading: str, said: Sequence[str]) -> Issue:
-    ranked = sorted(range(len(said)), key=lambda at: (-_worth(said[at]) + at * 0.1, at))
+    ranked = sorted(range(len(said)), key=lambda at: (-_score_sentence(said[at]) + at * 0.1, at))
     title = heading or (said[ranked[0]] if ranked else "")
     told = [said[at] for at in sorted(ranked[:3]) if stems(said[at])]
     return Issue(shorten(title, MAX_TITLE), shorten(" ".join(told) or title, MAX_SUMMARY))
 
 
-def _worth(sentence: str) -> float:
+def _score_sentence(sentence: str) -> float:
     """Return how likely a sentence states the problem."""
     words = len(stems(sentence))
     if words == 0:

@@ -17,7 +17,7 @@ import msgspec
 from ..core.wording import stems
 from .meaning import ClusterMeanings, IssueMeaning, Scale
 
-ALIKE = 0.28
+SIMILAR = 0.28
 """Minimum cosine for an issue to belong to a cluster."""
 _WORDS = 1 << 16
 """Number of words that can be distinguished; others share a number."""
@@ -81,7 +81,7 @@ class Clustering:
         wanted = self._weigh(issue)
         candidates = {each: _product(wanted, self._weights_of(each)) for each in self._find_sharing(wanted)}
         if meaning is None:
-            near = {each: words / ALIKE for each, words in candidates.items()}
+            near = {each: words / SIMILAR for each, words in candidates.items()}
         else:
             compared = set(nlargest(_NEAREST, candidates, key=lambda each: (candidates[each], each)))
             compared.update(self.meanings.find_nearest(meaning, _NEAREST))
@@ -102,7 +102,7 @@ class Clustering:
     def _compare(self, wanted: Vector, meaning: IssueMeaning, cluster_id: str) -> float:
         """Return the similarity of an issue and a cluster; 1 or more means the same subject. Similar meaning is
         enough, or meaning and words together."""
-        words = _product(wanted, self._weights_of(cluster_id)) / ALIKE
+        words = _product(wanted, self._weights_of(cluster_id)) / SIMILAR
         meant = self.meanings.compare(meaning, cluster_id)
         if meant is None:
             return words

@@ -47,7 +47,7 @@ def ingest(
 ) -> int:
     """Store conversations that are new or changed, by id and source. Returns how many. If two have the same id, the
     later one counts."""
-    hide = mask if settings.mask_conversations else _as_it_is
+    hide = mask if settings.mask_conversations else _keep_unmasked
     changed = sum(_store(tx, hide, organization_id, source, given) for given in conversations)
     if changed:
         enqueue(
@@ -70,7 +70,7 @@ def record_question(
     ingest(tx, settings, organization_id, QUESTIONS, [given])
 
 
-def _as_it_is(text: str) -> str:
+def _keep_unmasked(text: str) -> str:
     return text
 
 
@@ -107,6 +107,6 @@ def _moment(created_at: datetime) -> int:
 
 def _masked_url(hide: Callable[[str], str], url: str) -> str:
     """Mask a URL so that it still leads to the conversation: numbers stay; secrets and email addresses don't."""
-    if hide is _as_it_is:
+    if hide is _keep_unmasked:
         return url
     return mask_secrets(url).replace("[secret]@", "").replace("[secret]", "hidden")

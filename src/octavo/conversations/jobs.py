@@ -19,7 +19,7 @@ from .describing import describe
 from .ingesting import JOB
 from .kinds import Part
 from .meaning import IssueMeaning, Scale, read_meanings, read_scale
-from .naming import name_later
+from .naming import schedule_naming
 from .store import ConversationRow, NewCluster, NewIssue
 
 BATCH = 500
@@ -40,7 +40,7 @@ class _Batch(Struct):
 
 
 @job(JOB, seconds=1800)
-def analyse_conversations(context: Context, organization_id: str) -> None:
+def analyze_conversations(context: Context, organization_id: str) -> None:
     """Analyze the pending conversations of an organization."""
     with context.db.read() as tx:
         embedder = find_embedder(context, tx, organization_id, None)
@@ -64,7 +64,7 @@ def analyse_conversations(context: Context, organization_id: str) -> None:
             # After one failure, don't wait for it again in each batch.
             embedder = None
         with context.db.read() as tx:
-            batch = _analyse(tx, clustering, waiting, found, meanings or [None] * len(texts))
+            batch = _analyze(tx, clustering, waiting, found, meanings or [None] * len(texts))
         try:
             with context.db.write() as tx:
                 _write(tx, organization_id, version, clustering, batch, embedder)
@@ -72,7 +72,7 @@ def analyse_conversations(context: Context, organization_id: str) -> None:
         except BatchOutdated:
             version, clustering = _load(context, organization_id, embedder, scale)
     with context.db.write() as tx:
-        name_later(tx, context, organization_id)
+        schedule_naming(tx, context, organization_id)
 
 
 def _load(
@@ -94,7 +94,7 @@ def _load(
     return version, clustering
 
 
-def _analyse(
+def _analyze(
     tx: Transaction,
     clustering: Clustering,
     conversations: Sequence[ConversationRow],
@@ -128,10 +128,12 @@ def _analyse(
             near = clustering.find(counted[at], meanings[at])
             found[at][0].cluster_id = near or cluster_id
             clustering.join(near or cluster_id, counted[at], meanings[at])
-    return _Batch(conversations, [new for new, _ in found], _described(tx, clustering, conversations, found))
+    return _Batch(
+        conversations, [new for new, _ in found], _describe_clusters(tx, clustering, conversations, found)
+    )
 
 
-def _described(
+def _describe_clusters(
     tx: Transaction,
     clustering: Clustering,
     conversations: Sequence[ConversationRow],

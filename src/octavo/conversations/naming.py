@@ -41,7 +41,7 @@ class IssueName(Struct, frozen=True):
     summary: str
 
 
-def name_later(tx: Transaction, context: Context, organization_id: str) -> None:
+def schedule_naming(tx: Transaction, context: Context, organization_id: str) -> None:
     """Schedule naming of everything that the model hasn't named yet, if a model is configured."""
     if find_model(context, tx, organization_id, None) is not None:
         key = f"{JOB}:{organization_id}"

@@ -14,9 +14,9 @@ from .built_in import (
     read_font,
     upright_files,
 )
-from .serving import CustomFont, find_face, find_files, find_fonts
+from .serving import CustomFont, find_face, find_fonts, list_faces
 
 __all__ = [
-    "CustomFont", "FONTS", "BuiltInFont", "Kind", "custom_faces", "find_face", "find_files", "find_fonts",
+    "CustomFont", "FONTS", "BuiltInFont", "Kind", "custom_faces", "find_face", "list_faces", "find_fonts",
     "first_file", "font_faces", "font_files", "font_stack", "printed_files", "read_font", "upright_files",
 ]  # fmt: skip

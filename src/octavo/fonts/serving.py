@@ -44,7 +44,7 @@ def find_fonts(
     return tuple(found)
 
 
-def find_files(tx: Transaction, organization_id: str, font_id: str) -> list[tuple[int, str]]:
+def list_faces(tx: Transaction, organization_id: str, font_id: str) -> list[tuple[int, str]]:
     """Return the faces of a font, lightest first: weight and content of each; empty if the organization has no such
     font."""
     font = store.find_font(tx, organization_id, font_id)

@@ -43,7 +43,7 @@ def set_instructions(tx: Transaction, org: OrgAccess, given: dict[str, Any]) -> 
     if stored != before.instructions:
         store.put_instructions(tx, org.organization_id, stored, org.user_id)
         target = ("organization", org.organization_id)
-        was, is_now = _text(before.instructions), _text(stored)
+        was, is_now = _read_text(before.instructions), _read_text(stored)
         audit(
             tx,
             org.actor,
@@ -56,5 +56,5 @@ def set_instructions(tx: Transaction, org: OrgAccess, given: dict[str, Any]) -> 
     return get_instructions(tx, org.organization_id)
 
 
-def _text(stored: str) -> str:
+def _read_text(stored: str) -> str:
     return to_text(from_json(msgspec.json.decode(stored)))

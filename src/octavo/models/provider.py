@@ -149,7 +149,7 @@ class ModelProvider(Struct, frozen=True):
         """Yield the pieces of an event stream, which must end properly with a reason."""
         ended = False
         said = False
-        for line in _lines(chunks):
+        for line in _split_lines(chunks):
             if not line.startswith(b"data:"):
                 continue
             data = line[5:].strip()
@@ -160,14 +160,14 @@ class ModelProvider(Struct, frozen=True):
                 said = True
                 yield piece
             ended = ended or reason is not None
-            _require_whole(reason)
+            _require_complete(reason)
         if not ended or not said:
             raise ModelFailed("the answer ended before it was complete", may_pass=not said)
 
     def _whole(self, body: bytes, usage: TokenUsage) -> Iterator[str]:
         """Yield the answer of a provider that doesn't stream."""
         piece, reason = self._read(body, usage, "message")
-        _require_whole(reason)
+        _require_complete(reason)
         if not piece:
             raise ModelFailed("the answer was empty", may_pass=True)
         yield piece
@@ -191,7 +191,7 @@ class ModelProvider(Struct, frozen=True):
         at = {each["index"]: each.get("embedding") for each in items if type(each.get("index")) is int}
         if len(items) != count or sorted(at) != list(range(count)):
             raise ModelFailed(f"expected {count} vectors, got {len(at)}", may_pass=True)
-        vectors = [_unit(at[number]) for number in range(count)]
+        vectors = [_normalize_vector(at[number]) for number in range(count)]
         if len({len(vector) for vector in vectors}) != 1:
             raise ModelFailed("the vectors have different lengths", may_pass=True)
         return vectors
@@ -208,8 +208,8 @@ class ModelProvider(Struct, frozen=True):
             raise ModelFailed(f"it responded with an error: {self._clean(_explain(data))}", may_pass=True)
         counted = found.get("usage")
         if isinstance(counted, dict):
-            usage.input_tokens = _count(counted.get("prompt_tokens"))
-            usage.output_tokens = _count(counted.get("completion_tokens"))
+            usage.input_tokens = _read_count(counted.get("prompt_tokens"))
+            usage.output_tokens = _read_count(counted.get("completion_tokens"))
         return found
 
     def _clean(self, text: str) -> str:
@@ -237,7 +237,7 @@ def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
     time.sleep(deadlines.remaining(wait))
 
 
-def _unit(given: Any) -> list[float]:
+def _normalize_vector(given: Any) -> list[float]:
     """Scale a provider's vector to length 1. Raises ModelFailed."""
     if not isinstance(given, list) or not 0 < len(given) <= MAX_DIMENSIONS:
         raise ModelFailed(f"expected vectors of 1 to {MAX_DIMENSIONS} numbers", may_pass=True)
@@ -251,16 +251,16 @@ def _unit(given: Any) -> list[float]:
     return [number / length for number in numbers]
 
 
-def _require_whole(reason: str | None) -> None:
+def _require_complete(reason: str | None) -> None:
     if reason not in (None, "stop"):
         raise ModelFailed(f"the answer was truncated ({reason[:40]})")
 
 
-def _count(value: Any) -> int:
+def _read_count(value: Any) -> int:
     return min(value, 10**9) if isinstance(value, int) and value > 0 else 0
 
 
-def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _split_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the lines of a stream. Raises ModelFailed if a line is too long."""
     left = b""
     for chunk in chunks:

@@ -3,7 +3,7 @@
 from . import pages as pages
 from . import processing as processing
 from . import tables as tables
-from .calling import CallValues, fill
+from .calling import CallValues, fill_form
 from .code_samples import templates
 from .comparing import compare
 from .compiling import compile_description
@@ -18,13 +18,13 @@ from .pages import (
     OPERATIONS,
     Listed,
     authentication_of,
+    can_export,
     conventions_of,
     find_operation,
     find_reference,
     group_of,
     list_operations,
     lists_models,
-    may_export,
     method_of,
     model_of,
 )
@@ -38,7 +38,7 @@ from .trying import (
     can_try,
     make_access,
     make_form,
-    prepare,
+    prepare_request,
     token_origins,
 )
 
@@ -46,7 +46,7 @@ __all__ = [
     "ApiDescription", "Drawer", "FilledForm", "Form", "IndexHit", "Gone", "Listed", "MANY", "MAX_SENT", "OPERATIONS",
     "DescribedOperation", "OperationIndex", "PreparedRequest", "Sent", "ApiTag", "CallValues", "authentication_of", "can_try",
     "compare", "compile_description", "conventions_of", "draw_model", "draw_models", "draw_tags", "draw_used_by", "export",
-    "fill", "find_former", "find_operation", "find_reference", "group_of", "index_models", "letter_id", "list_models",
-    "list_operations", "lists_models", "make_access", "make_form", "may_export", "method_of", "model_of",
-    "prepare", "put_first", "send", "split_models", "tags_of", "templates", "token_origins",
+    "fill_form", "find_former", "find_operation", "find_reference", "group_of", "index_models", "letter_id", "list_models",
+    "list_operations", "lists_models", "make_access", "make_form", "can_export", "method_of", "model_of",
+    "prepare_request", "put_first", "send", "split_models", "tags_of", "templates", "token_origins",
 ]  # fmt: skip

@@ -93,13 +93,13 @@ def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any
     return copy(value, (), False)
 
 
-def name_by_path(files: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
+def use_full_paths(files: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
     """Return a file with its references to other files changed to their full paths, and the files it refers to."""
     named: dict[str, None] = {}
 
     def change(reference: str, way: Way) -> str | None:
         place, mark, fragment = reference.partition("#")
-        other = beside(path, place) if place else ""
+        other = resolve_path(path, place) if place else ""
         if other not in files:
             return None
         if other != path:
@@ -109,7 +109,7 @@ def name_by_path(files: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
     return walk_references(files[path], change), list(named)
 
 
-def beside(file: str, place: str) -> str:
+def resolve_path(file: str, place: str) -> str:
     """Return the path of a file that another file calls ``place``."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(place)))
 
@@ -151,7 +151,7 @@ class _Bundler:
 
     def _change(self, file: str, reference: str, way: Way) -> str | None:
         place, _, fragment = reference.partition("#")
-        if place and _is_name(way) and beside(file, place) not in self._files.files:
+        if place and _is_name(way) and resolve_path(file, place) not in self._files.files:
             return None
         if place:
             if re.match(r"[a-z][a-z0-9+.-]*:|//", place, re.I):
@@ -159,7 +159,7 @@ class _Bundler:
 "of the server aren't followed. Add the file to an archive "
 "with the description."))  # fmt: skip
                 return None
-            other = beside(file, place)
+            other = resolve_path(file, place)
             if other not in self._files.files:
                 self._complain(
                     file, way, f"`{reference[:200]}`: there is no such file beside the description."
@@ -203,7 +203,7 @@ class _Bundler:
             self._complain(self._files.entry, way, message)
 
 
-def steps(reference: str) -> Iterator[str]:
+def pointer_keys(reference: str) -> Iterator[str]:
     """Yield the keys of a JSON pointer in a URL fragment."""
     for step in reference.removeprefix("#").split("/")[1:]:
         yield unquote(step).replace("~1", "/").replace("~0", "~")
@@ -214,7 +214,7 @@ def resolve(whole: Any, reference: str) -> Any:
     if not reference.startswith("#") or (len(reference) > 1 and reference[1] != "/"):
         raise LookupError(reference)
     here = whole
-    for step in steps(reference):
+    for step in pointer_keys(reference):
         if isinstance(here, dict):
             here = here[step]
         elif isinstance(here, list) and step.isdecimal() and len(step) < 10:

@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, Struct
 
 from ..errors import BadRequest
 from .description import ApiDescription, DescribedOperation
-from .styles import Style, written
+from .styles import Style, serialize
 from .trying import FilledForm, Form, FormField, Place, make_form
 
 _NAMED = 10
@@ -56,7 +56,7 @@ class CallValues(Struct, kw_only=True):
     ] = UNSET
 
 
-def fill(description: ApiDescription, operation: DescribedOperation, values: CallValues) -> FilledForm:
+def fill_form(description: ApiDescription, operation: DescribedOperation, values: CallValues) -> FilledForm:
     """Return the form filled with these values. ``prepare`` checks what the operation accepts. Raises BadRequest."""
     form = make_form(description, operation)
     kind, body = _body(form, values)
@@ -93,7 +93,7 @@ def _pairs(form: Form, place: Place, values: ByName) -> list[tuple[str, str]]:
     for name, value in values.items():
         field = fields.get(fold(name)) or FormField(name, place=place)
         if value is not None:
-            found += _written(field, name, value)
+            found += _serialize(field, name, value)
     return found
 
 
@@ -109,9 +109,9 @@ def _json(value: Any) -> str:
         raise BadRequest("values: must be nested less deeply") from None
 
 
-def _written(field: FormField, name: str, value: Any) -> Iterable[tuple[str, str]]:
+def _serialize(field: FormField, name: str, value: Any) -> Iterable[tuple[str, str]]:
     how = Style(field.style, field.explode, field.place, is_joined=field.type in ("list", "object"))
-    return written(how, name, value, _text)
+    return serialize(how, name, value, _text)
 
 
 def _body(form: Form, values: CallValues) -> tuple[str, bytes]:

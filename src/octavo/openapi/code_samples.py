@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
 from .examples import media_example, named_examples, parameter_example
-from .styles import style_of, written
+from .styles import serialize, style_of
 from .xml_text import xml_text
 
 
@@ -98,7 +98,7 @@ def example_call(description: ApiDescription, operation: DescribedOperation) -> 
         name, place = text_of(parameter["name"]), parameter.get("in")
         example = parameter_example(description, parameter)
         how = style_of(parameter, is_joined=isinstance(example, (list, dict)))
-        said = [(key, text[:_LONGEST]) for key, text in written(how, name, example, _simple)]
+        said = [(key, text[:_LONGEST]) for key, text in serialize(how, name, example, _format_value)]
         if place == "path":
             (encoded if how.is_encoded and example is not None else params)[name] = said[0][1]
         elif parameter.get("required") is True or "example" in parameter:
@@ -147,7 +147,7 @@ def _example_body(description: ApiDescription, operation: DescribedOperation) ->
         given = tuple(
             SampleField(name, path="file")
             if _is_file(description, inside.get(name))
-            else SampleField(name, _simple(each))
+            else SampleField(name, _format_value(each))
             for name, each in value.items()
         )
         return SentBody("multipart" if kind.startswith("multipart/") else "form", kind, fields=given)
@@ -161,7 +161,7 @@ def _example_body(description: ApiDescription, operation: DescribedOperation) ->
     return SentBody("json" if "json" in kind else "text", kind, text) if text else None
 
 
-def left_out_of_body(
+def count_omitted_characters(
     description: ApiDescription, operation: DescribedOperation, body: SentBody | None
 ) -> int:
     """Return how many characters of the example body are omitted because it is too long."""
@@ -212,9 +212,9 @@ def media_text(description: ApiDescription, kind: str, media: Data, value: Any) 
 def body_text(kind: str, value: Any) -> str:
     """Return a value as a body of a JSON or text media type."""
     if isinstance(value, str):
-        return _laid_out(value) if "json" in kind and value[:1] in ("{", "[") else value
+        return _pretty_print(value) if "json" in kind and value[:1] in ("{", "[") else value
     if kind == "application/x-www-form-urlencoded" and isinstance(value, dict):
-        return urlencode([(name, _simple(inner)) for name, inner in value.items()])
+        return urlencode([(name, _format_value(inner)) for name, inner in value.items()])
     if not isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False, default=str)
     try:
@@ -224,7 +224,7 @@ def body_text(kind: str, value: Any) -> str:
         return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
-def _laid_out(text: str) -> str:
+def _pretty_print(text: str) -> str:
     """Return single-line JSON with one value per line; other text unchanged."""
     try:
         return msgspec.json.format(text, indent=2) if "\n" not in text.strip() else text
@@ -232,13 +232,13 @@ def _laid_out(text: str) -> str:
         return text
 
 
-def _simple(value: Any) -> str:
-    return _written(value)[:_LONGEST]
+def _format_value(value: Any) -> str:
+    return _format_text(value)[:_LONGEST]
 
 
-def _written(value: Any) -> str:
+def _format_text(value: Any) -> str:
     if isinstance(value, list):
-        return ",".join(map(_written, value))
+        return ",".join(map(_format_text, value))
     if isinstance(value, (dict, bool)):
         return msgspec.json.encode(value).decode()
     return "" if value is None else str(value)
@@ -293,7 +293,7 @@ def _add_security(
                 cookies.append((f"{key}=", *value))
 
 
-def own_samples(data: Data) -> list[CodeSample]:
+def read_own_samples(data: Data) -> list[CodeSample]:
     """Return the samples that a description contains for an operation."""
     found = []
     for each in list_of(data.get("x-codeSamples")) or list_of(data.get("x-code-samples")):
@@ -343,7 +343,7 @@ def templates() -> tuple[SampleTemplate, ...]:
     return msgspec.convert(tuple(read["sample"]), tuple[SampleTemplate, ...])
 
 
-def offered(call: SampleCall) -> list[SampleTemplate]:
+def list_templates(call: SampleCall) -> list[SampleTemplate]:
     """Return the libraries that can express the request."""
     return [each for each in templates() if call.body is None or _can_hold(each, call.body)]
 
@@ -355,7 +355,7 @@ def _can_hold(template: SampleTemplate, body: SentBody) -> bool:
 def samples(call: SampleCall, most: int = 100) -> list[CodeSample]:
     return [
         CodeSample(each.language, each.syntax, write_sample(each, call), each.library)
-        for each in offered(call)[:most]
+        for each in list_templates(call)[:most]
     ]
 
 
@@ -452,7 +452,7 @@ class _Writer:
             )
             return '"' + "".join(inside) + '"'
         joined = [
-            self._quote(part) if isinstance(part, str) else self._secret(part) for part in _joined(parts)
+            self._quote(part) if isinstance(part, str) else self._secret(part) for part in _merge_parts(parts)
         ]
         if len(joined) == 1:
             return joined[0]
@@ -602,10 +602,10 @@ def _url(call: SampleCall) -> tuple[Part, ...]:
     for number, (name, given) in enumerate(call.query):
         parts.append(f"{'&' if number or '?' in path else '?'}{quote(name, safe='')}=")
         parts += [quote(part, safe="") if isinstance(part, str) else part for part in given]
-    return tuple(_joined(parts))
+    return tuple(_merge_parts(parts))
 
 
-def _joined(parts: Iterable[Part]) -> Iterator[Part]:
+def _merge_parts(parts: Iterable[Part]) -> Iterator[Part]:
     """Merge adjacent text parts."""
     text = ""
     for part in parts:

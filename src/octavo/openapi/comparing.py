@@ -85,22 +85,29 @@ class _Comparing:
             place = f"{key[0]} parameter {key[1]}"
             if key not in now:
                 yield ApiChange(
-                    "removed", True, name, place, "The parameter was removed.", _said(self._old, parameter)
+                    "removed",
+                    True,
+                    name,
+                    place,
+                    "The parameter was removed.",
+                    _describe_field(self._old, parameter),
                 )
                 continue
-            yield from _demands(name, place, "parameter", parameter, now[key])
+            yield from _compare_required(name, place, "parameter", parameter, now[key])
             yield from self._schemas(name, place, parameter.get("schema"), now[key].get("schema"), "request")
         for key, parameter in now.items():
             if key not in was:
                 required = parameter.get("required") is True
                 words = "A required parameter was added." if required else "The parameter was added."
                 place = f"{key[0]} parameter {key[1]}"
-                yield ApiChange("added", required, name, place, words, after=_said(self._new, parameter))
+                yield ApiChange(
+                    "added", required, name, place, words, after=_describe_field(self._new, parameter)
+                )
 
     def _bodies(self, name: str, old: DescribedOperation, new: DescribedOperation) -> Iterator[ApiChange]:
         was = self._old.follow(old.data.get("requestBody"))
         now = self._new.follow(new.data.get("requestBody"))
-        yield from _demands(name, "body", "body", was, now)
+        yield from _compare_required(name, "body", "body", was, now)
         yield from self._contents(name, "body", was, now, "request")
 
     # --- responses ------------------------------------------------------------------------------------------
@@ -162,7 +169,7 @@ class _Comparing:
         if before != after and (before or after):
             said = (" or ".join(sorted(before)) or "anything", " or ".join(sorted(after)) or "anything")
             # A request must still accept all old values; a response must not contain new ones.
-            fits = _holds(after, before) if direction == "request" else _holds(before, after)
+            fits = _includes(after, before) if direction == "request" else _includes(before, after)
             yield ApiChange(
                 "changed", not fits, name, place, f"The type changed from {said[0]} to {said[1]}.", *said
             )
@@ -216,7 +223,7 @@ class _Comparing:
         for key, schema in before.items():
             where = f"{place}, {key}"
             if key not in after:
-                breaking, said = direction == "response", _said(self._old, {"schema": schema})
+                breaking, said = direction == "response", _describe_field(self._old, {"schema": schema})
                 yield ApiChange("removed", breaking, name, where, "The property was removed.", said)
                 continue
             if direction == "request" and key in needed_after - needed_before:
@@ -232,7 +239,7 @@ class _Comparing:
             if key not in before:
                 breaking = direction == "request" and key in needed_after
                 words = "A required property was added." if breaking else "The property was added."
-                said = _said(self._new, {"schema": after[key], "required": key in needed_after})
+                said = _describe_field(self._new, {"schema": after[key], "required": key in needed_after})
                 yield ApiChange("added", breaking, name, f"{place}, {key}", words, after=said)
 
     def _variants(
@@ -249,7 +256,7 @@ class _Comparing:
             yield ApiChange("added", breaking, name, place, f"The variant {each} was added.", after=each)
 
 
-def _demands(name: str, place: str, what: str, was: Data, now: Data) -> Iterator[ApiChange]:
+def _compare_required(name: str, place: str, what: str, was: Data, now: Data) -> Iterator[ApiChange]:
     before, after = was.get("required") is True, now.get("required") is True
     if before != after:
         words = "is now required" if after else "is no longer required"
@@ -257,7 +264,7 @@ def _demands(name: str, place: str, what: str, was: Data, now: Data) -> Iterator
         yield ApiChange("changed", after, name, place, f"The {what} {words}.", *said)
 
 
-def _said(description: ApiDescription, parameter: Data) -> str:
+def _describe_field(description: ApiDescription, parameter: Data) -> str:
     """Return the type of a parameter or property, and whether it is required."""
     schema = description.follow(parameter.get("schema"))
     types = " or ".join(sorted(_types(schema))) or "anything"
@@ -282,7 +289,7 @@ def _types(schema: Data) -> set[str]:
     return found
 
 
-def _holds(wide: set[str], narrow: set[str]) -> bool:
+def _includes(wide: set[str], narrow: set[str]) -> bool:
     """Return whether the wide types include every value of the narrow ones; no types: anything."""
     if not wide:
         return True

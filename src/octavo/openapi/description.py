@@ -13,7 +13,7 @@ from msgspec import Struct
 from ..core.document import slug
 from ..core.free_names import free_name
 from ..kit.texts import say_name, split_name
-from .bundling import resolve, steps
+from .bundling import pointer_keys, resolve
 from .validating import EARLY_WEBHOOKS, METHODS
 
 Data = dict[str, Any]
@@ -55,7 +55,7 @@ class DescribedOperation(Struct, frozen=True):
         """Return a short title. If the summary is a paragraph, this is its first sentence; without a summary, the
         words of the id, unless they only repeat method and path and the description begins with a short
         sentence."""
-        words = _plain(self.summary)
+        words = _strip_markup(self.summary)
         if self.webhook:
             # Long summaries of similar events nearly always begin with the same words.
             if len(words) > _TITLE:
@@ -64,7 +64,7 @@ class DescribedOperation(Struct, frozen=True):
         if len(words) <= _TITLE:
             return words or self._made_title
         first = words[: _TITLE + 1].partition(". ")[0]
-        return first if len(first) < _TITLE else self._words_of_id or _cut(words)
+        return first if len(first) < _TITLE else self._words_of_id or _shorten_title(words)
 
     @property
     def _made_title(self) -> str:
@@ -77,13 +77,13 @@ class DescribedOperation(Struct, frozen=True):
     def _words_of_id(self) -> str:
         said = say_name(text_of(self.data.get("operationId"))[:200])
         # A name equal to the method carries no information.
-        return "" if said.lower() == self.method else _cut(said)
+        return "" if said.lower() == self.method else _shorten_title(said)
 
     @property
     def about(self) -> str:
         """Return the description in Markdown, preceded by the summary if that is longer than the title."""
         about, summary = text_of(self.data.get("description")), self.summary
-        is_said = len(_plain(summary)) <= _TITLE or " ".join(about.split()).startswith(summary)
+        is_said = len(_strip_markup(summary)) <= _TITLE or " ".join(about.split()).startswith(summary)
         return about if is_said else f"{summary}\n\n{about}".strip()
 
     @property
@@ -118,11 +118,11 @@ _TITLE = 80
 _MARKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|(`|\*\*|__)(.+?)\2")
 
 
-def _cut(words: str) -> str:
+def _shorten_title(words: str) -> str:
     return words if len(words) <= _TITLE else f"{words[:_TITLE].rpartition(' ')[0] or words[:_TITLE]} …"
 
 
-def _plain(summary: str) -> str:
+def _strip_markup(summary: str) -> str:
     """Return the words of a summary in Markdown or HTML."""
     words = _MARKED.sub(lambda found: found[1] or found[3] or "", summary[:1000])
     return " ".join(_TAGS.sub(" ", words).split())
@@ -387,7 +387,7 @@ class ApiDescription:
 
 @lru_cache(maxsize=4096)
 def _name_in(reference: str) -> str:
-    return next((step for step in reversed([*steps(reference)]) if step), reference or "#")
+    return next((step for step in reversed([*pointer_keys(reference)]) if step), reference or "#")
 
 
 def tags_of(operation: DescribedOperation) -> list[str]:

@@ -33,7 +33,7 @@ class SpecsAccess(Struct, frozen=True):
         return at_least(self.organization.role, OPENAPI[Can.EDIT])
 
 
-def specs_seen(org: Organization) -> SpecsAccess | None:
+def find_specs_access(org: Organization) -> SpecsAccess | None:
     """Return access to the specifications of an organization, if the caller can see them."""
     return SpecsAccess(org) if at_least(org.role, OPENAPI[Can.VIEW]) else None
 
@@ -57,7 +57,7 @@ def visit_specs(call: Call, needs: Can, organization_id: str) -> VisitedSpecs:
 @enters(SpecsAccess, "organizationId")
 def enter_specs(call: Call, needs: Can, organization_id: str) -> SpecsAccess:
     org = enter_organization(call, Can.VIEW, organization_id)
-    specs = specs_seen(org)
+    specs = find_specs_access(org)
     if specs is None:
         raise NotFound(
             f"There is no organization with the ID {organization_id!r} whose specifications you can see."

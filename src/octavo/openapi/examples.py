@@ -170,7 +170,7 @@ class _Maker:
             return least if isinstance(least, (int, float)) and least > 0 else 1
         if kind == "boolean":
             return True
-        return _string(schema, name) if kind == "string" else None
+        return _make_string(schema, name) if kind == "string" else None
 
     def _says(self, schema: Data) -> bool:
         """Return whether the description gives a value for a schema, or for the items of a list."""
@@ -202,7 +202,7 @@ class _Maker:
         return {name: value for name, value in made.items() if value is not None}
 
 
-def _string(schema: Data, name: str) -> str | None:
+def _make_string(schema: Data, name: str) -> str | None:
     """Return a string with this name: what its format or name suggests, else the name itself; None without one."""
     found = _FORMATS.get(text_of(schema.get("format")))
     if found is None:

@@ -33,7 +33,7 @@ from .pages import COMPARED_BYTES, RELEASES, TYPE, find_version_of, lay_out, loa
 from .words import ENGLISH
 
 
-class _Was(Struct, frozen=True):
+class _FormerPage(Struct, frozen=True):
     """Page of an operation or webhook in a version. ``above``: the slugs of the pages above it, from the source
     down; ``parent``: the key of the page directly above."""
 
@@ -49,7 +49,7 @@ class _Release(Struct, frozen=True):
     """Version. ``said``: its name in the description. ``pages`` by the last path segment."""
 
     said: str
-    pages: dict[str, list[_Was]]
+    pages: dict[str, list[_FormerPage]]
     keys: frozenset[str]
 
 
@@ -115,8 +115,8 @@ def _find(
     shown = load(tx, newest)
     later = [(newest, frozenset((*shown.operations, *shown.webhooks)), text_of(shown.info.get("version")))]
     for was in _release(tx, asked.source, newest).pages.get(name, ()):
-        if above == _place(tree, asked, root, was):
-            return _told(tree, asked, shown, was, later)
+        if above == _find_path_above(tree, asked, root, was):
+            return _resolve_former(tree, asked, shown, was, later)
     read, version = 0, newest
     for before in store.list_versions_before(tx, newest, RELEASES):
         read += version.size
@@ -124,14 +124,14 @@ def _find(
             return None
         release = _release(tx, asked.source, before)
         for was in release.pages.get(name, ()):
-            if above == _place(tree, asked, root, was):
-                return _told(tree, asked, shown, was, later)
+            if above == _find_path_above(tree, asked, root, was):
+                return _resolve_former(tree, asked, shown, was, later)
         later.append((before, release.keys, release.said))
         version = before
     return None
 
 
-def _place(tree: PageTree, asked: Asked, root: str, was: _Was) -> str:
+def _find_path_above(tree: PageTree, asked: Asked, root: str, was: _FormerPage) -> str:
     """Return the current path of the page above, or its former one."""
     parent = tree.page(asked.id(was.parent))
     if parent is not None:
@@ -139,11 +139,11 @@ def _place(tree: PageTree, asked: Asked, root: str, was: _Was) -> str:
     return "/".join([*([root] if root else []), *was.above])
 
 
-def _told(
+def _resolve_former(
     tree: PageTree,
     asked: Asked,
     shown: ApiDescription,
-    was: _Was,
+    was: _FormerPage,
     later: list[tuple[store.VersionRow, frozenset[str], str]],
 ) -> Page | Gone | None:
     def page_now(operation: DescribedOperation | None) -> Page | None:
@@ -182,7 +182,7 @@ def _release(tx: Transaction, source: Source, version: store.VersionRow) -> _Rel
 
 def _addresses(description: ApiDescription, source: Source) -> _Release:
     made = lay_out(Asked("", "", source, {}, ""), description, ENGLISH)
-    pages: dict[str, list[_Was]] = {}
+    pages: dict[str, list[_FormerPage]] = {}
     by_id = {page.id: page for page in made.pages}
     known: dict[str, Any] = {
         **description.operations,
@@ -197,7 +197,7 @@ def _addresses(description: ApiDescription, source: Source) -> _Release:
         while here is not None:
             above.append(here.slug)
             here = by_id[here.parent] if here.parent is not None else None
-        was = _Was(
+        was = _FormerPage(
             operation.key,
             text_of(operation.data.get("operationId")),
             operation.title,

@@ -97,7 +97,7 @@ class OperationIndex:
                 (distance, number)
                 for number, entry in enumerate(self._operations)
                 if _has_method(entry, method)
-                and (distance := _distance(entry.found.operation, steps)) is not None
+                and (distance := _measure_distance(entry.found.operation, steps)) is not None
             )
             if near:
                 yield from (self._operations[number].found for _, number in near)
@@ -139,7 +139,7 @@ def _operation(operation: DescribedOperation) -> _Entry:
     return _Entry(found, id.lower() or name, f"{name} {operation.key} {tag}".lower())
 
 
-def _distance(operation: DescribedOperation | None, steps: list[str]) -> int | None:
+def _measure_distance(operation: DescribedOperation | None, steps: list[str]) -> int | None:
     """Return the distance of an operation's path from the requested one; None if they don't match."""
     if operation is None or operation.webhook:
         return None
@@ -174,17 +174,17 @@ def _fields(description: ApiDescription, operation: DescribedOperation) -> Itera
         yield _field(place, name, parameter.get("description"), operation)
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
     for media in list(content.values())[:1]:
-        for path, inner in _inside(description, object_of(media).get("schema")):
+        for path, inner in _list_fields(description, object_of(media).get("schema")):
             yield _field("body", path, description.follow(inner).get("description"), operation)
 
 
 def _fields_of_model(description: ApiDescription, name: str, schema: object) -> Iterator[_Entry]:
     """Yield the fields of a model, except those of other models in it, which have their own entries."""
-    for path, inner in _inside(description, schema, apart=True):
+    for path, inner in _list_fields(description, schema, apart=True):
         yield _field(slug(name), path, description.follow(inner).get("description"), None, name)
 
 
-def _inside(
+def _list_fields(
     description: ApiDescription, value: object, *, apart: bool = False
 ) -> Iterator[tuple[str, object]]:
     """Yield the fields in a schema by their paths, outer levels first. ``apart``: without the content of named

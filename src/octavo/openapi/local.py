@@ -60,23 +60,25 @@ def get_text(tx: Transaction, source: LocalSource) -> str:
 # --- files to read ----------------------------------------------------------------------------------------
 
 
-def _may_be_read(item: Item | None) -> bool:
+def _may_be_description(item: Item | None) -> bool:
     return item is not None and item.kind == "file" and item.name.lower().endswith(_NAMED)
 
 
-def note_files(tx: Transaction, space_id: str, changes: Changes) -> None:
+def queue_files(tx: Transaction, space_id: str, changes: Changes) -> None:
     """Queue the files that a revision adds."""
-    _order(
-        tx, space_id, [item.content or "" for item in changes.items.values() if item and _may_be_read(item)]
+    _queue(
+        tx,
+        space_id,
+        [item.content or "" for item in changes.items.values() if item and _may_be_description(item)],
     )
 
 
-def note_all_files(tx: Transaction, space_id: str, anew: bool) -> None:
+def queue_all_files(tx: Transaction, space_id: str, anew: bool) -> None:
     if anew:
-        _order(tx, space_id, list_content(tx, space_id, _NAMED))
+        _queue(tx, space_id, list_content(tx, space_id, _NAMED))
 
 
-def _order(tx: Transaction, space_id: str, contents: list[str]) -> None:
+def _queue(tx: Transaction, space_id: str, contents: list[str]) -> None:
     if not contents:
         return
     tx.run_many(
@@ -112,7 +114,9 @@ def clear(tx: Transaction, space_id: str) -> None:
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     """Check that each file of main that may be a description was queued."""
-    wanted = {item.content for item in list_items(tx, main_state(tx, space_id), "file") if _may_be_read(item)}
+    wanted = {
+        item.content for item in list_items(tx, main_state(tx, space_id), "file") if _may_be_description(item)
+    }
     rows = tx.all("SELECT content FROM openapi_sources WHERE space_id = :space", space=space_id)
     missing = len(wanted - {None} - {row[0] for row in rows})
     return f"openapi: {missing} files have not been read" if missing else None
@@ -130,7 +134,7 @@ def copy_sources(tx: Transaction, copy: Copy) -> None:
         source=copy.source_id,
         copy=copy.copy_id,
     )
-    note_all_files(tx, copy.copy_id, True)
+    queue_all_files(tx, copy.copy_id, True)
 
 
 # --- reading ----------------------------------------------------------------------------------------------
@@ -142,7 +146,7 @@ def read_descriptions(context: Context, space_id: str) -> None:
     while (content := _next(context, space_id)) is not None:
         deadlines.check()
         compiled = _read(context, content)
-        complaint = _in_a_line(compiled.errors[0]) if compiled.errors else None
+        complaint = _shorten_complaint(compiled.errors[0]) if compiled.errors else None
         with context.db.write() as tx:
             organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
             if complaint is None and organization_id is not None:
@@ -189,7 +193,7 @@ def _read(context: Context, content: str) -> Compiled:
     return compile_apart(data)
 
 
-def _in_a_line(complaint: Complaint) -> str:
+def _shorten_complaint(complaint: Complaint) -> str:
     where = [each for each in (complaint.file, f"line {complaint.line}" if complaint.line else "") if each]
     text = " ".join(complaint.message.split())[:500]
     return f"{', '.join(where)}: {text}" if where else text

@@ -12,7 +12,7 @@ from msgspec import Struct
 from ..core.document import Block, Fragment, Inline, Leaf, Mark, Text, slug
 from .code_samples import body_text
 from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
-from .drawing import heading, lead_to, listing, subheading
+from .drawing import draw_code, draw_heading, draw_links, draw_subheading
 from .examples import media_example
 from .using import Uses, uses_of
 from .words import ENGLISH, ReferenceWords
@@ -104,7 +104,7 @@ def _order(model: ApiModel) -> tuple[bool, str, str, str]:
 def _model(description: ApiDescription, name: str, value: object, uses: Uses) -> ApiModel:
     schema = description.merge(value)
     letter = (name.rpartition(".")[2] or name).lstrip("_-$")[:1].upper()
-    said = say_briefly(text_of(schema.get("description")))
+    said = summarize_markdown(text_of(schema.get("description")))
     items = description.merge(schema["items"]) if "items" in schema else {}
     fields = object_of(schema.get("properties")) or object_of(items.get("properties"))
     return ApiModel(
@@ -112,7 +112,7 @@ def _model(description: ApiDescription, name: str, value: object, uses: Uses) ->
     )
 
 
-def say_briefly(text: str, longest: int = _ABOUT) -> str:
+def summarize_markdown(text: str, longest: int = _ABOUT) -> str:
     """Return the words of the first sentence of a Markdown description, truncated to so many characters."""
     said = text.strip().partition("\n\n")[0]
     said = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", said[: 4 * longest])).split())
@@ -212,7 +212,7 @@ def draw_used_by(
     uses = uses_of(description).get(name)
     if uses is None:
         return []
-    blocks = [heading(words.used_by)]
+    blocks = [draw_heading(words.used_by)]
     for said, operations in (
         (words.in_answers, uses.answers),
         (words.in_requests, uses.requests),
@@ -220,12 +220,12 @@ def draw_used_by(
     ):
         if operations:
             shown = islice(operations.values(), _USERS)
-            blocks.append(subheading(said))
-            blocks += lead_to((place_of(each), each.title, each.called) for each in shown)
+            blocks.append(draw_subheading(said))
+            blocks += draw_links((place_of(each), each.title, each.called) for each in shown)
             blocks += _beyond(len(operations) - _USERS, words.beyond)
     if uses.schemas:
-        blocks.append(subheading(words.in_models))
-        blocks += lead_to((model_at(each), each, each) for each in islice(uses.schemas, _USERS))
+        blocks.append(draw_subheading(words.in_models))
+        blocks += draw_links((model_at(each), each, each) for each in islice(uses.schemas, _USERS))
         blocks += _beyond(len(uses.schemas) - _USERS, words.beyond)
     return blocks
 
@@ -246,7 +246,7 @@ def draw_model(
     text = body_text("application/json", value) if isinstance(value, (dict, list)) else ""
     beyond = len(text) - _EXAMPLE
     example = f"{text[:_EXAMPLE]}\n…" if beyond > 0 else text
-    right = [*([listing(example, "json")] if text else []), *_beyond(beyond, words.cut), *used]
+    right = [*([draw_code(example, "json")] if text else []), *_beyond(beyond, words.cut), *used]
     if not right:
         return shown
     columns = [

@@ -7,8 +7,8 @@ from itertools import groupby
 
 from ..core.document import Block, Inline, Leaf, Text
 from .description import UNTAGGED, ApiDescription, ApiTag, Data
-from .drawing import fold, heading, subheading
-from .models import count_cell, draw_rows, say_briefly
+from .drawing import draw_fold, draw_heading, draw_subheading
+from .models import count_cell, draw_rows, summarize_markdown
 from .words import ENGLISH, ReferenceWords
 
 _OPEN = 80
@@ -39,7 +39,7 @@ def draw_tags(
         return draw_rows(columns, {"operations"}, rows)
 
     listed = tags[:_MOST]
-    abouts = {tag.name: say_briefly(tag.page_description or tag.description, _ABOUT) for tag in listed}
+    abouts = {tag.name: summarize_markdown(tag.page_description or tag.description, _ABOUT) for tag in listed}
     is_told = any(abouts.values())
     about_column = {"about": words.what_it_is} if is_told else {}
     columns = {"openapi-tag": words.name, **about_column, "operations": words.operations}
@@ -47,15 +47,15 @@ def draw_tags(
     def tables(some: Sequence[ApiTag]) -> Iterator[Block]:
         for group, inside in groupby(some, key=lambda tag: tag.group):
             if is_grouped:
-                yield subheading(group or words.other)
+                yield draw_subheading(group or words.other)
             yield table([*inside])
 
     is_grouped = any(tag.group for tag in listed)
-    blocks = [heading(words.operations), *tables(listed[:_OPEN])]
+    blocks = [draw_heading(words.operations), *tables(listed[:_OPEN])]
     if len(tags) > _OPEN:
         inside = [*tables(listed[_OPEN:])]
         if len(tags) > _MOST:
             words_left = words.and_more.replace("{name}", str(len(tags) - _MOST))
             inside.append(Block("paragraph", {}, [Text([Leaf(words_left)])]))
-        blocks.append(fold(words.and_more.replace("{name}", str(len(tags) - _OPEN)), inside))
+        blocks.append(draw_fold(words.and_more.replace("{name}", str(len(tags) - _OPEN)), inside))
     return blocks

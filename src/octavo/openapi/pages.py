@@ -47,7 +47,7 @@ from .description import (
     tags_of,
     text_of,
 )
-from .drawing import MANY, Drawer, complain, fold, lead_on, prose
+from .drawing import MANY, Drawer, draw_fold, draw_markdown, draw_page_links, draw_problem
 from .models import draw_model, draw_models, draw_used_by, letter_id, list_models, split_models
 from .overview import draw_tags
 from .trying import can_try
@@ -350,7 +350,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
     if doc == "models":
         if leads_on and "schema" not in props:
             words = catalogue()[locale_of(tx, asked.space_id)]
-            return _of(*_models(description, props.get("piece", 0), words, there))
+            return _document_of(*_models(description, props.get("piece", 0), words, there))
         names = [str(props["schema"])] if "schema" in props else list(description.schemas)
         if not description.schemas.keys() >= {*names}:
             raise BadRequest("source.props.schema: the API specification has no such schema")
@@ -366,20 +366,20 @@ def _document(tx: Transaction, asked: Asked) -> Document:
                 return {"kind": "page", "page": there.id(f"model {name}")}
 
             used = draw_used_by(description, names[0], shown_at, model_at, words)
-            return _of(*draw_model(description, names[0], [shown], used, words))
-        return _of(shown)
+            return _document_of(*draw_model(description, names[0], [shown], used, words))
+        return _document_of(shown)
     if doc == "webhooks":
         webhooks = description.webhooks
         if leads_on:
             listed = ((there.id(f"webhook {key}"), each.title, each.called) for key, each in webhooks.items())
-            return _of(*_rows(tx, asked, listed, len(webhooks)))
+            return _document_of(*_rows(tx, asked, listed, len(webhooks)))
         keys = [str(props["webhook"])] if "webhook" in props else list(webhooks)
         if not webhooks.keys() >= {*keys}:
             raise BadRequest("source.props.webhook: the API specification has no such webhook")
-        return _of(*(_webhook_block(ref, webhooks[key]) for key in keys))
+        return _document_of(*(_webhook_block(ref, webhooks[key]) for key in keys))
     if doc == "changes":
         releases = _releases(tx, version, there, str(props.get("operations") or ""))
-        return _of(*draw_changelog(releases, locale_of(tx, asked.space_id)))
+        return _document_of(*draw_changelog(releases, locale_of(tx, asked.space_id)))
     if doc == "info":
         words = catalogue()[locale_of(tx, asked.space_id)]
 
@@ -387,7 +387,7 @@ def _document(tx: Transaction, asked: Asked) -> Document:
             return {"kind": "page", "page": there.id(f"tag {tag.name}")}
 
         about = Drawer(description, folded=False).information(words)
-        return _of(*about, *draw_tags(description, tag_at, words))
+        return _document_of(*about, *draw_tags(description, tag_at, words))
     if doc in ("authentication", "errors_and_limits"):
         words = catalogue()[locale_of(tx, asked.space_id)]
         grouping = str(props.get("operations") or "")
@@ -397,8 +397,8 @@ def _document(tx: Transaction, asked: Asked) -> Document:
 
         drawer = Drawer(description, folded=False)
         if doc == "authentication":
-            return _of(*drawer.authentication(place_of, words))
-        return _of(*drawer.conventions(conventions_of(description), place_of, words))
+            return _document_of(*drawer.authentication(place_of, words))
+        return _document_of(*drawer.conventions(conventions_of(description), place_of, words))
     if doc != "operations" or not isinstance(page, str):
         raise BadRequest(
             "source.props.doc: must be `operations`, or `info` with a `page`, `authentication`, "
@@ -408,26 +408,26 @@ def _document(tx: Transaction, asked: Asked) -> Document:
         operation = description.operations.get(str(props["operation"]))
         if operation is None:
             raise BadRequest("source.props.operation: the API specification has no such operation")
-        return _of(_operation_block(ref, operation))
+        return _document_of(_operation_block(ref, operation))
     name = UNTAGGED if page == "-" else page
     tag = next((tag for tag in description.tags() if tag.name == name), None)
     if tag is None:
         raise BadRequest("source.props.page: the API specification has no such tag")
-    above = prose(tag.description) if tag.description.strip() else []
+    above = draw_markdown(tag.description) if tag.description.strip() else []
     operations = description.with_tag(tag.name)
     if leads_on:
         listed = ((there.id(each.key), each.title, each.called) for each in operations)
-        return _of(*above, *_rows(tx, asked, listed, len(operations)))
-    return _of(*above, *(_operation_block(ref, each) for each in operations))
+        return _document_of(*above, *_rows(tx, asked, listed, len(operations)))
+    return _document_of(*above, *(_operation_block(ref, each) for each in operations))
 
 
 def _rows(tx: Transaction, asked: Asked, listed: Iterator[tuple[str, str, str]], count: int) -> list[Block]:
     """Return links to the pages of operations; if there are very many, the rest is folded."""
-    first, more = lead_on(islice(listed, _ROWS_OPEN)), lead_on(listed)
+    first, more = draw_page_links(islice(listed, _ROWS_OPEN)), draw_page_links(listed)
     if not more:
         return first
     words = catalogue()[locale_of(tx, asked.space_id)]
-    return [*first, fold(words.and_more.replace("{name}", str(count - _ROWS_OPEN)), more)]
+    return [*first, draw_fold(words.and_more.replace("{name}", str(count - _ROWS_OPEN)), more)]
 
 
 def page_of(description: ApiDescription, operation: DescribedOperation, there: Asked, grouping: str) -> str:
@@ -555,7 +555,7 @@ def find_reference(tx: Transaction, asker: Asker, page: Page) -> tuple[ApiDescri
     return (load(tx, version), version.document) if version is not None else None
 
 
-def may_export(page: Page) -> bool:
+def can_export(page: Page) -> bool:
     """Return whether visitors of a computed page can download the whole specification."""
     source = page.computed
     is_ours = source is not None and source.get("type") == TYPE
@@ -595,7 +595,7 @@ def _webhook_block(ref: dict[str, Any], webhook: DescribedOperation) -> Block:
     return Block("openapi-webhook", {"ref": ref, "name": webhook.path, "method": webhook.method})
 
 
-def _of(*blocks: Block) -> Document:
+def _document_of(*blocks: Block) -> Document:
     return Document(nodes=list(blocks))
 
 
@@ -608,7 +608,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
     shown: dict[str, set[str]] = {key: set() for key in keys}
     for key, block in zip(keys, blocks, strict=True):
         if block.type == "openapi-schemas":
-            shown[key].update(_names(block))
+            shown[key].update(_list_schema_names(block))
     operations = sum(block.type != "openapi-schemas" for block in blocks)
     begun = False
     many = operations + sum(map(len, shown.values())) > MANY
@@ -628,7 +628,7 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                     brief=drawing.written,
                     # A schema titled like the page has no separate heading there.
                     linked=shown[key] - {drawing.title},
-                    spec=_called(ref),
+                    spec=_name_spec(ref),
                     whole=drawing.whole,
                 )
                 drawers[key] = description, drawer
@@ -646,10 +646,12 @@ def _draw_complaint(tx: Transaction, asker: Asker, ref: Any) -> list[Block] | No
     source = _find_source(tx, asker, ref)
     if not isinstance(source, local.LocalSource) or source.state != "bad":
         return None
-    return [complain(f"{text_of(ref.get('name'))} can't be shown as an API description. {source.complaint}")]
+    return [
+        draw_problem(f"{text_of(ref.get('name'))} can't be shown as an API description. {source.complaint}")
+    ]
 
 
-def _called(ref: Any) -> str:
+def _name_spec(ref: Any) -> str:
     """Return a block's name for the specification it shows."""
     return text_of(ref.get("spec") or ref.get("url") or ref.get("content")) if isinstance(ref, dict) else ""
 
@@ -662,7 +664,7 @@ def find_operation(
     for block in blocks:
         data = block.data
         if (
-            spec in (None, _called(data.get("ref")))
+            spec in (None, _name_spec(data.get("ref")))
             and f"{text_of(data.get('method')).lower()} {data.get('path')}" == key
         ):
             description = _find(tx, asker, data.get("ref"))
@@ -672,7 +674,7 @@ def find_operation(
     return None
 
 
-def _names(block: Block) -> Iterable[str]:
+def _list_schema_names(block: Block) -> Iterable[str]:
     names = block.data.get("schemas")
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
@@ -717,7 +719,7 @@ def _draw_block(
     data = block.data
     method = str(data.get("method", "")).lower()
     if block.type == "openapi-schemas":
-        return drawer.schemas(_names(block), title) or None
+        return drawer.schemas(_list_schema_names(block), title) or None
     if block.type == "openapi-webhook":
         operation = description.webhooks.get(f"{method} {data.get('name', '')}")
     else:

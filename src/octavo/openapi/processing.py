@@ -66,21 +66,21 @@ def process_spec(context: Context, spec_id: str, generation: int) -> None:
         text = get_body(tx, spec.pending) if spec.pending else None
     if text is None and spec.source_url is None:
         # An already processed text can't have changed.
-        _end(context, spec, spec.error_code, spec.complaints)
+        _finish(context, spec, spec.error_code, spec.complaints)
         return
     try:
         read = _Read(text.encode()) if text is not None else _fetch(context, spec)
     except _CannotFetch as error:
-        _end(context, spec, error.code, [Complaint(str(error), error.code)])
+        _finish(context, spec, error.code, [Complaint(str(error), error.code)])
         return
     if read.data is None:
-        _end(context, spec, None, [])
+        _finish(context, spec, None, [])
         return
     compiled = compile_apart(read.data)
     if compiled.errors:
-        _end(context, spec, "PARSE_ERROR", compiled.errors)
+        _finish(context, spec, "PARSE_ERROR", compiled.errors)
         return
-    _keep(context, spec, read, compiled)
+    _store_version(context, spec, read, compiled)
 
 
 def _fetch(context: Context, spec: SpecRow) -> _Read:
@@ -101,10 +101,10 @@ def _fetch(context: Context, spec: SpecRow) -> _Read:
         return _Read(None)
     if answer.status != 200:
         raise _CannotFetch("FETCH_ERROR", f"The source responded with the status {answer.status}.")
-    return _Read(answer.body, *(_header(answer.headers.get(name)) for name in ("etag", "last-modified")))
+    return _Read(answer.body, *(_safe_header(answer.headers.get(name)) for name in ("etag", "last-modified")))
 
 
-def _header(value: str | None) -> str | None:
+def _safe_header(value: str | None) -> str | None:
     """Return a header value that can be sent back."""
     return value if value and len(value) <= 500 and value.isascii() and value.isprintable() else None
 
@@ -119,13 +119,13 @@ def compile_apart(data: bytes) -> Compiled:
         return msgspec.json.decode((folder / "result.json").read_bytes(), type=Compiled)
 
 
-def _keep(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> None:
+def _store_version(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> None:
     digest = hashlib.sha256(msgspec.json.encode(list(compiled.files.items()))).hexdigest()
     with context.db.read() as tx:
         last = store.find_version(tx, spec.id, spec.version_id or "")
     # An unchanged source can give a new result after an upgrade.
     if last is not None and (last.digest, last.document) == (digest, body_hash(compiled.document)):
-        _end(context, spec, None, [], read)
+        _finish(context, spec, None, [], read)
         return
     blob = store_file(context, compiled.document.encode())
     with context.db.write() as tx:
@@ -150,7 +150,7 @@ def _keep(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> N
         jobs.finish(tx)
 
 
-def _end(
+def _finish(
     context: Context,
     spec: SpecRow,
     code: ErrorCode | None,

@@ -32,6 +32,8 @@ declare(
     ),
     Table(name="openapi_sources", derived=True, values={"state": local.FILE_STATES}),
 )
-on_commit(local.note_files)
-derive_from_main(Derived(local.prepare_anew, lambda *_: True, local.note_all_files, local.clear, local.check))
+on_commit(local.queue_files)
+derive_from_main(
+    Derived(local.prepare_anew, lambda *_: True, local.queue_all_files, local.clear, local.check)
+)
 on_copy(local.copy_sources)

@@ -330,10 +330,10 @@ def _variables(server: Data) -> Iterator[Variable]:
         data = object_of(value)
         values = [text_of(each) for each in list_of(data.get("enum"))[:_VALUES]]
         default = text_of(data["default"]) if "default" in data else next(iter(values), "")
-        yield Variable(name, default, values, not values and _may_be_free(url, name))
+        yield Variable(name, default, values, not values and _can_be_free(url, name))
 
 
-def _may_be_free(url: str, name: str) -> bool:
+def _can_be_free(url: str, name: str) -> bool:
     """Return whether a variable can have any value: in the path; and in a host name if the description fixes at
     least the last two labels, so that they determine the owner of the host."""
     written = "{" + name + "}"
@@ -368,10 +368,10 @@ def _choices(description: ApiDescription, schema: Data) -> list[str]:
     return [each if isinstance(each, str) else body_text("", each) for each in values[:_VALUES]]
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Return a value as written into a field; values of a list are on separate lines."""
     if isinstance(value, list):
-        return "\n".join(_shown(each) for each in value)
+        return "\n".join(_format_value(each) for each in value)
     if value is None or isinstance(value, str):
         return value or ""
     return body_text("application/json", value)
@@ -397,7 +397,7 @@ def _fields(
             _type(schema),
             place,
             required,
-            _shown(given)[:_EXAMPLE],
+            _format_value(given)[:_EXAMPLE],
             _choices(description, schema),
             how.style,
             how.explode,
@@ -439,7 +439,7 @@ def _body(description: ApiDescription, kind: str, media: Data, checks: _Checks) 
                     type_,
                     None,
                     name in required,
-                    _shown(given)[:_EXAMPLE],
+                    _format_value(given)[:_EXAMPLE],
                     _choices(description, inner),
                     kind=_kind(description, inner),
                     schema=checks.take(value),
@@ -482,8 +482,8 @@ def _scheme(
         flows = [
             Flow(
                 flow,
-                _web(each.get("authorizationUrl")),
-                _web(each.get("tokenUrl")),
+                _safe_url(each.get("authorizationUrl")),
+                _safe_url(each.get("tokenUrl")),
                 [
                     (name, text_of(about)[:200])
                     for name, about in islice(object_of(each.get("scopes")).items(), _SCOPES)
@@ -492,7 +492,7 @@ def _scheme(
             for flow, value in islice(object_of(data.get("flows")).items(), _VARIABLES)
             if (each := object_of(value))
         ]
-        if kind == "openIdConnect" and (address := _web(data.get("openIdConnectUrl"))):
+        if kind == "openIdConnect" and (address := _safe_url(data.get("openIdConnectUrl"))):
             flows = [Flow("OpenID Connect", address)]
         return Scheme(
             name, "header", "Authorization", word, placeholder, env=env, scopes=needed, flows=flows,
@@ -507,7 +507,7 @@ def _scheme(
     return None
 
 
-def _web(value: Any) -> str:
+def _safe_url(value: Any) -> str:
     """Return a URL that may be opened; otherwise ""."""
     text = text_of(value)[:2000]
     return text if re.match(r"(?i)https?://[^/?#]", text) else ""
@@ -538,7 +538,7 @@ class PreparedRequest(Struct, frozen=True):
     body: bytes | None
 
 
-def prepare(
+def prepare_request(
     description: ApiDescription, operation: DescribedOperation, wanted: FilledForm
 ) -> PreparedRequest:
     """Return the request to send. Raises BadRequest naming what the operation doesn't accept."""

@@ -40,21 +40,21 @@ def _list_uses(description: ApiDescription) -> dict[str, Uses]:
             "body": operation.data.get("requestBody"),
             "parameters": [each.get("schema") for each in description.parameters(operation)],
         }
-        for name in _named(description, body):
+        for name in _list_references(description, body):
             found.setdefault(name, Uses()).requests[operation.key] = operation
-        for name in _named(description, object_of(operation.data.get("responses"))):
+        for name in _list_references(description, object_of(operation.data.get("responses"))):
             found.setdefault(name, Uses()).answers[operation.key] = operation
     for webhook in description.webhooks.values():
-        for name in _named(description, webhook.data):
+        for name in _list_references(description, webhook.data):
             found.setdefault(name, Uses()).events[webhook.key] = webhook
     for schema, value in description.schemas.items():
-        for name in _named(description, value):
+        for name in _list_references(description, value):
             if name != schema:
                 found.setdefault(name, Uses()).schemas[schema] = None
     return found
 
 
-def _named(description: ApiDescription, value: Any) -> Iterator[str]:
+def _list_references(description: ApiDescription, value: Any) -> Iterator[str]:
     """Yield the schemas that something refers to, also through named responses, parameters, and bodies."""
     stack, seen = [value], set[str]()
     while stack:

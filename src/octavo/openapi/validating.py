@@ -57,7 +57,7 @@ def validate(file: SourceFile, version: Version) -> None:
     complaints = [_complaint(file, error) for error in errors]
     if version != "2.0":
         complaints += _of_early_webhooks(file, validator)
-    complaints += _own_rules(file)
+    complaints += _check_own_rules(file)
     if complaints:
         raise SpecError(complaints[:MOST])
 
@@ -74,12 +74,12 @@ def _of_early_webhooks(file: SourceFile, validator: Any) -> list[Complaint]:
     }
     complaints = []
     for error in itertools.islice(validator.iter_errors(alone), MOST):
-        error = _nearest(error)
+        error = _find_best_error(error)
         # Refer to a webhook, which is a path here.
         at = [str(step).removeprefix("/") for step in error.instance_path[1:2]]
         way = (EARLY_WEBHOOKS, *at, *error.instance_path[2:])
         complaints.append(
-            Complaint(_shortened(error.message), "INVALID_DESCRIPTION", pointer(way), file.line(way))
+            Complaint(_shorten_message(error.message), "INVALID_DESCRIPTION", pointer(way), file.line(way))
         )
     return complaints
 
@@ -98,12 +98,12 @@ def _refuse(uri: str) -> Any:
 
 
 def _complaint(file: SourceFile, error: Any) -> Complaint:
-    error = _nearest(error)
+    error = _find_best_error(error)
     way = tuple(error.instance_path)
-    return Complaint(_shortened(error.message), "INVALID_DESCRIPTION", pointer(way), file.line(way))
+    return Complaint(_shorten_message(error.message), "INVALID_DESCRIPTION", pointer(way), file.line(way))
 
 
-def _nearest(error: Any) -> Any:
+def _find_best_error(error: Any) -> Any:
     """Return the problem of the variant that fits best, if none fits."""
     import jsonschema_rs
 
@@ -125,12 +125,12 @@ def _depth(error: Any) -> int:
     return len(error.instance_path)
 
 
-def _shortened(message: str) -> str:
+def _shorten_message(message: str) -> str:
     """Shorten a message in the middle: its end says what was expected; its start may be the whole value."""
     return message if len(message) <= 300 else f"{message[:120]} … {message[-170:]}"
 
 
-def _own_rules(file: SourceFile) -> Iterator[Complaint]:
+def _check_own_rules(file: SourceFile) -> Iterator[Complaint]:
     if sum(1 for _ in _operations(file.value)) > MAX_OPERATIONS:
         yield Complaint(f"The description must have at most {MAX_OPERATIONS} operations.", "TOO_LARGE")
 

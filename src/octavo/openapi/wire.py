@@ -16,9 +16,9 @@ from ..kit.operation import Recipient
 from ..kit.urls import FetchUrl
 from ..pages import present_specs_with
 from . import store
-from .bundling import name_by_path
+from .bundling import use_full_paths
 from .comparing import ApiChange
-from .entering import SpecsAccess, specs_seen
+from .entering import SpecsAccess, find_specs_access
 from .publishing import SLUG, GivenSource
 from .reading import read_file
 from .store import ErrorCode, SpecRow, State, VersionRow, Visibility
@@ -195,7 +195,7 @@ def present_spec(to: Recipient, access: SpecsAccess, row: SpecRow) -> Spec:
 
 def _present_referred(to: Recipient, tx: Transaction, space: SpaceAccess, slug: str) -> Spec | None:
     """Return the specification that a page of the space refers to."""
-    specs = specs_seen(space.organization)
+    specs = find_specs_access(space.organization)
     row = store.find_spec(tx, space.organization_id, slug) if specs is not None else None
     return present_spec(to, specs, row) if specs is not None and row is not None else None
 
@@ -221,7 +221,7 @@ def present_content(
     }
     files: list[SpecFile] = []
     for path in values:
-        value, references = name_by_path(values, path)
+        value, references = use_full_paths(values, path)
         files.append(SpecFile(path, not files, references, value))
     url = _file_url(to, spec.slug, row)
     return SpecContent(

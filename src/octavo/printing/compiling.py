@@ -15,19 +15,19 @@ import msgspec
 from msgspec.structs import replace
 
 from ..core.document import on_failure
-from .order import Contained, PrintOrder, PrintResult
-from .typesetting import FONTS, Setting
+from .order import ContainedFailure, PrintOrder, PrintResult
+from .typesetting import FONTS, Typesetter
 
 _PROBES = 200
 
 
-class Compiling:
+class PrintCompiler:
     """One print in its folder."""
 
     def __init__(self, folder: Path, order: PrintOrder) -> None:
         self._folder = folder
         self._order = order
-        self._setting = Setting(order, folder)
+        self._setting = Typesetter(order, folder)
         self._plain: list[int] = []
         self._probes = 0
         self._fonts = self._find_fonts()
@@ -106,10 +106,12 @@ class Compiling:
 def main(arguments: Sequence[str]) -> None:
     folder = Path(arguments[0])
     order = msgspec.json.decode((folder / "order.json").read_bytes(), type=PrintOrder)
-    contained: list[Contained] = []
+    contained: list[ContainedFailure] = []
     # This process has no log, so failures are part of the result.
-    on_failure(lambda stage, error, count: contained.append(Contained(stage, repr(error)[:1000], count)))
-    result = Compiling(folder, order).run(plain="plain" in arguments[1:])
+    on_failure(
+        lambda stage, error, count: contained.append(ContainedFailure(stage, repr(error)[:1000], count))
+    )
+    result = PrintCompiler(folder, order).run(plain="plain" in arguments[1:])
     result = replace(result, contained=contained)
     (folder / "result.json").write_bytes(msgspec.json.encode(result))
 

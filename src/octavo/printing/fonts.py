@@ -29,7 +29,9 @@ class Glyphs:
     no font covers."""
 
     def __init__(self, *folders: str | None) -> None:
-        self._ranges = _merged(sorted([*_EMBEDDED, *(one for folder in folders for one in coverage(folder))]))
+        self._ranges = _merge_ranges(
+            sorted([*_EMBEDDED, *(one for folder in folders for one in read_folder_coverage(folder))])
+        )
         self._starts = [start for start, _ in self._ranges]
         self._pictures = self.has("\U0001f680")
         self.absent: set[str] = set()
@@ -60,7 +62,7 @@ class Glyphs:
         return found
 
 
-def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_ranges(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     out: list[tuple[int, int]] = []
     for start, end in ranges:
         if out and start <= out[-1][1] + 1:
@@ -76,13 +78,13 @@ def font_files(folder: str | None) -> list[Path]:
     return sorted(p for p in Path(folder).rglob("*") if p.suffix.lower() in (".ttf", ".otf", ".ttc", ".otc"))
 
 
-def coverage(folder: str | None) -> Iterator[tuple[int, int]]:
+def read_folder_coverage(folder: str | None) -> Iterator[tuple[int, int]]:
     """Yield the characters that the fonts of a folder cover, as ranges."""
     for path in font_files(folder):
-        yield from _coverage(path)
+        yield from _read_coverage(path)
 
 
-def _coverage(path: Path) -> Iterator[tuple[int, int]]:
+def _read_coverage(path: Path) -> Iterator[tuple[int, int]]:
     """Yield the characters that a font covers, as ranges; none for a file that isn't a font."""
     data = path.read_bytes()
     try:

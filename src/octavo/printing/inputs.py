@@ -19,14 +19,16 @@ from ..references import Documents, Nobody, Resolver, ViewFiles, load_view
 from ..spaces import get_space
 from .order import LinkedPage, PrintChapter, PrintOrder, StoredFile, write_document
 from .store import PrintSubject
-from .words import words_of
+from .words import find_words
 
 _IMAGE_MAX = 24 * 1024 * 1024
 _ALL_IMAGES_MAX = 400 * 1024 * 1024
 _PIXELS_MAX = 60_000_000
 
 
-def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject, folder: Path) -> PrintOrder:
+def collect_order(
+    context: Context, tx: Transaction, state: State, wanted: PrintSubject, folder: Path
+) -> PrintOrder:
     """Return the order of a print, and write the documents of its chapters and copies of their images to
     ``folder``. Raises NotFound for a page that an anonymous reader can't see."""
     space = get_space(tx, wanted.space_id)
@@ -34,7 +36,7 @@ def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject
     chosen = chosen_pages(view.tree, wanted.page_id, wanted.single)
     resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(context.settings.url), Nobody())
     documents = Documents(tx, view, resolver)
-    used = _Used()
+    used = _UsedReferences()
     chapters = []
     for number, (page, level) in enumerate(chosen):
         document = documents.to_draw(page, folded=False)
@@ -43,7 +45,7 @@ def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject
         chapters.append(_chapter(page, level))
     head = chosen[0][0] if wanted.page_id else None
     first = next((chapter for chapter in chapters if chapter.kind != "group"), None)
-    language, words = words_of(space.language)
+    language, words = find_words(space.language)
     places = (page for page in view.tree if page.id in used.pages)
     return PrintOrder(
         title=(head.title if head else "") or space.title or "Untitled",
@@ -63,7 +65,7 @@ def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject
     )
 
 
-class _Used:
+class _UsedReferences:
     """Pages that documents link to, and files that they show; dicts to keep their order."""
 
     def __init__(self) -> None:

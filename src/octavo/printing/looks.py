@@ -55,7 +55,7 @@ FindLook = Callable[[Context, Transaction, str], PrintLook | None]
 _finders: list[FindLook] = []
 
 
-def provide_looks(find: FindLook) -> None:
+def register_look_finder(find: FindLook) -> None:
     """Register ``find``, which returns the look for prints of a space by its id; None if it has none."""
     _finders.append(find)
 
@@ -69,19 +69,19 @@ def find_look(context: Context, tx: Transaction, space_id: str) -> PrintLook:
     return PrintLook()
 
 
-def put_look(context: Context, look: PrintLook, folder: Path) -> OrderLook:
+def write_look(context: Context, look: PrintLook, folder: Path) -> OrderLook:
     """Write the files of a look to the folder of a print. Fetches the logo, so don't call it within a transaction."""
     return OrderLook(
         site=look.site,
         address=look.address,
-        logo=_put_logo(context, look.logo, folder) if look.logo else None,
+        logo=_write_logo(context, look.logo, folder) if look.logo else None,
         colours=look.colours,
-        text=_put_faces(context, look.text, folder, "text"),
-        mono=_put_faces(context, look.mono, folder, "mono"),
+        text=_write_faces(context, look.text, folder, "text"),
+        mono=_write_faces(context, look.mono, folder, "mono"),
     )
 
 
-def _put_faces(context: Context, files: tuple[FontFile, ...], folder: Path, kind: str) -> list[PrintFace]:
+def _write_faces(context: Context, files: tuple[FontFile, ...], folder: Path, kind: str) -> list[PrintFace]:
     faces = []
     for number, file in enumerate(files):
         name = f"{kind}{number}.font"
@@ -92,7 +92,7 @@ def _put_faces(context: Context, files: tuple[FontFile, ...], folder: Path, kind
     return faces
 
 
-def _put_logo(context: Context, url: str, folder: Path) -> str | None:
+def _write_logo(context: Context, url: str, folder: Path) -> str | None:
     try:
         fetched = Fetcher(context.settings.allow_private_fetch).fetch(url, limits=_LOGO_LIMITS)
     except FetchError as error:

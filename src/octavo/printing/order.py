@@ -92,7 +92,7 @@ class PrintOrder(Struct, frozen=True, kw_only=True):
     fonts: str | None = None
 
 
-class Contained(Struct, frozen=True):
+class ContainedFailure(Struct, frozen=True):
     """Failure of our own code that affected only single blocks: its stage, its message, and how often it occurred."""
 
     stage: str
@@ -106,7 +106,7 @@ class PrintResult(Struct, frozen=True):
 
     plain: list[str]
     broken: list[str]
-    contained: list[Contained] = []
+    contained: list[ContainedFailure] = []
 
 
 def write_document(folder: Path, number: int, document: Document) -> None:
@@ -120,7 +120,7 @@ def read_document(folder: Path, number: int) -> Document:
     return msgspec.json.decode(_path(folder, number).read_bytes(), type=Document)
 
 
-def read_written(folder: Path, number: int) -> str:
+def read_stored_document(folder: Path, number: int) -> str:
     """Return the stored document of a chapter: JSON."""
     return _path(folder, number).read_text()
 

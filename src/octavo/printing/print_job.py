@@ -19,8 +19,8 @@ from ..kit.db import Transaction
 from ..kit.temporary import TemporaryFolder
 from ..spaces import get_space
 from . import store
-from .inputs import gather
-from .looks import find_look, put_look
+from .inputs import collect_order
+from .looks import find_look, write_look
 from .order import PrintOrder, PrintResult
 from .store import PrintRow, PrintSubject
 
@@ -67,9 +67,9 @@ def make_print(context: Context, print_id: str) -> None:
         try:
             with context.db.read() as tx:
                 state = revision_state(tx, row.wanted.space_id, row.wanted.revision_id)
-                order = gather(context, tx, state, row.wanted, folder)
+                order = collect_order(context, tx, state, row.wanted, folder)
                 look = find_look(context, tx, row.wanted.space_id)
-            order = replace(order, look=put_look(context, look, folder))
+            order = replace(order, look=write_look(context, look, folder))
             result = compile_order(order, folder)
         except (CannotPrint, NotFound) as error:
             with context.db.write() as tx:

@@ -13,7 +13,7 @@ from ..core.document.typst import Picture, Printing, TypstTarget, literal, place
 from ..kit.highlighting import highlight_in_time
 from ..kit.icons import icon
 from .fonts import Glyphs
-from .order import PrintChapter, PrintOrder, read_document, read_written
+from .order import PrintChapter, PrintOrder, read_document, read_stored_document
 from .unpacking import unpack_faces
 
 _HEAD = '#import "octavo.typ": *\n#{\n'
@@ -22,7 +22,7 @@ FONTS = "fonts"
 _ABSENT = "No font has these characters of the text: {}. Set OCTAVO_PDF_FONTS to a folder with fonts that do."
 
 
-class Setting:
+class Typesetter:
     """Writer of an order's files to a folder; ``places`` are the possible targets of links in the print."""
 
     def __init__(self, order: PrintOrder, folder: Path) -> None:
@@ -112,7 +112,7 @@ class Setting:
     def _characters(self) -> set[int]:
         """Return the characters that the print shows, and some more: all those in its source."""
         written = msgspec.json.encode(self._order).decode()
-        chapters = (read_written(self._folder, number) for number in range(len(self._order.chapters)))
+        chapters = (read_stored_document(self._folder, number) for number in range(len(self._order.chapters)))
         return {ord(character) for text in (written, *chapters) for character in set(text)}
 
     # --- one page -----------------------------------------------------------------------------------------

@@ -9,11 +9,11 @@ from .order import PrintWords
 
 
 @cache
-def _catalogue() -> dict[str, PrintWords]:
+def _read_catalog() -> dict[str, PrintWords]:
     return read_catalogue(PrintWords, "octavo.printing", "words.toml")
 
 
-def words_of(language: str | None) -> tuple[str, PrintWords]:
+def find_words(language: str | None) -> tuple[str, PrintWords]:
     """Return the labels in the language closest to this one, and that language."""
-    locale = find_locale(language, _catalogue()) or DEFAULT
-    return locale, _catalogue()[locale]
+    locale = find_locale(language, _read_catalog()) or DEFAULT
+    return locale, _read_catalog()[locale]

@@ -24,7 +24,7 @@ from ..visits import (
     find_redirect,
     read_coming,
 )
-from .answers import closed, not_found, redirect, with_query
+from .answers import not_found, private_answer, redirect, with_query
 from .asking import (
     FAILED,
 )
@@ -72,10 +72,10 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
         with view.context.db.read() as tx:
             enter_site(tx, view.context, host, path, coming)
 
-    return later._replace(work_out=lambda: _while_open(later.work_out(), enter))
+    return later._replace(work_out=lambda: _limit_stream(later.work_out(), enter))
 
 
-def _while_open(answer: Answer, enter: Callable[[], object]) -> Answer:
+def _limit_stream(answer: Answer, enter: Callable[[], object]) -> Answer:
     """Return an answer whose stream ends once its reader can no longer ``enter`` the site."""
     begin = answer.stream
     if begin is None:
@@ -110,7 +110,7 @@ def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:
     visit = enter_site(view.tx, view.context, host, path, coming)
     view.request.shows_path = visit.admission.has_open_path
     answer = _answer_at(view, visit)
-    shown = closed(visit.admission, answer) if isinstance(answer, Answer) else answer
+    shown = private_answer(visit.admission, answer) if isinstance(answer, Answer) else answer
     return Visited(shown, visit.made_of, visit.admission)
 
 

@@ -32,11 +32,11 @@ from .forms import prefers_markdown, shows_all_fields
 from .pages import PageBuilder
 from .scripts import scripts_of
 from .searching import search_site
-from .sites import look_of, site_view
+from .sites import find_look, site_view
 from .table import View
 from .tracking import (
     SEEN_PATH,
-    note_missing,
+    record_missing_page,
 )
 from .views import Crumb, GoneView, MessageView, SearchHit, SiteView
 
@@ -49,7 +49,9 @@ _WORD = re.compile(r"[^\W_]{2,}")
 _SUGGESTED = 5
 
 
-def same(body: bytes | str, content_type: str, *, status: int = 200, policy: str = "") -> Answer:
+def revalidated_answer(
+    body: bytes | str, content_type: str, *, status: int = 200, policy: str = ""
+) -> Answer:
     """Return an answer that stays the same until something changes."""
     raw = body.encode() if isinstance(body, str) else body
     headers = {"cache-control": REVALIDATE}
@@ -63,7 +65,7 @@ class Frame:
 
     def __init__(self, view: View, visit: SpaceVisit) -> None:
         self._view, self._visit = view, visit
-        self.look = look_of(view.tx, visit)
+        self.look = find_look(view.tx, visit)
         self.whole = shows_all_fields(view.request.query_string)
         self.builder = PageBuilder(
             view.tx, visit, app_hosts(view.context.settings.url), view.kept, self.look, whole=self.whole
@@ -89,7 +91,7 @@ def html_answer(
     connect: tuple[str, ...] = (),
 ) -> Answer:
     policy = content_security_policy(site.theme_css, connect, site.sources)
-    return same(text, HTML, status=status, policy=policy)
+    return revalidated_answer(text, HTML, status=status, policy=policy)
 
 
 def with_query(view: View, location: str) -> str:
@@ -110,7 +112,7 @@ def with_headers(answer: Answer, headers: dict[str, str]) -> Answer:
 
 def feed_answer(feed: bytes, media_type: str) -> Answer:
     """Return a feed. Search engines don't list it: they list its pages."""
-    return with_headers(same(feed, f"{media_type}; charset=utf-8"), {"x-robots-tag": "noindex"})
+    return with_headers(revalidated_answer(feed, f"{media_type}; charset=utf-8"), {"x-robots-tag": "noindex"})
 
 
 def link_header(visit: SiteVisit, first: str) -> str:
@@ -136,12 +138,12 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
     if isinstance(former, Page):
         suffix = ".md" if as_markdown else ""
         return redirect(with_query(view, f"{space.base}{quote(tree.url_path(former))}{suffix}"))
-    note_missing(view.events, view.request, space)
+    record_missing_page(view.events, view.request, space)
     if as_markdown or prefers_markdown(view.request.header(b"accept")):
         return with_headers(_not_found_in_markdown(space, former), VARIES)
     frame = Frame(view, space)
     if former is not None:
-        return with_headers(_gone(frame, former), VARIES)
+        return with_headers(_gone_answer(frame, former), VARIES)
     site = frame.site()
     words = " ".join(_WORD.findall(space.rest))[:MAX_SEARCH]
     empty = not space.rest and space.view.tree.home is None
@@ -149,7 +151,7 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
         title=site.labels.no_pages if empty else site.labels.not_found,
         text=site.labels.no_pages_text if empty else site.labels.not_found_text,
         nav=frame.builder.nav(None),
-        suggestions=_related(space.rest, search_site(view.tx, space.visit, words).hits)[:_SUGGESTED],
+        suggestions=_filter_related(space.rest, search_site(view.tx, space.visit, words).hits)[:_SUGGESTED],
     )
     return with_headers(html_answer(site, draw_not_found(site, message), status=404), VARIES)
 
@@ -158,18 +160,18 @@ def _not_found_in_markdown(space: SpaceVisit, gone: Gone | None) -> Answer:
     listed = f"All pages are listed in {space.visit.published}llms.txt\n"
     if gone is None:
         text = f"# Page not found\n\nThis documentation has no page at this URL. {listed}"
-        return same(text, MARKDOWN, status=404)
+        return revalidated_answer(text, MARKDOWN, status=404)
     since = ", ".join(filter(None, (gone.since, _day_of(gone).isoformat())))
     instead = f" Use {gone.instead.title} instead." if gone.instead is not None else ""
     text = f"# {gone.title}\n\n{gone.method.upper()} {gone.path} has been unavailable since {since}.{instead} {listed}"
-    return same(text, MARKDOWN, status=410)
+    return revalidated_answer(text, MARKDOWN, status=410)
 
 
 def _day_of(gone: Gone) -> date:
     return datetime.fromtimestamp(gone.at / 1000, UTC).date()
 
 
-def _gone(frame: Frame, gone: Gone) -> Answer:
+def _gone_answer(frame: Frame, gone: Gone) -> Answer:
     """Return a page about an operation that has been removed from an API."""
     site = frame.site()
     since = ", ".join(filter(None, (gone.since, date_words(_day_of(gone), frame.look.locale))))
@@ -193,13 +195,13 @@ def _gone(frame: Frame, gone: Gone) -> Answer:
     return html_answer(site, draw_not_found(site, message), status=410)
 
 
-def _related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
+def _filter_related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
     """Return the hits whose title contains a word of the last path segment, or nearly so. Pages that only mention
     the word in their text aren't what the visitor was looking for."""
-    wanted = _names(path.strip("/").rpartition("/")[2].removesuffix(".md"))
+    wanted = _split_name(path.strip("/").rpartition("/")[2].removesuffix(".md"))
 
     def is_like(hit: SearchHit) -> bool:
-        called = _names(f"{hit.title} {unquote(hit.href).partition('#')[0].rpartition('/')[2]}")
+        called = _split_name(f"{hit.title} {unquote(hit.href).partition('#')[0].rpartition('/')[2]}")
         return any(
             one == other or (min(len(one), len(other)) > 3 and (one[:-1] in other or other[:-1] in one))
             for one in wanted
@@ -209,7 +211,7 @@ def _related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
     return tuple(hit for hit in hits if is_like(hit))
 
 
-def _names(text: str) -> set[str]:
+def _split_name(text: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(text)}
 
 
@@ -236,7 +238,7 @@ def decoded_path(request: Request) -> str:
     return f"{path}/" if request.ends_with_slash and request.segments else path
 
 
-def closed(admission: Admission, answer: Answer) -> Answer:
+def private_answer(admission: Admission, answer: Answer) -> Answer:
     """Return an answer of a restricted site: only the visitor's own browser can keep it."""
     if not admission.personal and not admission.key:
         return answer
@@ -251,7 +253,7 @@ def is_json(request: Request) -> bool:
     return request.header(b"content-type").partition(";")[0].strip().lower() == "application/json"
 
 
-def is_foreign(view: View, visit: SiteVisit) -> bool:
+def is_cross_origin(view: View, visit: SiteVisit) -> bool:
     """Return whether a page of another origin may have sent this, or a form, which any page can submit."""
     request = view.request
     origin = request.header(b"origin")
@@ -260,7 +262,7 @@ def is_foreign(view: View, visit: SiteVisit) -> bool:
     )
 
 
-def words_of(view: View) -> str:
+def read_query(view: View) -> str:
     """Return the query ``q`` of a search or question. Raises BadRequest if it is too long."""
     query = parse_qs(view.request.query_string.decode("latin-1")).get("q", [""])[0].replace("\0", "")
     if len(query) > MAX_SEARCH:

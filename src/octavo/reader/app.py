@@ -49,17 +49,17 @@ from ..sites import PICTURES, PREVIEWED, PROXIED, find_picture, find_site_by_hos
 from ..visits import asks_for_preview
 from . import routes  # noqa: F401 - each declares what it answers
 from .answering import Visited, answer_post, answer_visit
-from .answers import FOREVER, TEXT, closed, decoded_path, file_answer, is_json
-from .asking import asks
+from .answers import FOREVER, TEXT, decoded_path, file_answer, is_json, private_answer
+from .asking import has_question
 from .cards import Cards
-from .drawing import asset
-from .forms import form_of
+from .drawing import find_asset
+from .forms import name_form
 from .home import answer_home, answer_missing
 from .pages import PageCaches
 from .sites import ASSETS_PATH
 from .table import Later, Pool, Rate, View, find_posted
 from .telling import ToolPlace, ToolResult, ToolResults
-from .tracking import note_again, note_view
+from .tracking import record_cached_events, record_view
 from .whole import Whole
 
 _PATIENCE = 20.0
@@ -95,22 +95,22 @@ def _has_open_path(visited: Visited) -> bool:
     return visited.admission is not None and visited.admission.has_open_path
 
 
-def _cost(visited: Visited) -> int | None:
-    return None if _is_personal(visited) else _cost_of_answer(visited)
+def _measure(visited: Visited) -> int | None:
+    return None if _is_personal(visited) else _measure_answer(visited)
 
 
-def _personal_cost(visited: Visited) -> int | None:
+def _measure_personal(visited: Visited) -> int | None:
     # A preview soon ends, and few people see it.
     if visited.admission is None or not visited.admission.personal or visited.admission.preview:
         return None
-    return _cost_of_answer(visited)
+    return _measure_answer(visited)
 
 
-def _is_still_so(visited: Visited, tx: Transaction, name: str, path: str) -> bool:
+def _is_unchanged(visited: Visited, tx: Transaction, name: str, path: str) -> bool:
     return visited.made_of is not None and visited.made_of.is_still_so(tx, name, path)
 
 
-def _cost_of_answer(visited: Visited) -> int | None:
+def _measure_answer(visited: Visited) -> int | None:
     answer = visited.answer
     if not isinstance(answer, Answer):
         return None
@@ -129,8 +129,8 @@ class Sites:
         self._tellings = ToolResults(context.db)
         self._insiders = Insiders()
         self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
-        self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _cost)
-        self._personal: FreshCache[Visited] = FreshCache(context.db, _PERSONAL, _personal_cost)
+        self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _measure)
+        self._personal: FreshCache[Visited] = FreshCache(context.db, _PERSONAL, _measure_personal)
         self._hosts: FreshCache[str] = FreshCache(context.db, _HOSTS)
         self._threads: dict[Pool, SharedThreads] = {
             "questions": context.questions,
@@ -149,7 +149,7 @@ class Sites:
         path = decoded_path(request)
         name = host_name(request.header(b"host"))
         kept = None
-        if not _is_alone(request, path):
+        if not _bypasses_cache(request, path):
             turns = self._context.turns
             if turns.is_free():
                 kept = self._find_kept(name, path, request)
@@ -159,7 +159,7 @@ class Sites:
             assert isinstance(kept.answer, Answer), "nothing else is cached"
             request.name = "readPage"
             request.shows_path = _has_open_path(kept)
-            note_view(self._events, request, kept.made_of)
+            record_view(self._events, request, kept.made_of)
             return kept.answer
         found = await in_turn(self._pool, request.owner, self._make, request, name, path)
         self._count(request, found)
@@ -178,11 +178,11 @@ class Sites:
         return kept if kept is not None else self._find_again(name, path, request)
 
     def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
-        form = form_of(request)
+        form = name_form(request)
         kept = self._answers.find((site, path, form), generation)
         if kept is not None:
             return kept
-        kept = self._personal.find((site, path, form, _who(request)), generation)
+        kept = self._personal.find((site, path, form, _hash_visitor(request)), generation)
         return kept if kept is not None and _is_valid(kept) else None
 
     def _find_again(self, name: str, path: str, request: Request) -> Visited | None:
@@ -192,8 +192,8 @@ class Sites:
         try:
             with self._context.db.read_kept(begins=False) as tx:
                 site = self._hosts.get(name, lambda: self._find_host(tx, name))
-                key = (site, path, form_of(request))
-                return self._answers.renew(key, lambda kept: _is_still_so(kept, tx, name, path))
+                key = (site, path, name_form(request))
+                return self._answers.renew(key, lambda kept: _is_unchanged(kept, tx, name, path))
         except NotKept:
             return None
 
@@ -226,10 +226,10 @@ class Sites:
                 self._context, tx, request, self._kept, self._cards, self._whole, self._tellings, events
             )
             # Clients that accept Markdown or request all fields get another answer at the same URL.
-            form = form_of(request)
+            form = name_form(request)
 
             def make() -> Visited:
-                visited = self._personal.get((site, path, form, _who(request)), visit)
+                visited = self._personal.get((site, path, form, _hash_visitor(request)), visit)
                 return visited if _is_valid(visited) else visit()
 
             def visit() -> Visited:
@@ -237,12 +237,12 @@ class Sites:
 
             def is_good(kept: Visited) -> bool:
                 request.name = "readPage"
-                return _is_still_so(kept, tx, name, path)
+                return _is_unchanged(kept, tx, name, path)
 
             # Handle a preview before the cache: others see something else at the same URL.
-            alone = _is_alone(request, path)
+            alone = _bypasses_cache(request, path)
             visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
-            note_view(events, request, visited.made_of)
+            record_view(events, request, visited.made_of)
             request.shows_path = _has_open_path(visited)
             if visited.made_of is not None:
                 place = "" if site else _site_path(request)
@@ -264,7 +264,7 @@ class Sites:
         if route is not None and route.rate in self._limiters:
             self._limiters[route.rate].count(address_key(request.client))
         body = await request.read(route.body) if route is not None else b""
-        if route is not None and route.kept and not _is_alone(request, path):
+        if route is not None and route.kept and not _bypasses_cache(request, path):
             request.name = route.name
             told = await self._tell(request, path, body)
             if told is not None:
@@ -287,8 +287,8 @@ class Sites:
         if told is None:
             return None
         assert isinstance(told.result, bytes), "nothing else is cached"
-        note_again(self._events, request, told.made_of, told.notes)
-        return closed(told.admission, answer_call(call, told.result))
+        record_cached_events(self._events, request, told.made_of, told.notes)
+        return private_answer(told.admission, answer_call(call, told.result))
 
     def _find_told(self, request: Request, path: str, call: Call) -> ToolResult | None:
         name = host_name(request.header(b"host"))
@@ -411,7 +411,7 @@ async def _read_asset(request: Request) -> Answer:
 
 
 def _make_asset(name: str) -> Answer:
-    static = asset(name)
+    static = find_asset(name)
     if static is None:
         raise NotFound("There is nothing at this URL.")
     headers = {"cache-control": FOREVER}
@@ -424,18 +424,18 @@ _ASSET = {"GET": Action("readAsset", _read_asset)}
 ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", _ASSET)
 
 
-def _who(request: Request) -> bytes:
+def _hash_visitor(request: Request) -> bytes:
     """Return a hash of everything that identifies the visitor: cookies and query, which may be long."""
     cookies = request.headers.get(b"cookie", b"")
     return blake2b(b"%d:%b%b" % (len(cookies), cookies, request.query_string), digest_size=32).digest()
 
 
-def _is_alone(request: Request, path: str) -> bool:
+def _bypasses_cache(request: Request, path: str) -> bool:
     """Return whether a request bypasses the cache: previews and questions."""
     query, cookie = request.query_string, request.headers.get(b"cookie", b"")
     if path.startswith(PREVIEWED):
         return True
-    return bool(query or cookie) and (asks_for_preview(query, cookie) or asks(query))
+    return bool(query or cookie) and (asks_for_preview(query, cookie) or has_question(query))
 
 
 def _site_path(request: Request) -> str:

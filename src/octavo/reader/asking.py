@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec.structs import replace
 
-from ..ask import MAX_QUESTION, AnswerWords, ComposedAnswer, OfVisitor, QuestionAsker, ask, recommend
+from ..ask import MAX_QUESTION, AnswerWords, ComposedAnswer, QuestionAsker, VisitorMaterial, ask, recommend
 from ..core.document import Block, Document, Fragment, Inline, Leaf, Mark, Text, walk, write
 from ..core.document.html import Context as Drawing
 from ..core.document.html import render
@@ -59,7 +59,7 @@ def require_asking(look: SiteLook) -> None:
         raise NotFound("There is nothing at this URL.")
 
 
-def refuse_foreign(origin: str, host: str, fetch_site: str) -> None:
+def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
     """Raise Forbidden for a form that another site's page submits, because answers cost tokens."""
     own = origin.partition("://")[2] == host
     if fetch_site in ("cross-site", "same-site") or (origin and not own):
@@ -83,8 +83,8 @@ def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionA
     variants = {one.id for one in space.site_spaces} - {space.site_space.id}
     only = [one.id for one in shown if one.id not in variants]
 
-    def material(tx: Transaction) -> OfVisitor:
-        return OfVisitor(context, tx, visitor, only)
+    def material(tx: Transaction) -> VisitorMaterial:
+        return VisitorMaterial(context, tx, visitor, only)
 
     return QuestionAsker(
         visit.organization_id, "", material, _words(look.labels), recorded=not visit.admission.preview
@@ -135,10 +135,10 @@ def _without_headings(block: Block) -> Block:
     nodes = [_without_headings(node) if isinstance(node, Block) else node for node in block.nodes]
     if not block.type.startswith("heading-"):
         return replace(block, nodes=nodes)
-    return Block("paragraph", {}, [_bold(node) for node in nodes])
+    return Block("paragraph", {}, [_make_bold(node) for node in nodes])
 
 
-def _bold(node: Block | Inline | Text | Fragment) -> Block | Inline | Text:
+def _make_bold(node: Block | Inline | Text | Fragment) -> Block | Inline | Text:
     assert not isinstance(node, Fragment), "fragments are not children of blocks"
     if not isinstance(node, Text):
         return node
@@ -149,21 +149,21 @@ def _bold(node: Block | Inline | Text | Fragment) -> Block | Inline | Text:
 # --- questions of agents ---------------------------------------------------------------------------------
 
 
-def asks(query_string: bytes) -> bool:
+def has_question(query_string: bytes) -> bool:
     """Return whether a query asks a question about the page."""
     return _ASKS.search(query_string) is not None
 
 
-def read_asked(query_string: bytes) -> Question:
+def read_agent_question(query_string: bytes) -> Question:
     """Return the question in ``ask`` with its purpose in ``goal``. Raises BadRequest."""
     try:
         fields = parse_qs(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=50)
     except ValueError:
         raise BadRequest("ask: the query has too many fields") from None
-    return checked_question(fields.get("ask", [""])[0], fields.get("goal", [""])[0])
+    return check_question(fields.get("ask", [""])[0], fields.get("goal", [""])[0])
 
 
-def checked_question(asked: str, goal: str) -> Question:
+def check_question(asked: str, goal: str) -> Question:
     """Return an agent's question. ``goal``: what it needs the answer for, which is treated like an earlier
     question. Raises BadRequest."""
     for name, text in (("ask", asked), ("goal", goal)):

@@ -47,7 +47,7 @@ from .pressing import (
     Offer,
     OfferedComponent,
     can_be_offered,
-    closed,
+    close_modal,
     name_block,
     read_press,
     sign_offer,
@@ -125,7 +125,7 @@ def answer_press(context: Context, block: PreparedBlock, body: bytes) -> Pressed
     try:
         output = _render(context, block, wanted).output
         if output.get("type") == "complete":
-            behind = closed(wanted, output.get("returnValue", {}))
+            behind = close_modal(wanted, output.get("returnValue", {}))
             if behind is None:
                 raise CannotBeDrawn("only a modal can be completed")
             wanted = behind
@@ -283,7 +283,7 @@ class _Reader:
             )
         if kind == "button":
             text = self._text(given.get("label")) or self._text(given.get("tooltip"))
-            href, act = _opened(given.get("onPress")), self._press(given)
+            href, act = _find_opened_url(given.get("onPress")), self._press(given)
             before, after = _icon(given.get("icon")), _icon(given.get("trailingIcon"))
             return ElementView(
                 kind="button", text=text, href=href, act=act, confirm=_confirm(given), icon=before, icon_after=after,
@@ -299,7 +299,7 @@ class _Reader:
                 icon=_icon(given.get("icon")),
                 lead=() if isinstance(given.get("icon"), str) else self._parts(given, "icon"),
                 tools=self._parts(given, "buttons"),
-                href=_opened(given.get("onPress")),
+                href=_find_opened_url(given.get("onPress")),
                 act=self._press(given),
                 children=(*self._below(given.get("hint")), *self._parts(given, "children")),
             )
@@ -521,16 +521,16 @@ def _address(holder: Any) -> str | None:
         if not (isinstance(host, str) and isinstance(path, str)) or re.search(r"[/?#@\\\s]", host):
             return None
         url = f"https://{host}/{quote(path.lstrip('/'), safe='/%~!$&()*+,;=:@')}"
-    return _web(url)
+    return _safe_url(url)
 
 
-def _opened(action: Any) -> str | None:
+def _find_opened_url(action: Any) -> str | None:
     """Return the URL that a press opens."""
     named = action.get("action") if isinstance(action, dict) else None
-    return _web(action.get("url")) if named == "@ui.url.open" else None
+    return _safe_url(action.get("url")) if named == "@ui.url.open" else None
 
 
-def _web(url: Any) -> str | None:
+def _safe_url(url: Any) -> str | None:
     safe = safe_url(url)
     if safe is None or not safe.lower().startswith(("https://", "http://")):
         return None

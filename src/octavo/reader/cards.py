@@ -27,9 +27,9 @@ from ..kit.clock import now
 from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.pictures import redraw
 from ..kit.temporary import TemporaryFolder
-from ..printing import coverage
+from ..printing import read_folder_coverage
 from .looks import SiteLook
-from .scripts_of_cards import SCRIPTS, read_script_font, scripts_of
+from .scripts_of_cards import SCRIPTS, find_scripts, read_script_font
 from .views import SitePageView, SiteView
 
 log = logging.getLogger(__name__)
@@ -92,14 +92,14 @@ def card_of(page: SitePageView, site: SiteView, look: SiteLook) -> Card:
         site=site.title,
         logo=((logo.dark if dark else None) or logo.light) if logo is not None else None,
         font=styling.font if isinstance(styling.font, str) and styling.font in FONTS else _DEFAULT,
-        colours={name: _numbers(colour) for name, colour in chosen.items()},
+        colours={name: _color_numbers(colour) for name, colour in chosen.items()},
         gradient=styling.theme == "gradient",
         language=site.language,
         rtl=site.direction == "rtl",
     )
 
 
-def _numbers(colour: Oklch) -> tuple[float, float, float]:
+def _color_numbers(colour: Oklch) -> tuple[float, float, float]:
     return (round(colour.l, 3), round(colour.c, 3), round(colour.h, 1))
 
 
@@ -148,7 +148,7 @@ class Cards:
         import typst
 
         text = f"{card.title}{card.about}{card.above}{card.site}"
-        fonts = self._load(card.font, scripts_of(text, card.language))
+        fonts = self._load(card.font, find_scripts(text, card.language))
         logo = self._logo(card.logo) if card.logo else None
         with TemporaryFolder("card") as name:
             folder = Path(name)
@@ -200,7 +200,7 @@ class Cards:
         if self._further_fonts:
             folders.append(self._further_fonts)
         loaded = typst.Fonts(False, False, folders)
-        return _Fonts(loaded, list(families), known, list(coverage(self._further_fonts)))
+        return _Fonts(loaded, list(families), known, list(read_folder_coverage(self._further_fonts)))
 
     # --- logos ------------------------------------------------------------------------------------------
 
@@ -226,14 +226,14 @@ class Cards:
 
 def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> dict[str, Any]:
     """Return the card as its template reads it, with lines cut to size."""
-    title = _cut(_shown(card.title, fonts), _TITLE)
+    title = _truncate(_replace_missing(card.title, fonts), _TITLE)
     language = card.language.lower().replace("_", "-").partition("-")[0]
     return {
         "title": title,
-        "size": next(size for columns, size in _SIZES if _columns(title) <= columns),
-        "about": _cut(_shown(card.about, fonts), _ABOUT),
-        "above": _cut(_shown(card.above, fonts), _ABOVE),
-        "site": _cut(_shown(card.site, fonts), _SITE),
+        "size": next(size for columns, size in _SIZES if _count_columns(title) <= columns),
+        "about": _truncate(_replace_missing(card.about, fonts), _ABOUT),
+        "above": _truncate(_replace_missing(card.above, fonts), _ABOVE),
+        "site": _truncate(_replace_missing(card.site, fonts), _SITE),
         "logo": "logo.png" if logo is not None else None,
         "height": struct.unpack(">I", logo[20:24])[0] / 2 if logo is not None else 0,
         "fonts": fonts.families,
@@ -246,7 +246,7 @@ def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> dict[str, Any]:
     }
 
 
-def _shown(text: str, fonts: _Fonts) -> str:
+def _replace_missing(text: str, fonts: _Fonts) -> str:
     """Return the text as the fonts can show it: without missing symbols, or "" if letters are missing."""
     kept = []
     for character in " ".join(text.split()):
@@ -257,12 +257,12 @@ def _shown(text: str, fonts: _Fonts) -> str:
     return " ".join("".join(kept).split())
 
 
-def _columns(text: str) -> int:
+def _count_columns(text: str) -> int:
     return sum(1 + (unicodedata.east_asian_width(character) in "WF") for character in text)
 
 
-def _cut(text: str, columns: int) -> str:
-    taken = accumulate(_columns(character) for character in text)
+def _truncate(text: str, columns: int) -> str:
+    taken = accumulate(_count_columns(character) for character in text)
     fitting = sum(1 for _ in takewhile(lambda so_far: so_far <= columns, taken))
     return text if fitting == len(text) else f"{text[: fitting - 1].rstrip()}…"
 

@@ -70,7 +70,7 @@ class Static(Struct, frozen=True):
     policy: str = ""
 
 
-def _squeeze(css: str) -> str:
+def _minify_css(css: str) -> str:
     """Return our style sheet without comments and unneeded whitespace."""
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     css = re.sub(r"\s*\n\s*", "", css)
@@ -79,13 +79,13 @@ def _squeeze(css: str) -> str:
     return re.sub(r" ?([{};>]) ?|(:|,) ", r"\1\2", css).replace(";}", "}")
 
 
-def _dedent(script: str) -> str:
+def _minify_script(script: str) -> str:
     """Return our script without whole-line comments and indentation."""
     lines = (line.strip() for line in script.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
-def asset(name: str) -> Static | None:
+def find_asset(name: str) -> Static | None:
     """Return the static file of that name (style sheet, script, font, or frame for diagrams), or None."""
     return _load(name) if name in _ASSETS or name == _MERMAID or name in font_files() else None
 
@@ -106,12 +106,12 @@ def _load(name: str) -> Static:
     return Static(content, _TYPES[kind], hashlib.sha256(content).hexdigest()[:12], policy)
 
 
-def _with_versions(page: str) -> str:
+def _add_versions(page: str) -> str:
     """Return one of our pages with versions added to its script URLs."""
     return _SCRIPT_SRC.sub(lambda found: f"{found[1]}?v={_version(found[1])}", page)
 
 
-_SHORTENED = {"css": _squeeze, "js": _dedent, "html": _with_versions}
+_SHORTENED = {"css": _minify_css, "js": _minify_script, "html": _add_versions}
 
 
 def _hash(text: str) -> str:
@@ -145,7 +145,7 @@ def content_security_policy(
     return "; ".join(" ".join((name, *dict.fromkeys(values))) for name, values in directives.items())
 
 
-def _steps(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | None]]:
+def _flatten_tree(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | None]]:
     """Yield the tags of a tree in writing order: each item, then ``open``, its children, ``close``. A flat list
     instead of nested macros, so that any depth works."""
     stack: list[tuple[str, NavItem | None]] = [("item", item) for item in reversed(items)]
@@ -175,7 +175,7 @@ _kept_entry = lru_cache(maxsize=2048)(_drawn_entry)
 
 
 def _version(name: str) -> str:
-    found = asset(name)
+    found = find_asset(name)
     return found.version if found else ""
 
 
@@ -196,7 +196,7 @@ def _templates() -> Environment:
         theme_script=_THEME_SCRIPT,
         speculation=_SPECULATION,
         version=_version,
-        steps=_steps,
+        steps=_flatten_tree,
         entry=_entry,
         form_words=_form_words,
     )
@@ -241,7 +241,7 @@ def _form_words(labels: Labels) -> str:
 
 def embed_script(labels: Labels) -> Static:
     """Return the script that shows a site in a window of another one."""
-    script = asset("embed.js")
+    script = find_asset("embed.js")
     assert script is not None
     words = {"label": labels.embedded, "close": labels.close, "title": labels.embedded}
     content = script.content.replace(b'"%words%"', msgspec.json.encode(words))
@@ -249,10 +249,14 @@ def embed_script(labels: Labels) -> Static:
 
 
 def draw_page(site: SiteView, page: SitePageView) -> str:
-    return _templates().get_template("page.html").render(site=site, page=page, facts=_facts(site, page))
+    return (
+        _templates()
+        .get_template("page.html")
+        .render(site=site, page=page, facts=_structured_data(site, page))
+    )
 
 
-def _facts(site: SiteView, page: SitePageView) -> dict[str, Any] | None:
+def _structured_data(site: SiteView, page: SitePageView) -> dict[str, Any] | None:
     """Return a page's structured data for search engines (JSON-LD of schema.org); None for a page they must not
     list."""
     here = page.canonical

@@ -120,7 +120,7 @@ class Facts:
         return all(getattr(self, name)(*arguments) == answer for (name, *arguments), answer in notes)
 
 
-class Noted:
+class RecordedFacts:
     """Recording facade of the facts. Code that draws sees only this part of a visit."""
 
     members = False
@@ -146,15 +146,15 @@ class Noted:
         return bool(self.ask("sees", space_id))
 
     def files(self, space_id: str) -> Files | None:
-        return _NotedFiles(self, space_id) if self.ask("has_files", space_id) else None
+        return _RecordedFiles(self, space_id) if self.ask("has_files", space_id) else None
 
     # --- view of the space -----------------------------------------------------------------------------------
 
     def own_files(self) -> Files:
-        return _NotedFiles(self, self.state.space_id)
+        return _RecordedFiles(self, self.state.space_id)
 
     def shown(self, page: Page) -> Shown:
-        return _NotedShown(self, page.id)
+        return _RecordedShown(self, page.id)
 
     @property
     def withholds(self) -> bool:
@@ -182,8 +182,8 @@ def _encode(ref: dict[str, Any]) -> bytes:
     return msgspec.json.encode(ref, order="sorted")
 
 
-class _NotedShown(Shown):
-    def __init__(self, noted: Noted, page_id: str) -> None:
+class _RecordedShown(Shown):
+    def __init__(self, noted: RecordedFacts, page_id: str) -> None:
         self._noted, self._page_id = noted, page_id
 
     def text(self, expression: str) -> str:
@@ -193,10 +193,10 @@ class _NotedShown(Shown):
         return bool(self._noted.ask("holds", self._page_id, expression))
 
 
-class _NotedFiles:
+class _RecordedFiles:
     """``Files`` of a space with every question recorded."""
 
-    def __init__(self, noted: Noted, space_id: str) -> None:
+    def __init__(self, noted: RecordedFacts, space_id: str) -> None:
         self.space_id = space_id
         self._noted = noted
 

@@ -41,7 +41,7 @@ def feed_xml(site: SiteView, page: SitePageView, entries: Sequence[DatedEntry], 
     _add(channel, "description", escape(page.description or page.title, quote=False))
     _add(channel, "language", site.language)
     if page.updated:
-        _add(channel, "lastBuildDate", _moment(date.fromisoformat(page.updated)))
+        _add(channel, "lastBuildDate", _format_date(date.fromisoformat(page.updated)))
     _link(channel, "self", "application/rss+xml", address)
     for entry in newest(entries):
         item = etree.SubElement(channel, "item")
@@ -50,10 +50,10 @@ def feed_xml(site: SiteView, page: SitePageView, entries: Sequence[DatedEntry], 
         _add(item, "link", link)
         _add(item, "guid", link)
         if entry.day:
-            _add(item, "pubDate", _moment(entry.day))
+            _add(item, "pubDate", _format_date(entry.day))
         for tag in entry.tags:
             _add(item, "category", tag)
-        _add(item, "description", _alone(entry.body, page.canonical))
+        _add(item, "description", _make_standalone(entry.body, page.canonical))
     written: bytes = etree.tostring(rss, encoding="UTF-8", xml_declaration=True)
     return written
 
@@ -86,22 +86,22 @@ def _add_atom(parent: etree._Element, name: str, text: str) -> None:
 
 
 def _link(parent: etree._Element, rel: str, media_type: str, address: str) -> None:
-    etree.SubElement(parent, f"{{{_ATOM}}}link", rel=rel, type=media_type, href=_plain(address))
+    etree.SubElement(parent, f"{{{_ATOM}}}link", rel=rel, type=media_type, href=_strip_invalid(address))
 
 
 def _add(parent: etree._Element, name: str, text: str) -> None:
-    etree.SubElement(parent, name).text = _plain(text)
+    etree.SubElement(parent, name).text = _strip_invalid(text)
 
 
-def _plain(text: str) -> str:
+def _strip_invalid(text: str) -> str:
     return _NO_XML.sub("", text)
 
 
-def _moment(day: date) -> str:
+def _format_date(day: date) -> str:
     return format_datetime(datetime(day.year, day.month, day.day, tzinfo=UTC), usegmt=True)
 
 
-def _alone(body: str, address: str) -> str:
+def _make_standalone(body: str, address: str) -> str:
     """Return the HTML of a page for use elsewhere: with absolute URLs and without what needs our scripts."""
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
     tree = html.document_fromstring(f"<div>{body}</div>".encode(), parser=parser)

@@ -58,7 +58,7 @@ def shows_all_fields(query: bytes) -> bool:
     return bool(query) and _ALL_FIELDS in query.split(b"&")
 
 
-def form_of(request: Request) -> str:
+def name_form(request: Request) -> str:
     """Return the name of the form a request asks for; each form has its own answer at the same URL."""
     if prefers_markdown(request.header(b"accept")):
         return "markdown"

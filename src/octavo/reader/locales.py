@@ -12,14 +12,14 @@ _RIGHT_TO_LEFT = frozenset({"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur"
 
 
 @cache
-def catalogue() -> dict[str, Labels]:
+def read_catalog() -> dict[str, Labels]:
     """Return the labels of every language. Raises ValueError if a language lacks one."""
     return locales.read_catalogue(Labels, __package__, "locales.toml")
 
 
 def find_locale(language: str | None) -> str | None:
     """Return the catalog language for a language tag such as ``pt-br``, or None."""
-    return locales.find_locale(language, catalogue())
+    return locales.find_locale(language, read_catalog())
 
 
 def direction(language: str) -> Literal["ltr", "rtl"]:

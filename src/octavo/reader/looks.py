@@ -43,7 +43,7 @@ class SiteLook(Struct, frozen=True):
 
     @property
     def labels(self) -> Labels:
-        return locales.catalogue()[self.locale]
+        return locales.read_catalog()[self.locale]
 
     @property
     def asks(self) -> bool:
@@ -69,7 +69,7 @@ def read_look(
     text, text_file = _font(styling.font, "sans", fonts, assets)
     mono, _ = _font(styling.monospace_font, "mono", fonts, assets)
     faces = text.faces + (mono.faces if mono != text else "")
-    css = f"{faces}:root{{--sans:{text.stack};--mono:{mono.stack}}}{colours.css()}{_top(chosen, colours)}"
+    css = f"{faces}:root{{--sans:{text.stack};--mono:{mono.stack}}}{colours.css()}{_header_style(chosen, colours)}"
     # English is also the default of customization.
     locale = locales.find_locale(chosen.internationalization.locale) or DEFAULT
     if locale == DEFAULT:
@@ -89,38 +89,40 @@ def read_look(
 # --- fonts ----------------------------------------------------------------------------------------------
 
 
-class _Set(Struct, frozen=True):
+class _FontSet(Struct, frozen=True):
     """CSS of a font: its declaration and the value of ``font-family``."""
 
     faces: str
     stack: str
 
 
-def _font(chosen: object, kind: Kind, custom: tuple[CustomFont, ...], assets: str) -> tuple[_Set, str | None]:
+def _font(
+    chosen: object, kind: Kind, custom: tuple[CustomFont, ...], assets: str
+) -> tuple[_FontSet, str | None]:
     """Return the font and the file that pages need first. A font that is missing or not licensed becomes the system
     font."""
     if isinstance(chosen, str):
         font = FONTS.get(chosen)
-        return _ours(font, kind, assets), f"{assets}/{first_file(font)}" if font is not None else None
+        return _built_in_set(font, kind, assets), f"{assets}/{first_file(font)}" if font is not None else None
     own = next((font for font in custom if font.id == getattr(chosen, "id", None)), None)
     if own is None:
-        return _ours(None, kind, assets), None
+        return _built_in_set(None, kind, assets), None
     # Our own name: the name people give a font never reaches the style sheet.
     name = f"custom-{own.id}"
     faces = custom_faces(name, [(face.weight, face.url, face.format) for face in own.faces])
-    return _Set(faces, f'"{name}",{font_stack(None, kind)}'), None
+    return _FontSet(faces, f'"{name}",{font_stack(None, kind)}'), None
 
 
 @lru_cache(maxsize=64)
-def _ours(font: BuiltInFont | None, kind: Kind, assets: str) -> _Set:
+def _built_in_set(font: BuiltInFont | None, kind: Kind, assets: str) -> _FontSet:
     faces = font_faces(font, f"{assets}/{{}}") if font is not None else ""
-    return _Set(faces, font_stack(font, kind))
+    return _FontSet(faces, font_stack(font, kind))
 
 
 # --- header colors ---------------------------------------------------------------------------------------
 
 
-def _top(customization: Customization, colours: Theme) -> str:
+def _header_style(customization: Customization, colours: Theme) -> str:
     """Return the style of a header with its own colors. Its text stays readable with any choice."""
     header = customization.header
     preset = header.preset
@@ -140,13 +142,13 @@ def _top(customization: Customization, colours: Theme) -> str:
         return ""
     (ground_light, words_light), (ground_dark, words_dark) = sides
     return (
-        f".top{{--top-bg:{_both(ground_light, ground_dark)};--top-text:{_both(words_light, words_dark)};"
+        f".top{{--top-bg:{_light_and_dark(ground_light, ground_dark)};--top-text:{_light_and_dark(words_light, words_dark)};"
         "--top-muted:var(--top-text);--top-hover:color-mix(in oklab,var(--top-bg) 90%,var(--top-text));"
         "--top-fill:var(--top-text);--top-on-fill:var(--top-bg)}"
     )
 
 
-def _both(light: Oklch, dark: Oklch) -> str:
+def _light_and_dark(light: Oklch, dark: Oklch) -> str:
     return f"light-dark({light.css()},{dark.css()})"
 
 
@@ -170,7 +172,7 @@ def _classes(customization: Customization) -> tuple[str, ...]:
     return tuple(f"{name}-{value}" for name, value, plain in chosen if value != plain)
 
 
-def picture(themed: object) -> ThemedImage | None:
+def themed_image(themed: object) -> ThemedImage | None:
     """Return a customization's image for both themes; None if there is none."""
     light, dark = getattr(themed, "light", None), getattr(themed, "dark", None)
     if not isinstance(light, str):

@@ -33,10 +33,10 @@ from ..kit.clock import iso
 from ..kit.compression import is_text
 from ..kit.db import Transaction
 from ..kit.mcp import Prompt, RefusedTool, Resource, Resources, Server, Tool, ToolText
-from ..openapi import CallValues, Listed, PreparedRequest, Sent, fill, list_operations, prepare
+from ..openapi import CallValues, Listed, PreparedRequest, Sent, fill_form, list_operations, prepare_request
 from ..search import MAX_SEARCH
 from ..visits import SendOn, SiteVisit, SpaceVisit, enter_space
-from .asking import Question, checked_question
+from .asking import Question, check_question
 from .pages import PageBuilder
 from .searching import search_site
 from .sites import listed_pages
@@ -363,7 +363,7 @@ def _call_operation(site: Reading, asked: CallOperation) -> str:
     if operation is None or site.send is None:
         raise RefusedTool("This operation can't be called from here. Send the request to the API directly.")
     try:
-        request = prepare(*operation, fill(*operation, asked))
+        request = prepare_request(*operation, fill_form(*operation, asked))
     except (BadRequest, TooLarge) as error:
         raise RefusedTool(error.message) from None
     called = ApiOperation(listed.path[:256], listed.method.lower()[:16])
@@ -400,7 +400,7 @@ def write_sent(sent: Sent) -> str:
 
 def _ask(site: Reading, asked: Ask) -> str:
     try:
-        question = checked_question(asked.question, asked.goal)
+        question = check_question(asked.question, asked.goal)
     except BadRequest as error:
         raise RefusedTool(error.message) from None
     site.note(location_at(site.visit, "", "mcp"), AskQuestion, query=question.text[:MAX_WORDS])

@@ -116,7 +116,7 @@ def shows_operations(tree: PageTree) -> bool:
     return any(one.operations for one in _references(tree))
 
 
-def operations_of(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
+def list_shown_operations(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
     """Return method, path, title, and URL of all operations that pages of a space show."""
     found = (entry for one in _references(visit.view.tree) for entry in one.operations.values())
     return [
@@ -125,19 +125,19 @@ def operations_of(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def models_of(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | None:
+def list_shown_models(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | None:
     """Return the models that a page lists, each with its page, for the filter above them; None for other pages."""
     page = visit.view.tree.page(page_id)
     found = find_reference(tx, asker_at(tx, visit.view.state.space_id, None), page) if page else None
     if page is None or found is None or not lists_models(page):
         return None
-    shown = next((one for one in _references(visit.view.tree) if _of_same(one.first, page)), None)
+    shown = next((one for one in _references(visit.view.tree) if _share_specification(one.first, page)), None)
     pages = shown.models if shown is not None else {}
     listed = [model for model in list_models(found[0]) if model.name in pages]
     return index_models(listed, lambda name: _address(visit, pages[name], ""))
 
 
-def access_of(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
+def find_access_form(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
     """Return the fields that an authentication page asks for; None for other pages."""
     if authentication_of(page) is None:
         return None
@@ -146,7 +146,7 @@ def access_of(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
     return form if form is not None and form.security and form.servers else None
 
 
-def _of_same(one: Page, other: Page) -> bool:
+def _share_specification(one: Page, other: Page) -> bool:
     """Return whether two computed pages are made from the same specification."""
     return (one.computed or {}).get("dependencies") == (other.computed or {}).get("dependencies")
 

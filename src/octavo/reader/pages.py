@@ -33,11 +33,11 @@ from ..openapi import (
     OPERATIONS,
     ApiDescription,
     DescribedOperation,
+    can_export,
     find_operation,
     group_of,
     list_operations,
     lists_models,
-    may_export,
     method_of,
     token_origins,
 )
@@ -47,10 +47,10 @@ from ..visits import OtherSpaces, SpaceVisit
 from .asking import ASK_PATH
 from .blocks import KeptBlock, block_key
 from .entries import FEED, DatedEntry
-from .facts import Facts, Noted, Notes
+from .facts import Facts, Notes, RecordedFacts
 from .locales import direction
 from .looks import SiteLook
-from .operations import access_of, count_operations, find_authentication, shows_operations
+from .operations import count_operations, find_access_form, find_authentication, shows_operations
 from .views import CoverView, Crumb, Feedback, LayoutView, LinkView, NavItem, SitePageView, SiteView
 
 _WHOLE_TREE = 400
@@ -90,7 +90,7 @@ def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
     return kept[1]
 
 
-def _under_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
+def _with_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
     """Yield adjacent entries, each with the heading it belongs to; "" if none."""
     for heading, some in groupby(entries, key=lambda entry: entry[0]):
         items = (item for _, item in some)
@@ -129,7 +129,7 @@ class DrawnText(Struct, frozen=True):
     """Integrations whose blocks it shows."""
 
 
-def _bytes_of(text: DrawnText) -> int:
+def _measure(text: DrawnText) -> int:
     """Return the approximate size in memory."""
     outline = _HEADING_BYTES * len(text.html.outline)
     return len(text.html.body) + outline + _NOTE_BYTES * (1 + len(text.notes))
@@ -310,7 +310,7 @@ class PageBuilder:
         asker = asker_at(self._tx, self._view.state.space_id, None)
         return find_operation(self._tx, asker, blocks, spec, key)
 
-    def _block_address(self, page: Page, noted: Noted) -> Callable[[dict[str, Any]], str | None]:
+    def _block_address(self, page: Page, noted: RecordedFacts) -> Callable[[dict[str, Any]], str | None]:
         def address(data: dict[str, Any]) -> str | None:
             if not noted.ask("has_block", data["integration"], data["block"]):
                 return None
@@ -329,7 +329,7 @@ class PageBuilder:
                 return data
         return None
 
-    def _context(self, page: Page, noted: Noted, origins: list[str]) -> Context:
+    def _context(self, page: Page, noted: RecordedFacts, origins: list[str]) -> Context:
         """Return the context for drawing. ``origins`` collects the hosts of operations that can be tried, and ""
         for each of them."""
         search = f"{self._visit.visit.base}~search"
@@ -365,14 +365,14 @@ class PageBuilder:
         known = self._kept.texts.get(key) or ()
         found = next((text for text in known if facts.agree_with(text.notes)), None)
         if found is None:
-            found = self._draw(page, Noted(facts, self._visit))
+            found = self._draw(page, RecordedFacts(facts, self._visit))
             known = (found, *known[: _VARIANTS - 1])
-            size = sum(_bytes_of(text) for text in known)
+            size = sum(_measure(text) for text in known)
             self._kept.texts.put(key, known, size)
         self.varies = self.varies or found.varies
         return found
 
-    def _draw(self, page: Page, noted: Noted) -> DrawnText:
+    def _draw(self, page: Page, noted: RecordedFacts) -> DrawnText:
         documents = Documents(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
         document = documents.to_draw(page, folded=True, whole=self._whole)
         if not document.nodes:
@@ -455,13 +455,13 @@ class PageBuilder:
                 if not below and page.kind == "document":
                     closed[page.id] = item
                 found.append((group_of(page), item))
-            return (*_under_headings(found), *self._rest(listed[end:]))
+            return (*_with_headings(found), *self._rest(listed[end:]))
 
         return items(None), count
 
     def _exports(self, page: Page) -> tuple[LinkView, ...]:
         """Return links to the whole specification of a page, in each available format."""
-        if not may_export(page):
+        if not can_export(page):
             return ()
         forms = {"yaml": "OpenAPI YAML", "json": "OpenAPI JSON", "postman": "Postman", "http": "HTTP"}
         return tuple(
@@ -513,7 +513,7 @@ class PageBuilder:
     def page(self, page: Page) -> SitePageView:
         text = self.text(page)
         access = (
-            access_of(self._tx, self._visit, page)
+            find_access_form(self._tx, self._visit, page)
             if self._look.customization.api_playground.enabled
             else None
         )
@@ -646,7 +646,7 @@ class PageBuilder:
         known = (self._kept.written.get(key) or ()) if alone else ()
         found = next((text for text in known if facts.agree_with(text.notes)), None)
         if found is None:
-            found = self._write(page, Noted(facts, self._visit), own, section, note)
+            found = self._write(page, RecordedFacts(facts, self._visit), own, section, note)
         if alone and found not in known:
             known = (found, *known[: _VARIANTS - 1])
             size = sum(len(text.text or "") + _NOTE_BYTES * (1 + len(text.notes)) for text in known)
@@ -655,7 +655,7 @@ class PageBuilder:
         return found.text
 
     def _write(
-        self, page: Page, noted: Noted, own: str | None, section: str | None, note: str
+        self, page: Page, noted: RecordedFacts, own: str | None, section: str | None, note: str
     ) -> MarkdownText:
         public = self._visit.visit.public
         titles: dict[str, str] = {}
@@ -678,7 +678,7 @@ class PageBuilder:
         self._ask_states(page, noted, documents)
         return MarkdownText(noted.notes, text, bool(documents.drawn or page.computed))
 
-    def _ask_states(self, page: Page, noted: Noted, documents: Documents) -> None:
+    def _ask_states(self, page: Page, noted: RecordedFacts, documents: Documents) -> None:
         """Record what a page depends on that can change without a revision."""
         if page.computed:
             noted.ask("computed_state", page.id)

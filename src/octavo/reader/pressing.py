@@ -123,7 +123,7 @@ def read_press(context: Context, body: bytes, block: tuple[Any, ...]) -> DrawReq
         if field is None or not field.allows(value):
             raise BadRequest(f"values.{name[:100]}: must be a field of this block with a value it accepts")
     state = {**(offer.component.state or {}), **given.values}
-    action = _resolved(offer.actions[given.act], state)
+    action = _resolve_state(offer.actions[given.act], state)
     here = OfferedComponent(offer.component.id, offer.component.props, state)
     if action["action"] == OPEN:
         return DrawRequest(OfferedComponent(action["componentId"], action["props"]), opener=here)
@@ -132,20 +132,20 @@ def read_press(context: Context, body: bytes, block: tuple[Any, ...]) -> DrawReq
     return DrawRequest(here, action, offer.opener)
 
 
-def closed(wanted: DrawRequest, value: dict[str, Any]) -> DrawRequest | None:
+def close_modal(wanted: DrawRequest, value: dict[str, Any]) -> DrawRequest | None:
     """Return the next request once a component is complete: a modal passes its value to what opened it."""
     action = {"action": CLOSE, "returnValue": value}
     return DrawRequest(wanted.opener, action) if wanted.opener is not None else None
 
 
-def _resolved(value: Any, state: Mapping[str, Any], depth: int = 0) -> Any:
+def _resolve_state(value: Any, state: Mapping[str, Any], depth: int = 0) -> Any:
     """Return part of an action with names replaced by their values in the state."""
     if depth > _DEEPEST:
         return value
     if isinstance(value, list):
-        return [_resolved(one, state, depth + 1) for one in value]
+        return [_resolve_state(one, state, depth + 1) for one in value]
     if not isinstance(value, dict):
         return value
     if isinstance(name := value.get("$state"), str) and len(value) == 1:
         return state.get(name)
-    return {key: _resolved(one, state, depth + 1) for key, one in value.items()}
+    return {key: _resolve_state(one, state, depth + 1) for key, one in value.items()}

@@ -20,7 +20,7 @@ class WritingSystem(Struct, frozen=True):
     first: tuple[str, ...] = ()
 
 
-def _both(name: str) -> tuple[str, ...]:
+def _both_subsets(name: str) -> tuple[str, ...]:
     return (f"{name}-400-normal.woff2", f"{name}-700-normal.woff2")
 
 
@@ -35,11 +35,13 @@ _HAN = (
 _KANA = (0x3040, 0x30FF)
 SCRIPTS = {
     "arabic": WritingSystem(
-        _both("noto-sans-arabic-arabic"), ((0x600, 0x6FF), (0x750, 0x77F), (0xFB50, 0xFEFC))
+        _both_subsets("noto-sans-arabic-arabic"), ((0x600, 0x6FF), (0x750, 0x77F), (0xFB50, 0xFEFC))
     ),
-    "hebrew": WritingSystem(_both("noto-sans-hebrew-hebrew"), ((0x590, 0x5FF), (0xFB1D, 0xFB4F))),
-    "thai": WritingSystem(_both("noto-sans-thai-thai"), ((0xE00, 0xE7F),)),
-    "devanagari": WritingSystem(_both("noto-sans-devanagari-devanagari"), ((0x900, 0x97F), (0xA8E0, 0xA8FF))),
+    "hebrew": WritingSystem(_both_subsets("noto-sans-hebrew-hebrew"), ((0x590, 0x5FF), (0xFB1D, 0xFB4F))),
+    "thai": WritingSystem(_both_subsets("noto-sans-thai-thai"), ((0xE00, 0xE7F),)),
+    "devanagari": WritingSystem(
+        _both_subsets("noto-sans-devanagari-devanagari"), ((0x900, 0x97F), (0xA8E0, 0xA8FF))
+    ),
     "korean": WritingSystem(
         ("noto-sans-kr-korean-700-normal.woff",),
         ((0x1100, 0x11FF), (0x3130, 0x318F), (0xAC00, 0xD7AF)),
@@ -51,7 +53,7 @@ SCRIPTS = {
 }
 
 
-def scripts_of(text: str, language: str) -> tuple[str, ...]:
+def find_scripts(text: str, language: str) -> tuple[str, ...]:
     """Return the names of the scripts whose fonts a text needs, in lookup order."""
     points = {ord(character) for character in text}
     found = [

@@ -34,7 +34,7 @@ from ..spaces import get_titles
 from ..visits import SiteVisit, SpaceVisit, list_spaces, visit_space
 from .asking import ASK_PATH
 from .locales import direction
-from .looks import SiteLook, picture, read_look
+from .looks import SiteLook, read_look, themed_image
 from .pages import PageBuilder
 from .views import AnnouncementView, LinkView, SiteView, Tab, VariantView
 
@@ -50,7 +50,7 @@ _FEW_VARIANTS = 12
 of them would be slow."""
 
 
-def look_of(tx: Transaction, space: SpaceVisit) -> SiteLook:
+def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
     """Return the look of a space's pages on the site."""
     visit = space.visit
     admission = visit.admission
@@ -111,7 +111,7 @@ def site_view(
         *(variant.title for variant in variants if variant.current),
         *(one.title for one in header),
     ]
-    below = _crowded([*beside, *(tab.title for tab in sections)])
+    below = _tabs_overflow([*beside, *(tab.title for tab in sections)])
     languages = {variant.language for variant in variants}
     return SiteView(
         title=title,
@@ -126,8 +126,8 @@ def site_view(
         font_file=look.font_file,
         theme=look.theme,
         theme_toggle=chosen.themes.toggeable,
-        logo=picture(chosen.header.logo),
-        icon=picture(favicon.icon),
+        logo=themed_image(chosen.header.logo),
+        icon=themed_image(favicon.icon),
         emoji=emoji(favicon.emoji) if isinstance(favicon.emoji, str) else None,
         sections=sections,
         variants=variants,
@@ -138,7 +138,7 @@ def site_view(
         ask=f"{space.base}{ASK_PATH}" if look.asks else None,
         assistant=chosen.ai.mode == "assistant",
         announcement=links.announcement(),
-        footer_logo=picture(chosen.footer.logo),
+        footer_logo=themed_image(chosen.footer.logo),
         footer_links=links.groups(),
         copyright=chosen.footer.copyright if isinstance(chosen.footer.copyright, str) else None,
         privacy=chosen.privacy_policy.url if isinstance(chosen.privacy_policy.url, str) else None,
@@ -272,7 +272,7 @@ def _tab(space: SpaceVisit, node: SectionRow | GroupRow, language: str) -> Tab:
     )
 
 
-def _crowded(titles: Sequence[str]) -> bool:
+def _tabs_overflow(titles: Sequence[str]) -> bool:
     """Return whether all these tabs are too wide for the header beside the search, so that they need a second row.
     Estimated from average character widths, because only browsers can measure."""
     wide = sum(sum(15 if east_asian_width(one) in "WF" else 8 for one in title) + _GAP for title in titles)

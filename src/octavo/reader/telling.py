@@ -44,7 +44,7 @@ class ToolPlace(NamedTuple):
     path: str
 
 
-def _cost(told: ToolResult) -> int | None:
+def _measure(told: ToolResult) -> int | None:
     """Return the size of a cacheable result. Errors exist for every spelling of a URL and aren't cached."""
     if isinstance(told.result, Answer) or told.admission.preview:
         return None
@@ -55,8 +55,8 @@ class ToolResults:
     """Cache of one application."""
 
     def __init__(self, database: Database) -> None:
-        self._shared: FreshCache[ToolResult] = FreshCache(database, _SHARED, _cost)
-        self._personal: FreshCache[ToolResult] = FreshCache(database, _PERSONAL, _cost)
+        self._shared: FreshCache[ToolResult] = FreshCache(database, _SHARED, _measure)
+        self._personal: FreshCache[ToolResult] = FreshCache(database, _PERSONAL, _measure)
 
     def find(
         self, place: ToolPlace, request: Request, call: Call, generation: int | None
@@ -64,12 +64,12 @@ class ToolResults:
         """Return a cached result, as of the last commit."""
         told = self._shared.find((place, call.asked), generation)
         if told is None:
-            told = self._personal.find((place, call.asked, _who(request)), generation)
+            told = self._personal.find((place, call.asked, _hash_visitor(request)), generation)
         return told if told is not None and _is_valid(told) else None
 
     def renew(self, tx: Transaction, place: ToolPlace, request: Request, call: Call) -> ToolResult | None:
         """Return a result cached before the last commit if it is still valid."""
-        return self._shared.renew((place, call.asked), lambda told: _is_still_so(told, tx, place, request))
+        return self._shared.renew((place, call.asked), lambda told: _is_unchanged(told, tx, place, request))
 
     def get(
         self,
@@ -84,14 +84,14 @@ class ToolResults:
         if admission.preview or len(call.asked.arguments) > _ARGUMENTS:
             return make()
         if admission.personal:
-            told = self._personal.get((place, call.asked, _who(request)), make)
+            told = self._personal.get((place, call.asked, _hash_visitor(request)), make)
             return told if _is_valid(told) else make()
         return self._shared.get(
-            (place, call.asked), make, lambda told: _is_still_so(told, tx, place, request)
+            (place, call.asked), make, lambda told: _is_unchanged(told, tx, place, request)
         )
 
 
-def _is_still_so(told: ToolResult, tx: Transaction, place: ToolPlace, request: Request) -> bool:
+def _is_unchanged(told: ToolResult, tx: Transaction, place: ToolPlace, request: Request) -> bool:
     return told.made_of.is_still_so(tx, host_name(request.header(b"host")), place.path)
 
 
@@ -100,7 +100,7 @@ def _is_valid(told: ToolResult) -> bool:
     return told.admission.until is None or now() < told.admission.until
 
 
-def _who(request: Request) -> bytes:
+def _hash_visitor(request: Request) -> bytes:
     """Return a hash of everything that identifies the visitor: cookies, token, and query, each of which may be
     long."""
     said = [request.headers.get(name, b"") for name in (b"cookie", b"authorization")]

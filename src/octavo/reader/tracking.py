@@ -50,7 +50,7 @@ _URL, _AGENT = 2048, 1024
 _PREVIEW, _CONSENT = f"{PREVIEW_COOKIE}=".encode(), CONSENT.encode()
 
 
-class _Said(Struct, frozen=True, gc=False):
+class _PendingEvent(Struct, frozen=True, gc=False):
     """What a visitor did at a location, with the relevant request headers: it becomes an event when called. So no
     visitor has to wait for that work."""
 
@@ -86,15 +86,15 @@ class _Said(Struct, frozen=True, gc=False):
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-def _said(
+def _make_pending(
     request: Request,
     make: Callable[..., Event],
     location: VisitorLocation,
     values: Mapping[str, Any] = _NOTHING,
-) -> _Said:
+) -> _PendingEvent:
     find = request.headers.get
     cookie = find(b"cookie")
-    return _Said(
+    return _PendingEvent(
         make,
         location,
         values,
@@ -108,7 +108,7 @@ def _said(
 
 def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
     """Return a new session at a location. The referrer is recorded only if it is another host."""
-    return _said(request, PageView, location).session()
+    return _make_pending(request, PageView, location).session()
 
 
 def _consent(cookie: bytes) -> dict[str, str]:
@@ -156,7 +156,7 @@ def location_at(visit: SiteVisit, path: str, form: DisplayContext) -> VisitorLoc
 # --- what the server sees ---------------------------------------------------------------------------------
 
 
-def note_view(events: Events, request: Request, made_of: MadeOf | None) -> None:
+def record_view(events: Events, request: Request, made_of: MadeOf | None) -> None:
     """Record a page view if the answer is a page."""
     if made_of is None or made_of.location is None or not _is_read(request):
         return
@@ -168,34 +168,34 @@ def note_view(events: Events, request: Request, made_of: MadeOf | None) -> None:
         location = msgspec.structs.replace(
             location, url=f"{location.url}?{request.query_string.decode('latin-1')}"
         )
-    view = _said(request, PageView, location)
+    view = _make_pending(request, PageView, location)
     events.add(made_of.site.organization_id, made_of.site.id, view, made_of.visitor)
 
 
-def note_search(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
+def record_search(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
     """Record a search; queries sent while typing count as one."""
     if query.strip() and _is_read(request):
         location = location_of(space)
         event = SearchTypeQuery(
             session=session_of(request, location), location=location, query=query.strip()[:MAX_WORDS]
         )
-        _note(events, space, event, _typist(request))
+        _record(events, space, event, _identify_typist(request))
 
 
-def note_missing(events: Events, request: Request, space: SpaceVisit) -> None:
+def record_missing_page(events: Events, request: Request, space: SpaceVisit) -> None:
     """Record that a URL has no page."""
     if _is_read(request):
         form: DisplayContext = "markdown" if space.rest.endswith(".md") else "site"
         location = location_at(space.visit, quote(space.visit.rest), form)
-        _note(events, space, PageMissing(session=session_of(request, location), location=location))
+        _record(events, space, PageMissing(session=session_of(request, location), location=location))
 
 
-def note_fruitless(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
+def record_empty_search(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
     """Record that a search found nothing."""
     if query.strip() and _is_read(request):
         location = location_of(space)
         session = session_of(request, location)
-        _note(
+        _record(
             events, space, SearchMissing(session=session, location=location, query=query.strip()[:MAX_WORDS])
         )
 
@@ -208,14 +208,16 @@ class EventNote(NamedTuple):
     said: dict[str, Any]
 
 
-def note_again(events: Events, request: Request, made_of: MadeOf, notes: Iterable[EventNote]) -> None:
+def record_cached_events(
+    events: Events, request: Request, made_of: MadeOf, notes: Iterable[EventNote]
+) -> None:
     """Record the events of an answer that is served again."""
     for note in notes:
-        event = _said(request, note.make, note.location, note.said)
+        event = _make_pending(request, note.make, note.location, note.said)
         events.add(made_of.site.organization_id, made_of.site.id, event, made_of.visitor)
 
 
-def note_event(
+def record_event(
     events: Events,
     request: Request,
     visit: SiteVisit,
@@ -225,16 +227,16 @@ def note_event(
 ) -> None:
     """Record an event at a location: what ``make`` returns for a session and ``said``."""
     if not visit.admission.preview:
-        note_again(events, request, visit.made_of, [EventNote(location, make, said)])
+        record_cached_events(events, request, visit.made_of, [EventNote(location, make, said)])
 
 
-def note_question(
+def record_question(
     events: Events, request: Request, visit: SiteVisit, location: VisitorLocation, asked: str
 ) -> None:
-    note_event(events, request, visit, location, AskQuestion, query=asked[:MAX_WORDS])
+    record_event(events, request, visit, location, AskQuestion, query=asked[:MAX_WORDS])
 
 
-def _note(events: Events, space: SpaceVisit, event: Event, typist: str = "") -> None:
+def _record(events: Events, space: SpaceVisit, event: Event, typist: str = "") -> None:
     visit = space.visit
     if not visit.admission.preview:
         events.add(visit.organization_id, visit.site.id, event, visit.admission.claims, typist)
@@ -250,7 +252,7 @@ def _is_read(request: Request) -> bool:
     return not any(b"prefetch" in request.headers.get(name, b"").lower() for name in _PURPOSES)
 
 
-def _typist(request: Request) -> str:
+def _identify_typist(request: Request) -> str:
     caller = f"{address_key(request.client)}\0{request.header(b'user-agent')}"
     return hashlib.blake2b(caller.encode(), digest_size=12).hexdigest()
 
@@ -288,7 +290,7 @@ def read_seen(body: bytes) -> Seen:
     return seen
 
 
-def note_seen(
+def record_seen(
     events: Events,
     request: Request,
     space: SpaceVisit,
@@ -309,4 +311,4 @@ def note_seen(
             event = SearchOpenResult(session=session, location=location, query=seen.query, result=result)
         case SeenPage():
             event = PageView(session=session, location=location)
-    _note(events, space, event)
+    _record(events, space, event)

@@ -106,12 +106,12 @@ def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer:
             return Redirection("content", f"{origin}{visit.base}{quote(visit.rest)}")
         space = enter_space(tx, visit)
     except SendOn as sent:
-        return _send(origin, sent.location)
+        return _redirect(origin, sent.location)
     if space is None:
         target = find_redirect(tx, visit, context.settings.sites_url)
         if target is None:
             raise NotFound("There is nothing at this URL.")
-        return _send(origin, target)
+        return _redirect(origin, target)
     if not path.startswith(unquote(space.base)):
         return Redirection("content", f"{origin}{space.base}{quote(space.rest)}")
     return _content(tx, context, origin, space, previewer)
@@ -167,7 +167,7 @@ def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit
     return SiteVisit(site, site.organization_id, path, base, rest, start, admission, outline, made_of)
 
 
-def _send(origin: str, location: str) -> Redirection:
+def _redirect(origin: str, location: str) -> Redirection:
     if location.startswith("/"):
         return Redirection("content", f"{origin}{location}")
     return Redirection("external", location)

@@ -66,7 +66,7 @@ def _enqueue(tx: Transaction, event: Event, key: str, *, space_id: str, spec: st
 
 
 @jobs.job("tellRenderers")
-def tell_renderers(context: Context, organization_id: str, space_id: str, spec: str = "") -> None:
+def notify_renderers(context: Context, organization_id: str, space_id: str, spec: str = "") -> None:
     """Notify renderers of a change of one space, of an API specification (``spec`` is its slug), or of the sites of
     an organization. Raises Unavailable if any could not be reached, so that the job is retried."""
     settings = context.settings
@@ -87,19 +87,19 @@ def tell_renderers(context: Context, organization_id: str, space_id: str, spec: 
             for site in sites
         ]
     fetcher = Fetcher(settings.allow_private_fetch, tells_trace=True)
-    deaf = [] if not tags else _tell(fetcher, context, tags)
+    deaf = [] if not tags else _notify(fetcher, context, tags)
     if settings.purge_url and addresses:
         deaf += _purge(fetcher, context, addresses)
     if deaf:
         raise Unavailable(f"Could not notify of a change: {'; '.join(deaf)}")
 
 
-def list_renderers(setting: str) -> list[str]:
+def parse_renderers(setting: str) -> list[str]:
     """Return the URLs of renderers, without trailing slashes."""
     return [part.strip().rstrip("/") for part in setting.split(",") if part.strip()]
 
 
-def _tell(fetcher: Fetcher, context: Context, tags: Sequence[str]) -> list[str]:
+def _notify(fetcher: Fetcher, context: Context, tags: Sequence[str]) -> list[str]:
     body = msgspec.json.encode({"tags": tags})
     headers = {"content-type": "application/json"}
     if context.settings.renderer_secret:
@@ -107,7 +107,7 @@ def _tell(fetcher: Fetcher, context: Context, tags: Sequence[str]) -> list[str]:
         headers["x-gitbook-signature"] = hmac.new(secret, body, hashlib.sha256).hexdigest()
     return [
         trouble
-        for renderer in list_renderers(context.settings.renderers)
+        for renderer in parse_renderers(context.settings.renderers)
         if (trouble := _send(fetcher, f"{renderer}{_PATH}", headers, body))
     ]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..core.colour import Oklch
-from ..fonts import FONTS, find_files, printed_files
+from ..fonts import FONTS, list_faces, printed_files
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..orgs import get_organization
-from ..printing import FontFile, PrintLook, provide_looks
+from ..printing import FontFile, PrintLook, register_look_finder
 from .customization.colours import colours_of
 from .customization.editing import look_of
 from .customization.looks import FontDefinition
@@ -46,7 +46,7 @@ def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLo
 def _font(tx: Transaction, organization_id: str, chosen: str | FontDefinition) -> tuple[FontFile, ...]:
     """The files of a font; none for one that there is not, any more or by its licence."""
     if isinstance(chosen, FontDefinition):
-        faces = find_files(tx, organization_id, chosen.id)
+        faces = list_faces(tx, organization_id, chosen.id)
         return tuple(FontFile(content=content, weights=(weight,)) for weight, content in faces)
     font = FONTS.get(chosen)
     if font is None:
@@ -61,4 +61,4 @@ def _numbers(colour: Oklch) -> tuple[float, float, float]:
     return (round(colour.l, 4), round(colour.c, 4), round(colour.h, 2))
 
 
-provide_looks(find_print_look)
+register_look_finder(find_print_look)

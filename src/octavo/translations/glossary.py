@@ -34,16 +34,16 @@ def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> N
     for number, (id, translations) in enumerate(changes):
         if translations is None:
             assert id is not None
-            store.delete_entry(tx, _required(tx, org, number, id))
+            store.delete_entry(tx, _require_entry(tx, org, number, id))
         elif id is None:
             store.insert_entry(tx, org.organization_id, translations)
         else:
-            store.update_entry(tx, _required(tx, org, number, id), translations)
+            store.update_entry(tx, _require_entry(tx, org, number, id), translations)
     if store.count_entries(tx, org.organization_id) > MAX_ENTRIES:
         raise BadRequest(f"operations: a glossary can have at most {MAX_ENTRIES} entries; delete some first")
 
 
-def _required(tx: Transaction, org: OrgAccess, number: int, entry_id: str) -> str:
+def _require_entry(tx: Transaction, org: OrgAccess, number: int, entry_id: str) -> str:
     if store.find_entry(tx, org.organization_id, entry_id) is None:
         raise NotFound(
             f"operations[{number}].id: there is no glossary entry with the ID {entry_id!r} in this organization."

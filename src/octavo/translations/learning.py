@@ -14,7 +14,7 @@ from .segments import segments
 from .store import TranslationPartRow, TranslationRow
 
 
-def learn(context: Context, row: TranslationRow, known: Mapping[str, TranslationPartRow]) -> None:
+def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, TranslationPartRow]) -> None:
     """Remember people's edits of the texts that the last run wrote. Edits of texts whose source has changed since
     don't apply to the new source."""
     with context.db.read() as tx:
@@ -27,16 +27,16 @@ def learn(context: Context, row: TranslationRow, known: Mapping[str, Translation
         learned = changed_fields(part, page) if page is not None else {}
         if now and part.body and part.source_body and now != part.body:
             with context.db.read() as tx:
-                texts = [texts_of(get_body(tx, digest)) for digest in (part.source_body, part.body, now)]
+                texts = [list_texts(get_body(tx, digest)) for digest in (part.source_body, part.body, now)]
             learned |= changed_by_people(*texts)
         outdated = part.written.outdated
         learned = {text: said for text, said in learned.items() if outdated.get(text) != said}
         if learned:
             with context.db.write() as tx:
-                store.remember(tx, row, learned, "person", {})
+                store.store_memory(tx, row, learned, "person", {})
 
 
-def texts_of(source: str) -> list[str]:
+def list_texts(source: str) -> list[str]:
     """Return the texts of a page file, as ``segments`` does."""
     return [segment.text for segment in segments(read(split_page(source)[2]))]
 

@@ -7,8 +7,8 @@ from msgspec import Struct
 from ..access import OrgAccess
 from ..kit.db import Transaction
 from . import store
-from .nearness import nearness, signs
-from .segments import readable
+from .nearness import signs, similarity
+from .segments import abbreviate_tags
 from .store import TranslationRow
 
 MAX_MATCHES = 10
@@ -18,7 +18,7 @@ _CANDIDATES = 60
 
 
 class SimilarText(Struct, frozen=True):
-    """Similar text. ``score``: as returned by ``nearness``."""
+    """Similar text. ``score``: as returned by ``similarity``."""
 
     source: str
     target: str
@@ -31,10 +31,10 @@ def find_matches(tx: Transaction, org: OrgAccess, row: TranslationRow, text: str
     """Return the most similar texts of the memory for a translation's languages, from spaces that the caller can
     see; most similar first, and among equals those that people wrote."""
     found = []
-    for entry in store.list_alike(tx, org, row.source_language, row.language, signs(text), _CANDIDATES):
-        score = nearness(text, entry.source)
+    for entry in store.list_similar(tx, org, row.source_language, row.language, signs(text), _CANDIDATES):
+        score = similarity(text, entry.source)
         if score >= NEAR:
-            source, target = readable(entry.source), readable(entry.target)
+            source, target = abbreviate_tags(entry.source), abbreviate_tags(entry.target)
             found.append(SimilarText(source, target, entry.origin, score, entry.updated_at))
     found.sort(key=lambda match: (-match.score, match.origin != "person", match.source))
     return found[:MAX_MATCHES]

@@ -27,8 +27,8 @@ from ..core.merge import Conflict, Versions
 from ..core.pages import Page
 from ..core.problems import Problem
 from ..kit.db import Transaction
-from .learning import changed_by_people, changed_fields, texts_of
-from .segments import readable
+from .learning import changed_by_people, changed_fields, list_texts
+from .segments import abbreviate_tags
 from .store import TranslationPartRow, TranslationRow
 
 SHOWN = 120
@@ -57,7 +57,7 @@ class Merging(Struct, frozen=True):
     problems: Sequence[Problem]
 
 
-def merge_made(
+def merge_result(
     tx: Transaction,
     row: TranslationRow,
     state: State,
@@ -86,13 +86,13 @@ def merge_made(
     after = Versions({**pages, **merged.changes.pages}, {**items, **merged.changes.items})
     texts = {body_hash(text): text for text in merged.bodies}
     parts: list[TranslationPartRow] = []
-    problems = [_problem(conflict, sides) for conflict in merged.conflicts]
+    problems = [_conflict_problem(conflict, sides) for conflict in merged.conflicts]
     for part in made.parts.values():
         old = known.get(part.part_id)
         outdated = _outdated(tx, part, old, after, texts) if old is not None else {}
         if old is not None:
             problems += [
-                _kept(_name(part.part_id, after), text)
+                _kept_problem(_name(part.part_id, after), text)
                 for text, said in outdated.items()
                 if old.written.outdated.get(text) == said
             ]
@@ -142,12 +142,12 @@ def _outdated(
     body = page.body if page is not None else item.content if item is not None else None
     known = set(old.written.source.values())
     if body and body != part.body and part.body and part.source_body:
-        known |= set(texts_of(get_body(tx, old.source_body))) if old.source_body else set()
+        known |= set(list_texts(get_body(tx, old.source_body))) if old.source_body else set()
         merged = texts.get(body)
         found = changed_by_people(
-            texts_of(get_body(tx, part.source_body)),
-            texts_of(get_body(tx, part.body)),
-            texts_of(merged if merged is not None else get_body(tx, body)),
+            list_texts(get_body(tx, part.source_body)),
+            list_texts(get_body(tx, part.body)),
+            list_texts(merged if merged is not None else get_body(tx, body)),
         )
     if page is not None:
         found |= changed_fields(part, page)
@@ -168,12 +168,12 @@ def _name(part_id: str, *sides: Versions) -> str:
     return part_id
 
 
-def _kept(name: str, text: str) -> Problem:
-    said = f"“{readable(text)[:SHOWN]}”: the source has changed; people's translation of the former text was kept"
+def _kept_problem(name: str, text: str) -> Problem:
+    said = f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; people's translation of the former text was kept"
     return Problem(name, 0, "kept_by_people", said)
 
 
-def _problem(conflict: Conflict, sides: Sides) -> Problem:
+def _conflict_problem(conflict: Conflict, sides: Sides) -> Problem:
     """Return the problem for a place that people and the source both changed."""
     name = _name(conflict.id, sides.main, sides.change)
     if conflict.kind == "deleted":
@@ -190,4 +190,4 @@ def _problem(conflict: Conflict, sides: Sides) -> Problem:
     if conflict.kept == "theirs":
         said = f"“{str(conflict.theirs)[:SHOWN]}”: deleted by people, but restored because the source has changed"
         return Problem(name, 0, "kept_by_people", said)
-    return _kept(name, str(conflict.theirs))
+    return _kept_problem(name, str(conflict.theirs))

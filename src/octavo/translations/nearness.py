@@ -9,14 +9,14 @@ import re
 import zlib
 from difflib import SequenceMatcher
 
-from .segments import readable
+from .segments import abbreviate_tags
 
 SIGNS = 6
 _WORD = re.compile(r"\w+")
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(readable(text).lower())
+    return _WORD.findall(abbreviate_tags(text).lower())
 
 
 def signs(text: str) -> list[int]:
@@ -30,7 +30,7 @@ def signs(text: str) -> list[int]:
     ]
 
 
-def nearness(text: str, other: str) -> float:
+def similarity(text: str, other: str) -> float:
     """Return 1 for the same words in the same order, 0 for none in common.
 
     >>> nearness("Export a page", "Export <1>a page</1> now")

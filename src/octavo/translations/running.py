@@ -30,10 +30,10 @@ from ..kit.jobs import LeaseLost, finish, job
 from ..kit.outbox import emit
 from ..models import find_model
 from . import store
-from .learning import learn
+from .learning import learn_edits
 from .managing import JOB
-from .merging import SHOWN, Merging, RunResult, merge_made
-from .segments import edited, segments
+from .merging import SHOWN, Merging, RunResult, merge_result
+from .segments import mark_edited, segments
 from .store import TranslatedPart, TranslationPartRow, TranslationRow
 from .translating import TextToTranslate, Translator
 
@@ -90,7 +90,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         known = store.list_parts(tx, row.id)
         glossary = store.read_glossary(tx, row.organization_id, row.source_language, row.language)
         model = find_model(context, tx, row.organization_id, row.run_by)
-    learn(context, row, known)
+    learn_edits(context, row, known)
     made = _translate(context, row, run, source, known, Translator(context, row, glossary, model))
     made.gone = [part_id for part_id in known if part_id not in source.pages and part_id not in source.items]
     untranslated = _count_missing(known, made)
@@ -122,7 +122,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
 
     def make(tx: Transaction, state: State, _: State | None) -> Edited:
         nonlocal merging
-        merging = merge_made(tx, row, state, known, made)
+        merging = merge_result(tx, row, state, known, made)
         return Edited(merging.changes, merging.bodies, merging.keys, [], [])
 
     result = edit_live(context, space, make, end)
@@ -147,7 +147,7 @@ def _read_source(tx: Transaction, space_id: str) -> _Source:
     return _Source(pages, items)
 
 
-def _seen(part: Page | Item, manner: str) -> str:
+def _hash_part(part: Page | Item, manner: str) -> str:
     """Return a hash of everything in a page or item except times, and of the style instructions to models."""
     plain = (
         replace(part, created_at=0, updated_at=0) if isinstance(part, Page) else replace(part, created_at=0)
@@ -179,7 +179,7 @@ def _translate(
         part
         for part in parts
         if (before := known.get(part.id)) is None
-        or before.seen != _seen(part, manner)
+        or before.seen != _hash_part(part, manner)
         or before.missing
         or before.written.outdated
     ]
@@ -211,10 +211,10 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
     lines = _lines_of(part)
     document = _body_of(part, text)
     found, reasons = translator.translate(
-        [*_wanted(document), *(TextToTranslate(line, _is_line) for line in lines.values())]
+        [*_list_texts(document), *(TextToTranslate(line, _is_line) for line in lines.values())]
     )
     if text is not None:
-        translated = _written(text, part, found, lines)
+        translated = _write_part(text, part, found, lines)
         digest = body_hash(translated)
         if translated != text:
             made.bodies.append(translated)
@@ -233,7 +233,7 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
         item = made.items[part.id] = replace(part, content=digest) if digest is not None else part
         written = TranslatedPart(item=replace(item, content=None) if digest is not None else item)
     made.parts[part.id] = TranslationPartRow(
-        part.id, _seen(part, translator.manner), body, digest, missing, written
+        part.id, _hash_part(part, translator.manner), body, digest, missing, written
     )
 
 
@@ -263,13 +263,13 @@ def _body_of(part: Page | Item, text: str | None) -> Document:
     return read(split_page(text)[2] if isinstance(part, Page) else text)
 
 
-def _wanted(document: Document) -> list[TextToTranslate]:
+def _list_texts(document: Document) -> list[TextToTranslate]:
     """Return the texts of a document, each with a check whether a translation fits. Checking changes the document,
     so parse it again before writing."""
     return [TextToTranslate(segment.text, segment.put) for segment in segments(document)]
 
 
-def _written(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
+def _write_part(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
     """Return the translated source of a part: everything outside its texts stays byte for byte."""
     changed = False
     document = _body_of(part, text)
@@ -281,7 +281,7 @@ def _written(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapp
     if isinstance(part, Page):
         front, heading, rest = split_page(text)
         if changed:
-            edited(document)
+            mark_edited(document)
             rest = write(document)
         head = {
             name: found[line]
@@ -291,6 +291,6 @@ def _written(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapp
         body = front + heading + rest
         return with_head(body, head) if head else body
     if changed:
-        edited(document)
+        mark_edited(document)
         body = write(document)
     return body

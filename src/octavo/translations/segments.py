@@ -37,10 +37,10 @@ class Segment(Struct):
 
     def put(self, translated: str) -> bool:
         """Insert a translation. Returns False without any change if its tags or placeholders differ."""
-        return _fixed(translated) == _fixed(self.text) and self.replace(translated)
+        return _find_fixed(translated) == _find_fixed(self.text) and self.replace(translated)
 
 
-def _fixed(text: str) -> list[str]:
+def _find_fixed(text: str) -> list[str]:
     """Return machine-readable parts of a text: placeholders, URLs. In any order."""
     return sorted(_PLACEHOLDER.findall(text))
 
@@ -59,7 +59,7 @@ def segments(document: Document) -> list[Segment]:
         if any(isinstance(node, (Text, Inline)) for node in block.nodes):
             is_heading = block.type.startswith("heading-")
             found.append(_of_nodes(block, anchors.get(id(block)) if is_heading else None))
-    return [segment for segment in found if _LETTER.search(unprotected(segment.text))]
+    return [segment for segment in found if _LETTER.search(strip_tags(segment.text))]
 
 
 def _blocks(document: Document) -> Iterator[Block]:
@@ -74,7 +74,7 @@ def _blocks(document: Document) -> Iterator[Block]:
         waiting.extend(child for child in reversed(below) if not isinstance(child, Text))
 
 
-def edited(document: Document) -> None:
+def mark_edited(document: Document) -> None:
     """Mark every block to be written again, because some of its texts changed."""
     for block in document.nodes:
         block.source = None
@@ -156,7 +156,7 @@ def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
             if match[3] or stack[-1][0] != number:
                 return None
             _, inside = stack.pop()
-            stack[-1][1].append(_around(parts[number - 1], inside))
+            stack[-1][1].append(_wrap_nodes(parts[number - 1], inside))
             if stack[-1][1][-1] is None:
                 return None
             continue
@@ -173,7 +173,7 @@ def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
     _add_text(stack[0][1], translated[at:])
     if len(stack) != 1 or len(seen) != len(parts):
         return None
-    return _merged(stack[0][1])
+    return _merge_texts(stack[0][1])
 
 
 def _has_text(part: Any) -> bool:
@@ -183,10 +183,10 @@ def _has_text(part: Any) -> bool:
     return isinstance(part, Inline) and part.type in ("link", "annotation") and bool(part.nodes)
 
 
-def _around(part: Any, inside: Nodes) -> Any:
+def _wrap_nodes(part: Any, inside: Nodes) -> Any:
     """Return a part with other nodes inside; None if it can't contain them."""
     if isinstance(part, Inline):
-        return Inline(part.type, part.data, _merged(inside), part.fragments, part.key)
+        return Inline(part.type, part.data, _merge_texts(inside), part.fragments, part.key)
     if any(not isinstance(node, Text) or len(node.leaves) > 1 or node.leaves[0].marks for node in inside):
         return None
     said = "".join(leaf.text for node in inside for leaf in node.leaves)
@@ -198,7 +198,7 @@ def _add_text(nodes: Nodes, text: str) -> None:
         nodes.append(Text([Leaf(_unescape(text))]))
 
 
-def _merged(nodes: Nodes) -> Nodes:
+def _merge_texts(nodes: Nodes) -> Nodes:
     """Merge adjacent text nodes, as a reader creates them."""
     found: Nodes = []
     for node in nodes:
@@ -223,7 +223,7 @@ def _unescape(text: str) -> str:
     return _ESCAPED.sub(lambda match: _SIGNS[match[1]], text)
 
 
-def unprotected(text: str) -> str:
+def strip_tags(text: str) -> str:
     """Return the words of a text, without tags and machine-readable parts.
 
     >>> unprotected("Now <1>open</1> https://example.com/login {name}")
@@ -231,7 +231,7 @@ def unprotected(text: str) -> str:
     return _unescape(_PLACEHOLDER.sub("", _TAG.sub("", text)))
 
 
-def readable(text: str) -> str:
+def abbreviate_tags(text: str) -> str:
     """Return a text for people, with ``…`` in place of untranslatable parts.
 
     >>> readable("Run <1/> in <2>the &lt;root&gt;</2>.")
@@ -241,14 +241,14 @@ def readable(text: str) -> str:
 
 def skeleton(document: Document) -> Any:
     """Return everything in a document except its texts, which a translation must not change, for comparisons."""
-    return [_bones(block) for block in document.nodes]
+    return [_reduce_node(block) for block in document.nodes]
 
 
-def _bones(node: Any) -> Any:
+def _reduce_node(node: Any) -> Any:
     if isinstance(node, Text):
         return None
     if isinstance(node, Fragment):
-        return (node.fragment, node.type, [_bones(child) for child in node.nodes])
+        return (node.fragment, node.type, [_reduce_node(child) for child in node.nodes])
     data = dict(node.data)
     if isinstance(node, Block):
         if node.type in _FIELDS:
@@ -261,10 +261,15 @@ def _bones(node: Any) -> Any:
                 for name, column in data.get("definition", {}).items()
             }
     inside = node.nodes if node.type not in _CLOSED else []
-    below = [_bones(child) for child in inside]
+    below = [_reduce_node(child) for child in inside]
     # Words can be in another order, and with them the nodes between them.
     kept = sorted((bone for bone in below if bone is not None), key=repr) if _is_text(node) else below
-    return (node.type, sorted(data.items(), key=repr), kept, [_bones(child) for child in node.fragments])
+    return (
+        node.type,
+        sorted(data.items(), key=repr),
+        kept,
+        [_reduce_node(child) for child in node.fragments],
+    )
 
 
 def _is_text(node: Any) -> bool:

@@ -382,7 +382,7 @@ def fingerprint(text: str) -> str:
 _MEMORY = "m.source, m.target, m.origin, m.manner, m.updated_at"
 
 
-def recall(
+def find_memory(
     tx: Transaction, organization_id: str, source_language: str, language: str, texts: Iterable[str]
 ) -> dict[str, MemoryRow]:
     """Return the entries of the memory for these texts."""
@@ -397,7 +397,7 @@ def recall(
     return {row[0]: MemoryRow(*row) for row in rows}
 
 
-def list_alike(
+def list_similar(
     tx: Transaction,
     org: OrgAccess,
     source_language: str,
@@ -426,7 +426,7 @@ def list_alike(
     return [MemoryRow(*row) for row in rows]
 
 
-def remember(
+def store_memory(
     tx: Transaction, row: TranslationRow, texts: Mapping[str, str], origin: str, manners: Mapping[str, str]
 ) -> None:
     """Store translations by their text. Only people can replace human translations. ``manners``: for texts that

@@ -41,7 +41,7 @@ declare(
 )
 
 
-def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
+def _refuse_move(tx: Transaction, space_id: str, organization_id: str) -> None:
     """Raise PreconditionFailed for a space with translations, which would be left behind and end silently."""
     languages = list_languages(tx, space_id)
     if languages:
@@ -52,5 +52,5 @@ def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
     remove_of_space(tx, space_id)
 
 
-on_transfer(_leave)
+on_transfer(_refuse_move)
 on_purge(remove_of_space)

@@ -19,7 +19,7 @@ from ..kit.context import Context
 from ..models import Model, ModelMessage, as_data
 from . import store
 from .languages import LANGUAGES, seems_other
-from .segments import unprotected
+from .segments import strip_tags
 from .store import TranslationRow
 
 _CHARACTERS = 6000
@@ -58,7 +58,7 @@ class Translator(Struct):
         immediately, so that an interrupted run continues where it stopped."""
         row = self.translation
         with self.context.db.read() as tx:
-            known = store.recall(
+            known = store.find_memory(
                 tx, row.organization_id, row.source_language, row.language, [each.text for each in wanted]
             )
         found, rest = dict[str, str](), dict[str, TextToTranslate]()
@@ -81,7 +81,7 @@ class Translator(Struct):
                 if made:
                     manners = {text: self._manner(text) for text in made}
                     with self.context.db.write() as tx:
-                        store.remember(tx, row, made, "machine", manners)
+                        store.store_memory(tx, row, made, "machine", manners)
         for text, each in rest.items():
             # The wrong style is better than the wrong language.
             if text not in found and text in known and each.accepts(known[text].target):
@@ -140,8 +140,8 @@ class Translator(Struct):
             translated = answer.get(name)
             if not isinstance(translated, str) or not translated.strip():
                 reasons[each.text] = _MISSING
-            elif _is_left(each.text, translated) or seems_other(
-                unprotected(translated), self.translation.language
+            elif _is_unchanged(each.text, translated) or seems_other(
+                strip_tags(translated), self.translation.language
             ):
                 reasons[each.text] = _FOREIGN
             elif not each.accepts(translated):
@@ -196,6 +196,6 @@ def _read(said: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _is_left(text: str, translated: str) -> bool:
+def _is_unchanged(text: str, translated: str) -> bool:
     """Return whether a longer text came back unchanged, which is no translation."""
-    return translated.strip() == text.strip() and len(content_words(unprotected(text))) > 5
+    return translated.strip() == text.strip() and len(content_words(strip_tags(text))) > 5

@@ -10,7 +10,7 @@ from ...kit.edge import Answer
 from ...visits import (
     SpaceVisit,
 )
-from ..answers import HTML, Frame, html_answer, same, words_of
+from ..answers import HTML, Frame, html_answer, read_query, revalidated_answer
 from ..asking import (
     ASK_PATH,
     MAX_FORM,
@@ -19,7 +19,7 @@ from ..asking import (
     list_questions,
     make_asker,
     read_question,
-    refuse_foreign,
+    refuse_cross_origin,
     require_asking,
 )
 from ..drawing import (
@@ -30,7 +30,7 @@ from ..drawing import (
 from ..table import Later, View, route
 from ..tracking import (
     location_of,
-    note_question,
+    record_question,
 )
 
 EVENTS = "text/event-stream"
@@ -42,7 +42,7 @@ def read_questions(view: View, visit: SpaceVisit) -> Answer:
     frame = Frame(view, visit)
     require_asking(frame.look)
     asker = make_asker(view.context, frame.look, visit)
-    return same(draw_questions(frame.site(), list_questions(view.tx, asker)), HTML)
+    return revalidated_answer(draw_questions(frame.site(), list_questions(view.tx, asker)), HTML)
 
 
 @route("readAsk", ASK_PATH)
@@ -52,7 +52,7 @@ def read_ask(view: View, visit: SpaceVisit) -> Answer:
     require_asking(frame.look)
     questions = list_questions(view.tx, make_asker(view.context, frame.look, visit))
     site = frame.site()
-    return html_answer(site, draw_ask(site, frame.builder.nav(None), words_of(view), questions=questions))
+    return html_answer(site, draw_ask(site, frame.builder.nav(None), read_query(view), questions=questions))
 
 
 @route("askQuestion", ASK_PATH, method="POST", body=MAX_FORM, rate="questions", pool="questions")
@@ -61,13 +61,13 @@ def ask_question(view: View, visit: SpaceVisit) -> Later:
     frame = Frame(view, visit)
     require_asking(frame.look)
     request, context, look = view.request, view.context, frame.look
-    refuse_foreign(
+    refuse_cross_origin(
         request.header(b"origin"),
         visit.visit.host(request.header(b"host")),
         request.header(b"sec-fetch-site"),
     )
     question = read_question(view.body)
-    note_question(view.events, request, visit.visit, location_of(visit), question.text)
+    record_question(view.events, request, visit.visit, location_of(visit), question.text)
     asker = make_asker(context, look, visit)
     site, nav = frame.site(), frame.builder.nav(None)
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex"}

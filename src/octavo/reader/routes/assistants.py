@@ -25,7 +25,7 @@ from ...kit.mcp import (
 from ...openapi import send
 from ...sites import get_customization
 from ...visits import SendOn, SiteVisit, enter_space
-from ..answers import Frame, decoded_path, is_foreign
+from ..answers import Frame, decoded_path, is_cross_origin
 from ..asking import Question, answer_in_markdown, make_asker
 from ..mcp import (
     ASK,
@@ -38,10 +38,10 @@ from ..mcp import (
     server_of,
     write_sent,
 )
-from ..sites import look_of
+from ..sites import find_look
 from ..table import Later, View, route
 from ..telling import ToolPlace, ToolResult
-from ..tracking import EventNote, note_again, note_event
+from ..tracking import EventNote, record_cached_events, record_event
 
 
 @route("postMessage", MCP_PATHS[0], method="POST", body=MAX_MESSAGE, kept=True)
@@ -50,13 +50,13 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     look = get_customization(view.tx, visit.site.id)
     if not look.page_actions.mcp:
         raise NotFound("There is nothing at this URL.")
-    if is_foreign(view, visit):
+    if is_cross_origin(view, visit):
         raise Forbidden("Messages must be sent as application/json, and not from pages of other sites.")
     headers = Headers.of(view.request)
     call = read_call(view.body, headers)
     if call is not None and call.asked.tool in KEPT:
         return _read(view, visit, call, headers)
-    note = partial(note_event, view.events, view.request, visit)
+    note = partial(record_event, view.events, view.request, visit)
     reading = _reading(view, visit, note)._replace(takes_feedback=look.feedback.enabled)
     asks = _asks(view, visit)
     calls = look.agent_calls.enabled
@@ -118,7 +118,7 @@ def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
     place = ToolPlace(visit.site.id if visit.own_host else "", decoded_path(view.request))
     told = view.tellings.get(view.tx, place, view.request, call, visit.admission, make)
     if not visit.admission.preview:
-        note_again(view.events, view.request, told.made_of, told.notes)
+        record_cached_events(view.events, view.request, told.made_of, told.notes)
     return told.result if isinstance(told.result, Answer) else answer_call(call, told.result)
 
 
@@ -128,7 +128,7 @@ def _asks(view: View, visit: SiteVisit) -> Callable[[Question], str] | None:
         space = enter_space(view.tx, msgspec.structs.replace(visit, rest=""))
     except SendOn:
         return None
-    look = look_of(view.tx, space) if space is not None else None
+    look = find_look(view.tx, space) if space is not None else None
     if space is None or look is None or not look.asks:
         return None
     asker = make_asker(view.context, look, space)

@@ -11,7 +11,7 @@ from ...kit.edge import Answer
 from ...visits import (
     SpaceVisit,
 )
-from ..answers import HTML, Frame, is_foreign
+from ..answers import HTML, Frame, is_cross_origin
 from ..blocks import PreparedBlock, answer_block, answer_press, prepare_block
 from ..drawing import (
     content_security_policy,
@@ -52,7 +52,7 @@ def read_block(view: View, visit: SpaceVisit) -> Later:
 @route("pressBlock", "~block", method="POST", body=MAX_PRESS, rate="tries", pool="scripts")
 def press_block(view: View, visit: SpaceVisit) -> Later:
     """Return what a block shows after a visitor pressed something on it."""
-    if is_foreign(view, visit.visit):
+    if is_cross_origin(view, visit.visit):
         raise Forbidden("You can use a block only from the page that shows it.")
     prepared = _block(view, visit)
 

@@ -11,17 +11,17 @@ from ...visits import (
     SiteVisit,
     visit_space,
 )
-from ..answers import redirect, same, with_query
+from ..answers import redirect, revalidated_answer, with_query
 from ..drawing import (
     embed_script,
 )
-from ..sites import look_of
+from ..sites import find_look
 from ..table import View, route
 from ..views import Labels
 
 
 @route("leadToEmbedded", "~gitbook/embed")
-def lead_to_embedded(view: View, visit: SiteVisit) -> Answer:
+def redirect_to_embedded(view: View, visit: SiteVisit) -> Answer:
     """Redirect the start URL of frames used by the public embed package."""
     if not view.context.settings.embed_origins or visit.site.visibility == "visitor-auth":
         raise NotFound("This site can't be embedded.")
@@ -35,8 +35,8 @@ def read_embed_script(view: View, visit: SiteVisit) -> Answer:
     if not view.context.settings.embed_origins or visit.site.visibility == "visitor-auth":
         raise NotFound("This site can't be embedded.")
     shown = next(iter(visit.outline.site_spaces()), None)
-    look = look_of(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
+    look = find_look(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
     script = embed_script(look.labels if look is not None else Labels())
-    answer = same(script.content, script.media_type)
+    answer = revalidated_answer(script.content, script.media_type)
     headers = {**answer.headers, "cross-origin-resource-policy": "cross-origin"}
     return msgspec.structs.replace(answer, headers=headers)

@@ -13,7 +13,7 @@ from ...kit.db import Transaction
 from ...kit.edge import Answer
 from ...sites import get_customization
 from ...visits import SendOn, SiteVisit, SpaceVisit, enter_space
-from ..answers import MARKDOWN, REVALIDATE, TEXT, Frame, feed_answer, same, with_headers
+from ..answers import MARKDOWN, REVALIDATE, TEXT, Frame, feed_answer, revalidated_answer, with_headers
 from ..mcp import MCP_PATHS
 from ..pages import PageBuilder
 from ..programs import (
@@ -35,7 +35,7 @@ from .pages import read_page
 
 @route("readRobots", "robots.txt", kept=True)
 def read_robots(view: View, visit: SiteVisit) -> Answer:
-    return same(robots_text(visit), TEXT)
+    return revalidated_answer(robots_text(visit), TEXT)
 
 
 @route("readSitemap", "sitemap.xml", kept=True)
@@ -43,7 +43,7 @@ def read_robots(view: View, visit: SiteVisit) -> Answer:
 def read_sitemap(view: View, visit: SiteVisit) -> Answer:
     if not visit.indexed:
         raise NotFound("There is nothing at this URL.")
-    return same(sitemap_xml(view.tx, visit), "application/xml")
+    return revalidated_answer(sitemap_xml(view.tx, visit), "application/xml")
 
 
 @route("readSiteFeed", FEED_PATH, kept=True)
@@ -55,7 +55,7 @@ def read_site_feed(view: View, visit: SiteVisit) -> Answer:
     return feed_answer(site_feed_xml(visit, listed_pages(view.tx, visit)), "application/atom+xml")
 
 
-def _counted(visit: SiteVisit, answer: Answer) -> Answer:
+def _count_view(visit: SiteVisit, answer: Answer) -> Answer:
     """Return an answer that is counted as a view by an agent."""
     if not visit.admission.preview:
         visit.made_of.location = location_at(visit, quote(visit.rest), "markdown")
@@ -64,7 +64,7 @@ def _counted(visit: SiteVisit, answer: Answer) -> Answer:
 
 @route("readIndex", "llms.txt", kept=True)
 def read_index(view: View, visit: SiteVisit) -> Answer:
-    return _counted(visit, same(llms_text(view.tx, visit, _mcp_address(view, visit)), TEXT))
+    return _count_view(visit, revalidated_answer(llms_text(view.tx, visit, _mcp_address(view, visit)), TEXT))
 
 
 def _mcp_address(view: View, visit: SiteVisit) -> str | None:
@@ -77,7 +77,7 @@ def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
     part = llms_part(view.tx, visit, name)
     if part is None:
         raise NotFound("This part of llms.txt doesn't exist.")
-    return _counted(visit, same(part, TEXT))
+    return _count_view(visit, revalidated_answer(part, TEXT))
 
 
 def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
@@ -93,13 +93,15 @@ def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
 
 @route("readTree", SITEMAP, kept=True)
 def read_tree(view: View, visit: SiteVisit) -> Answer | Later:
-    return _page_at(view, visit) or _counted(visit, same(sitemap_markdown(view.tx, visit), MARKDOWN))
+    return _page_at(view, visit) or _count_view(
+        visit, revalidated_answer(sitemap_markdown(view.tx, visit), MARKDOWN)
+    )
 
 
 @route("readSkill", SKILL, kept=True)
 def read_skill(view: View, visit: SiteVisit) -> Answer | Later:
-    return _page_at(view, visit) or _counted(
-        visit, same(skill_text(view.tx, visit, _mcp_address(view, visit)), MARKDOWN)
+    return _page_at(view, visit) or _count_view(
+        visit, revalidated_answer(skill_text(view.tx, visit, _mcp_address(view, visit)), MARKDOWN)
     )
 
 
@@ -109,7 +111,7 @@ def read_well_known(view: View, visit: SiteVisit, path: str) -> Answer:
     if found is None:
         raise NotFound("There is nothing at this URL.")
     body, media_type = found
-    return with_headers(same(body, media_type), {"access-control-allow-origin": "*"})
+    return with_headers(revalidated_answer(body, media_type), {"access-control-allow-origin": "*"})
 
 
 @route("readWhole", "llms-full.txt")
@@ -127,4 +129,4 @@ def read_whole(view: View, visit: SiteVisit) -> Answer:
     headers = {"cache-control": REVALIDATE, "vary": "Accept-Encoding"}
     if packs:
         headers["content-encoding"] = "gzip"
-    return _counted(visit, Answer(200, content_type=TEXT, headers=headers, stream=pieces))
+    return _count_view(visit, Answer(200, content_type=TEXT, headers=headers, stream=pieces))

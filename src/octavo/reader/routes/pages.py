@@ -24,16 +24,16 @@ from ..answers import (
     link_header,
     not_found,
     redirect,
-    same,
+    revalidated_answer,
     with_headers,
     with_query,
 )
 from ..asking import (
     answer_in_markdown,
-    asks,
+    has_question,
     make_asker,
-    read_asked,
-    refuse_foreign,
+    read_agent_question,
+    refuse_cross_origin,
     require_asking,
 )
 from ..cards import HEIGHT, WIDTH, card_of
@@ -47,7 +47,7 @@ from ..mcp import MCP_PATHS
 from ..table import Later, View, route
 from ..tracking import (
     location_of,
-    note_question,
+    record_question,
 )
 from ..views import Image, LinkView, SitePageView, SiteView, VariantView
 
@@ -89,14 +89,16 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
         return redirect(with_query(view, f"{visit.base}{quote(wanted)}"))
     canonical = visit.visit.public(f"{visit.base}{quote(tree.url_path(shown))}")
     if by_address or prefers_markdown(view.request.header(b"accept")):
-        if asks(view.request.query_string):
+        if has_question(view.request.query_string):
             return _answer_question(view, visit, frame.look, shown)
         written = builder.markdown(shown)
         visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
         if not visit.visit.admission.preview:
             visit.visit.made_of.location = location_of(visit, shown, "markdown")
         links = link_header(visit.visit, f'<{canonical}>; rel="canonical"')
-        return with_headers(same(written, MARKDOWN), {"link": links, **({} if by_address else VARIES)})
+        return with_headers(
+            revalidated_answer(written, MARKDOWN), {"link": links, **({} if by_address else VARIES)}
+        )
     site = frame.site(shown)
     drawn = _with_addresses(builder.page(shown), site, frame.look, visit, canonical)
     if site.social_image is None and not visit.visit.admission.personal:
@@ -116,14 +118,14 @@ def _answer_question(view: View, visit: SpaceVisit, look: SiteLook, page: Page) 
     """Answer the question that an agent appended to the Markdown URL of a page."""
     require_asking(look)
     request, context = view.request, view.context
-    refuse_foreign(
+    refuse_cross_origin(
         request.header(b"origin"),
         visit.visit.host(request.header(b"host")),
         request.header(b"sec-fetch-site"),
     )
-    question = read_asked(request.query_string)
+    question = read_agent_question(request.query_string)
     location = location_of(visit, page, "markdown")
-    note_question(view.events, request, visit.visit, location, question.text)
+    record_question(view.events, request, visit.visit, location, question.text)
     asker = make_asker(context, look, visit)
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex", **VARIES}
 

@@ -13,7 +13,7 @@ from ...insights import PagePostFeedback, PageRating, Rating, collect
 from ...kit.edge import Answer
 from ...visits import SpaceVisit
 from ..pages import FEEDBACK_PATH
-from ..sites import look_of
+from ..sites import find_look
 from ..table import Later, View, route
 from ..tracking import location_of, session_of
 
@@ -29,7 +29,7 @@ def rate_page(view: View, visit: SpaceVisit) -> Later:
         raise BadRequest("body: expected a form") from None
     rating, page_id = fields.get("rating", [""])[0], fields.get("page", [""])[0]
     page = visit.view.tree.page(page_id)
-    if page is None or not look_of(view.tx, visit).customization.feedback.enabled:
+    if page is None or not find_look(view.tx, visit).customization.feedback.enabled:
         raise NotFound("There is no page to rate at this URL.")
     if rating not in _RATINGS:
         raise BadRequest(f"rating: must be one of {', '.join(_RATINGS)}")

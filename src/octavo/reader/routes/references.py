@@ -9,10 +9,10 @@ import msgspec
 from ...content import asker_at
 from ...errors import NotFound
 from ...kit.edge import Answer, etag_of
-from ...openapi import export, find_reference, may_export
+from ...openapi import can_export, export, find_reference
 from ...visits import SpaceVisit
-from ..answers import same
-from ..operations import access_of, models_of, operations_of
+from ..answers import revalidated_answer
+from ..operations import find_access_form, list_shown_models, list_shown_operations
 from ..table import Later, View, route
 from .trying import SIGNED_IN
 
@@ -20,17 +20,17 @@ from .trying import SIGNED_IN
 @route("readOperations", "~operations.json")
 def read_operations(view: View, visit: SpaceVisit) -> Answer:
     """Return the operations that pages of a space show, for the filter above the navigation."""
-    return same(msgspec.json.encode(operations_of(visit)), "application/json")
+    return revalidated_answer(msgspec.json.encode(list_shown_operations(visit)), "application/json")
 
 
 @route("readModels", "~models.json")
 def read_models(view: View, visit: SpaceVisit) -> Answer:
     """Return the models that a page lists, for the filter above them. Raises NotFound."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
-    listed = models_of(view.tx, visit, page_id)
+    listed = list_shown_models(view.tx, visit, page_id)
     if listed is None:
         raise NotFound("This page doesn't list models.")
-    return same(msgspec.json.encode(listed), "application/json")
+    return revalidated_answer(msgspec.json.encode(listed), "application/json")
 
 
 @route("readAccess", "~access.json")
@@ -38,11 +38,11 @@ def read_access(view: View, visit: SpaceVisit) -> Answer:
     """Return the fields that an authentication page asks for. Raises NotFound."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
     page = visit.view.tree.page(page_id)
-    form = access_of(view.tx, visit, page) if page is not None else None
+    form = find_access_form(view.tx, visit, page) if page is not None else None
     if form is None:
         raise NotFound("This page doesn't ask for credentials.")
     form.signed_in = f"{visit.visit.base}{SIGNED_IN}"
-    return same(msgspec.json.encode(form), "application/json")
+    return revalidated_answer(msgspec.json.encode(form), "application/json")
 
 
 @route("readSpecification", "~specification", pool="calls")
@@ -52,7 +52,7 @@ def read_specification(view: View, visit: SpaceVisit) -> Later:
     page_id, form = (query.get(name, [""])[0] for name in ("page", "as"))
     page = visit.view.tree.page(page_id)
     asker = asker_at(view.tx, visit.view.state.space_id, None)
-    found = find_reference(view.tx, asker, page) if page is not None and may_export(page) else None
+    found = find_reference(view.tx, asker, page) if page is not None and can_export(page) else None
     if found is None:
         raise NotFound("This page doesn't offer its specification for download.")
     description, _ = found

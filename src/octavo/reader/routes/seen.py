@@ -11,21 +11,21 @@ from ...visits import (
     SpaceVisit,
     visit_space,
 )
-from ..answers import is_foreign
+from ..answers import is_cross_origin
 from ..table import View, route
 from ..tracking import (
     MAX_SEEN,
     SEEN_PATH,
     location_of,
-    note_seen,
     read_seen,
+    record_seen,
 )
 
 
 @route("noteSeen", SEEN_PATH, method="POST", body=MAX_SEEN)
-def take_seen(view: View, visit: SpaceVisit) -> Answer:
+def record_report(view: View, visit: SpaceVisit) -> Answer:
     """Record what the script of a page reports about its visitor."""
-    if is_foreign(view, visit.visit):
+    if is_cross_origin(view, visit.visit):
         raise Forbidden("Only pages of this site can report events.")
     seen = read_seen(view.body)
     query = parse_qs(view.request.query_string.decode("latin-1"))
@@ -42,5 +42,5 @@ def take_seen(view: View, visit: SpaceVisit) -> Answer:
             raise NotFound("There is no page at this path.")
         return there, found
 
-    note_seen(view.events, view.request, visit, location, seen, find_page)
+    record_seen(view.events, view.request, visit, location, seen, find_page)
     return Answer(204, headers={"cache-control": "no-store"})

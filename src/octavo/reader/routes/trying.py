@@ -11,16 +11,24 @@ from ...errors import BadRequest, Forbidden, NotFound
 from ...insights import ApiClientRequest, ApiOperation, collect
 from ...kit.edge import Answer
 from ...kit.fetch import Fetcher
-from ...openapi import MAX_SENT, ApiDescription, DescribedOperation, FilledForm, make_form, prepare, send
+from ...openapi import (
+    MAX_SENT,
+    ApiDescription,
+    DescribedOperation,
+    FilledForm,
+    make_form,
+    prepare_request,
+    send,
+)
 from ...visits import (
     SiteVisit,
     SpaceVisit,
     visit_space,
 )
-from ..answers import HTML, Frame, is_foreign, same
+from ..answers import HTML, Frame, is_cross_origin, revalidated_answer
 from ..drawing import draw_signed_in
 from ..locales import direction
-from ..sites import ASSETS_PATH, look_of
+from ..sites import ASSETS_PATH, find_look
 from ..table import Later, View, route
 from ..tracking import (
     location_of,
@@ -50,7 +58,7 @@ def read_try_form(view: View, visit: SpaceVisit) -> Answer:
     _, description, operation = _tried(view, visit)
     form = make_form(description, operation)
     form.signed_in = f"{visit.visit.base}{SIGNED_IN}"
-    return same(msgspec.json.encode(form), "application/json")
+    return revalidated_answer(msgspec.json.encode(form), "application/json")
 
 
 @route("readSignedIn", SIGNED_IN)
@@ -58,7 +66,7 @@ def read_signed_in(view: View, visit: SiteVisit) -> Answer:
     """Return the page that OAuth providers redirect a reader to. Its script passes the response to the page that
     requested it; that page's script gets the token in the browser."""
     shown = next(iter(visit.outline.site_spaces()), None)
-    look = look_of(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
+    look = find_look(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
     locale, labels = (look.locale, look.labels) if look is not None else ("en", Labels())
     headers = {
         "cache-control": "no-store",
@@ -71,7 +79,7 @@ def read_signed_in(view: View, visit: SiteVisit) -> Answer:
 
 @route("tryOperation", "~try", method="POST", body=_MAX_POST, rate="tries", pool="calls")
 def try_operation(view: View, visit: SpaceVisit) -> Later:
-    if is_foreign(view, visit.visit):
+    if is_cross_origin(view, visit.visit):
         # Other sites could make visitors send what they never filled in.
         raise Forbidden("You can try an operation only from the page that shows it.")
     try:
@@ -79,7 +87,7 @@ def try_operation(view: View, visit: SpaceVisit) -> Later:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"body: {error}") from None
     page, description, operation = _tried(view, visit)
-    prepared = prepare(description, operation, wanted)
+    prepared = prepare_request(description, operation, wanted)
     fetcher = Fetcher(view.context.settings.allow_private_fetch)
     location = location_of(visit, page)
     tried = ApiClientRequest(
