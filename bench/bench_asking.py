@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from figures import figure
 
-from octavo.assistants.ask.material import OfMembers
+from octavo.assistants.ask.material import MemberMaterial
 from octavo.assistants.ask.retrieving import retrieve
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.store import list_pages, main_state
@@ -133,7 +133,7 @@ def main() -> None:
         right: Counter[str] = Counter()
         of: Counter[str] = Counter()
         misses = []
-        material = OfMembers(context, spaces)
+        material = MemberMaterial(context, spaces)
         begun = time.process_time()
         with context.db.read() as tx:
             for question in asked:

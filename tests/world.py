@@ -35,7 +35,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from light_client import LightClient
 from octavo.app import api_app
-from octavo.assistants.conversations.jobs import analyse_conversations
+from octavo.assistants.conversations.jobs import analyze_conversations
 from octavo.assistants.translations.store import insert_translation
 from octavo.content.revisions.store import main_state
 from octavo.interchange.transfer.importing import import_files
@@ -581,7 +581,7 @@ def _furnish_conversations(world: World, place: Place) -> None:
         for number, body in enumerate(asked)
     ]
     world.post(place.admin, place.path("/orgs/{organizationId}/conversations"), inputs)
-    analyse_conversations(world.context, ids["organizationId"])
+    analyze_conversations(world.context, ids["organizationId"])
     with world.context.db.write() as tx:
         # The job that just was done.
         tx.run("DELETE FROM jobs WHERE kind = 'analyseConversations'")

@@ -758,7 +758,7 @@ def _compare_descriptions(options: argparse.Namespace) -> int:
 
     from octavo.sites.openapi.comparing import compare
     from octavo.sites.openapi.compiling import compile_description
-    from octavo.sites.openapi.description import Description
+    from octavo.sites.openapi.description import ApiDescription
 
     found = []
     for path in (options.old, options.new):
@@ -774,7 +774,7 @@ def _compare_descriptions(options: argparse.Namespace) -> int:
             print(f"octavo: {where}: {error.pointer}: {error.message}", file=sys.stderr)
         if compiled.errors:
             return WRONG_USAGE
-        found.append(Description(msgspec.json.decode(compiled.document)))
+        found.append(ApiDescription(msgspec.json.decode(compiled.document)))
     changes = compare(*found)
     if options.json:
         print(msgspec.json.encode(changes).decode())

@@ -636,7 +636,7 @@ def test_arguments_are_bounded_and_named(world, connecting, monkeypatch):
     monkeypatch.setattr(tools, "MAX_DRAFTS", 50)
     monkeypatch.setattr(tools, "MAX_WAITING", 1)
     wrong, text = agent.use("create_change_request", space=space, subject="Two")
-    assert wrong and text.startswith("429: 1 change requests of yours wait")
+    assert wrong and text.startswith("429: 1 of your change requests are still open")
     (waiting,) = agent.do("list_change_requests", space=space, status="draft")["items"][:1]
     agent.do("describe_change_request", space=space, change_request=waiting["id"], status="archived")
     agent.do("create_change_request", space=space, subject="Two")

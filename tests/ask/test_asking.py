@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from model_server import ModelServer, world_with_model
-from octavo.assistants.ask.answering import harmless
+from octavo.assistants.ask.answering import sanitize_document
 from octavo.assistants.ask.retrieving import excerpt
 from octavo.assistants.models import provider
 from octavo.core.document.json import from_json, to_json
@@ -61,7 +61,7 @@ def edit(world: World, markdown: str) -> None:
 def test_without_a_model_the_best_passages_are_quoted(world: World) -> None:
     found = ask(world, details=True)
     said = found["answer"]["markdown"]
-    assert said.startswith("No language model is set here")
+    assert said.startswith("No language model is configured")
     assert world.home["pageId"] in pages_of(found)
     assert found["sources"][0]["space"] == world.home["spaceId"] and found["sources"][0]["reason"]
     assert f"/s/{world.home['spaceId']}/{world.home['pagePath']}" in said and "\n> " in said
@@ -147,7 +147,7 @@ def test_when_the_model_fails_the_passages_are_quoted(
     with world_with_model(world, server):
         found = ask(world)
         assert stream(world)[-1] == found
-    assert found["answer"]["markdown"].startswith("The language model did not answer")
+    assert found["answer"]["markdown"].startswith("The language model did not respond")
     assert world.home["pageId"] in pages_of(found)
 
 
@@ -157,7 +157,7 @@ def test_a_model_that_hangs_is_left_and_the_passages_are_quoted(
     server.hang = 20
     with world_with_model(sqlite_world, server, llm_seconds=1):
         found = ask(sqlite_world)
-    assert found["answer"]["markdown"].startswith("The language model did not answer")
+    assert found["answer"]["markdown"].startswith("The language model did not respond")
     assert sqlite_world.home["pageId"] in pages_of(found) and len(server.requests) <= provider.ATTEMPTS
 
 
@@ -211,7 +211,9 @@ fetch("[1]")
 
 
 def test_what_a_model_says_leads_nowhere_but_to_the_passages() -> None:
-    made = harmless(read(SAID), {"1": ("[1]", "https://docs.test/a"), "2": ("[2]", "https://docs.test/b")})
+    made = sanitize_document(
+        read(SAID), {"1": ("[1]", "https://docs.test/a"), "2": ("[2]", "https://docs.test/b")}
+    )
     for document in (made, read(write(made))):
         text = json.dumps(to_json(document))
         nodes = json.dumps([node for node in _nodes(to_json(document)) if node.get("type")])

@@ -201,7 +201,7 @@ POOLS = {
     "images are being made", "scripts of integrations are at work", "short jobs run", "long jobs run",
     "jobs wait for other servers", "event streams are open", "requests are being answered", "changes are being made",
     "uploads are being stored", "pages are being made", "changes are being written",
-    "documents of programs are being fetched",
+    "documents of apps are being fetched",
 }  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def test_what_is_wrong_says_where_and_the_good_version_stays(world: World) -> No
     assert spec["lastVersion"] == good
     assert spec["lastProcessedErrors"] == [
         {
-            "message": "`#/components/schemas/B`: there is nothing at this place.",
+            "message": "`#/components/schemas/B`: nothing exists at this location.",
             "code": "INVALID_REFERENCE",
             "pointer": "#/components/schemas/A/$ref",
             "line": 6,

@@ -20,7 +20,7 @@ from octavo.kit.work.worker import Worker
 from octavo.organization.spaces import garbage
 from octavo.organization.spaces.garbage import release
 from octavo.sites.printing import print_job, store
-from octavo.sites.printing.order import Contained, Order, Result
+from octavo.sites.printing.order import ContainedFailure, PrintOrder, PrintResult
 from set_clock import SetClock
 from world import World
 
@@ -173,9 +173,9 @@ def test_prints_are_made_anew_when_an_api_specification_changes(world: World) ->
 def test_failures_in_blocks_of_a_print_are_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, str, int]] = []
 
-    def compile_badly(order: Order, folder: Path) -> Result:
+    def compile_badly(order: PrintOrder, folder: Path) -> PrintResult:
         result = compile_order(order, folder)
-        return replace(result, contained=[Contained("typst", "KeyError('colour')", 2)])
+        return replace(result, contained=[ContainedFailure("typst", "KeyError('colour')", 2)])
 
     compile_order = print_job.compile_order
     monkeypatch.setattr(print_job, "compile_order", compile_badly)

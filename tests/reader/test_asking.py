@@ -195,7 +195,7 @@ def test_every_language_of_the_interface(sqlite_world: World) -> None:
     asked = Asked(sqlite_world)
     for locale in get_args(get_type_hints(Internationalization)["locale"]):
         asked.customize("assistant", locale)
-        labels = locales.catalogue()[locales.find_locale(locale) or "en"]
+        labels = locales.read_catalog()[locales.find_locale(locale) or "en"]
         shown = asked.ask("Turn sprocket clockwise").text
         assert labels.ask_no_model in shown and labels.ask_questions in shown
         assert labels.ask_about.partition("{title}")[0] in shown and labels.ask_placeholder in shown

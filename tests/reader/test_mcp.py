@@ -165,7 +165,7 @@ def test_pages_are_resources_and_there_are_prompts(site: Site, monkeypatch: pyte
         read = await client.read_resource(f"{site.url}start.md")
         assert "Welcome to granite." in read.contents[0].text  # type: ignore[union-attr]
         long = await client.read_resource(f"{site.url}long.md")
-        assert "read_page gives them with start=50000" in long.contents[0].text  # type: ignore[union-attr]
+        assert "call read_page with start=50000" in long.contents[0].text  # type: ignore[union-attr]
         assert (await client.list_resource_templates()).resource_templates == []
         assert [one.name for one in (await client.list_prompts()).prompts] == ["answer", "call_api"]
         prompt = await client.get_prompt("answer", {"question": "What is granite?"})

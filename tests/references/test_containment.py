@@ -16,9 +16,9 @@ from octavo.core.document import anchors as places
 from octavo.core.document import containing, evaluating, html, json, reader, typst, writer
 from octavo.core.document import text as said
 from octavo.operations.admin.import_export import bring
-from octavo.sites.printing.inputs import gather
+from octavo.sites.printing.inputs import collect_order
 from octavo.sites.printing.store import PrintSubject
-from octavo.sites.printing.typesetting import Setting
+from octavo.sites.printing.typesetting import Typesetter
 from reader.test_sites import Visitor
 
 # The package has a function with this name, too.
@@ -125,7 +125,7 @@ def test_every_output_goes_on_without_the_block(
         assert answer.status_code == 200 and f"{word} after" in answer.text, (form, answer.text)
     with world.context.db.read() as tx:
         state = main_state(tx, space)
-        order = gather(world.context, tx, state, PrintSubject(space, state.revision_id), tmp_path)
-    Setting(order, tmp_path).write()
+        order = collect_order(world.context, tx, state, PrintSubject(space, state.revision_id), tmp_path)
+    Typesetter(order, tmp_path).write()
     assert any(f"{word} after" in file.read_text() for file in tmp_path.glob("p*.typ"))
     assert told

@@ -22,7 +22,7 @@ from conditional_spaces import COMMON, ConditionalSpace, MadePage, words_of
 from octavo.content.references.inclusions import MAX_INCLUDED
 from octavo.content.revisions.store import main_state
 from octavo.operations.admin.import_export import bring
-from octavo.sites.printing.inputs import gather
+from octavo.sites.printing.inputs import collect_order
 from octavo.sites.printing.print_job import compile_order
 from octavo.sites.printing.store import PrintSubject
 from reader.test_sites import Visitor
@@ -135,7 +135,7 @@ def check_print(published: Published, folder: Path, *, compiled: bool) -> None:
     folder.mkdir()
     with published.world.context.db.read() as tx:
         state = main_state(tx, published.space_id)
-        order = gather(
+        order = collect_order(
             published.world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder
         )
     if compiled:
@@ -201,7 +201,7 @@ def test_no_output_includes_more_than_a_page_can_have(world: Any, tmp_path: Path
     folder.mkdir()
     with world.context.db.read() as tx:
         state = main_state(tx, brought.outcome.space)
-        gather(world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder)
+        collect_order(world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder)
         kept = tx.all(
             "SELECT anchor, status FROM content_references WHERE space_id = :id AND type = 'link' ORDER BY place",
             id=state.space_id,

@@ -14,7 +14,7 @@ from octavo.content.references.resolving import NobodyViewer, state_resolver
 from octavo.content.revisions.store import main_state
 from octavo.core.links import app_hosts
 from octavo.operations.admin.import_export import bring
-from octavo.sites.printing.inputs import gather
+from octavo.sites.printing.inputs import collect_order
 from octavo.sites.printing.store import PrintSubject
 from octavo.sites.site.creating import create_site
 from octavo.sites.site.store import set_published
@@ -285,7 +285,9 @@ def test_prints_find_files_as_pages_do(world: Any, tmp_path: Path) -> None:
     folder.mkdir()
     with world.context.db.read() as tx:
         state = main_state(tx, brought.outcome.space)
-        order = gather(world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder)
+        order = collect_order(
+            world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder
+        )
     assert sorted(file.name for file in order.files) == sorted(names)
     assert all(file.image is not None and (folder / file.image).exists() for file in order.files)
     page = Visitor(world.context).get(re.sub(r"^https?://[^/]+", "", str(brought.site_url))).text

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from document_strategies import documents
 from model_server import ModelServer, world_with_model
-from octavo.assistants.translations.segments import edited, segments, skeleton
+from octavo.assistants.translations.segments import mark_edited, segments, skeleton
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.store import list_items, list_pages, main_state
 from octavo.core.document.nodes import Document
@@ -48,7 +48,7 @@ def bones(source: str) -> Any:
     values, problems = front_matter(front)
     fields = {key: value for key, value in values.items() if key not in ("title", "description")}
     document = read(body)
-    edited(document)
+    mark_edited(document)
     # As it is read again: bytes in which Markdown can say the same are not its meaning.
     return fields, problems, skeleton(read(write(document)))
 

@@ -1,8 +1,7 @@
-"""Agents: programs that people connect, and that read and draft in an organization by the right of those people.
+"""Agents: apps that people connect to read and draft in an organization with their own permissions.
 
-They ask tools over the Model Context Protocol; each tool is operations of the table, performed as the person. What they
-did is noted under the agent's name, and undone in one step.
-"""
+They call tools over the Model Context Protocol. Each tool performs operations of the table as the person. Octavo
+logs what they do under the agent's name and can undo it in one step."""
 
 from . import jobs as jobs
 from . import recognizing as recognizing

@@ -1,4 +1,4 @@
-"""What a person agrees to when a program asks to act for them."""
+"""The consent of a person to an app that asks to act for them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _Short = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class ConnectAgent(Struct, rename="camel"):
-    """What a program asked for in the address that it sent somebody to, and what they agreed to. ``scopes``: either of
-    the tools or of the API. ``days``: for how long."""
+    """Request of an app, as in the authorization URL, and what the person granted. ``scopes``: either of the tools
+    or of the API. ``days``: for how long."""
 
     organization: _Short
     client_id: Annotated[str, Meta(min_length=1, max_length=500)]

@@ -1,4 +1,4 @@
-"""From a person's agreement to an agent with a token: authorization codes with PKCE (OAuth 2.1)."""
+"""From a person's consent to an agent with a token: authorization codes with PKCE (OAuth 2.1)."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from . import store
 from .commands import ConnectAgent
 
 ACCESS_LASTS = 3_600_000
-"""Milliseconds for which a token is good before it is renewed."""
+"""Milliseconds for which a token is valid before it must be refreshed."""
 _CODE_LASTS = 5 * 60_000
 _DECIDING = 3_600_000
-"""Milliseconds for which somebody may look at the page that asks them, after what it says of the program has aged."""
+"""Milliseconds for which the consent page remains usable after the app's document has expired."""
 _REFRESH_PREFIX = "ocr_"
 _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 _UNSAFE = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "ftp", "ws", "wss"})
 
 
 class Grant(Struct, frozen=True):
-    """What a program is given. ``lasts``: seconds."""
+    """Tokens issued to an app. ``lasts``: seconds."""
 
     access: str
     refresh: str
@@ -45,15 +45,15 @@ class Grant(Struct, frozen=True):
 
 
 class Unusable(Exception):
-    """A code or token that proves nothing."""
+    """Invalid code or token."""
 
 
 def check_redirect(address: str) -> None:
-    """Raises BadRequest for an address that no code may be sent to: https, the own machine, or the scheme of a program
-    that is installed, without a fragment."""
+    """Raise BadRequest unless codes may be sent to a redirect URI: https, the local machine, or the scheme of an
+    installed app, without a fragment."""
     found = read_address(address)
     bad = BadRequest(
-        "redirect_uris: expected https addresses, addresses of the own machine, or schemes of programs"
+        "redirect_uris: must be https URLs, URLs of the local machine, or custom schemes of apps"
     )
     if found is None or not found.scheme or "#" in address or any(ord(char) <= 32 for char in address):
         raise bad
@@ -66,13 +66,13 @@ def check_redirect(address: str) -> None:
 
 
 def is_own_machine(address: str) -> bool:
-    """Whether whoever is at an address is on the machine of the person who is sent there."""
+    """Return whether a URL points to the machine of the person who is redirected there."""
     found = read_address(address)
     return found is not None and found.host in _OWN_MACHINE
 
 
 def allows_redirect(client: store.ClientRow, wanted: str) -> bool:
-    """Whether an address is one that the program registered. On the own machine the port may be another each time."""
+    """Return whether a client registered this redirect URI. On the local machine the port may differ each time."""
     if wanted in client.redirects:
         return True
     found = read_address(wanted)
@@ -89,23 +89,21 @@ def allows_redirect(client: store.ClientRow, wanted: str) -> bool:
 
 
 def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) -> str:
-    """The address that takes a new code to the program. ``issuer``: the address of this server. Raises BadRequest for a
-    program or address that is not registered."""
+    """Return the URL that takes a new code to the app. ``issuer``: the URL of this server. Raises BadRequest if the
+    app or the redirect URI isn't registered."""
     client = store.find_client(tx, body.client_id)
     if client is None or (client.fresh_until is not None and client.fresh_until < now() - _DECIDING):
-        raise BadRequest("clientId: no program is registered under this id, or not any more")
+        raise BadRequest("clientId: no app is registered with this ID, or its registration has expired")
     if not allows_redirect(client, body.redirect_uri):
-        raise BadRequest("redirectUri: the program did not register this address")
+        raise BadRequest("redirectUri: must be a URL that the app has registered")
     scopes: list[str] = [scope for scope in API_SCOPES if scope in body.scopes]
     if not scopes:
         scopes = [scope for scope in AGENT_SCOPES if scope in body.scopes]
         if "docs:read" not in scopes:
-            raise BadRequest(
-                "scopes: docs:read is required, because the other scopes are of no use without it"
-            )
+            raise BadRequest("scopes: must include docs:read, which all other scopes need")
     elif not set(AGENT_SCOPES).isdisjoint(body.scopes):
         raise BadRequest(
-            "scopes: mixes scopes of the tools (docs:...) with those of the API; ask for one kind"
+            "scopes: can't mix scopes of the tools (docs:...) with scopes of the API; request only one kind"
         )
     secret = secrets.token_urlsafe(32)
     until = now() + body.days * store.DAY
@@ -136,21 +134,24 @@ def _secrets(granted: list[str]) -> tuple[str, str]:
 
 
 def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier: str) -> Grant | None:
-    """An agent for a code. None for a code that was used before: the agent that it became has lost its token with
-    that, since one of the two who sent it is not who it was given to. Raises Unusable."""
+    """Exchange a code for an agent. Returns None for a code that was used before: the agent created from it has
+    lost its token, because one of its two senders must have stolen the code. Raises Unusable."""
     found = store.find_code(tx, code)
     if found is None or found.client_id != client_id or found.redirect != redirect:
-        raise Unusable("This code is not good, or not for this program.")
+        raise Unusable("This code is invalid or belongs to another app. Start the authorization again.")
     if found.agent_id is not None:
         _end_stolen(tx, found.agent_id, found.organization_id)
         return None
     digest = hashlib.sha256(verifier.encode("utf-8", "surrogateescape")).digest()
     proof = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
     if found.expires_at <= now() or not secrets.compare_digest(proof, found.challenge):
-        raise Unusable("This code is not good any more, or code_verifier is not what it was asked with.")
+        raise Unusable(
+            "This code has expired, or code_verifier doesn't match its challenge. Start the "
+            "authorization again."
+        )
     agent_id = ids.new_id()
     if not store.use_code(tx, code, agent_id):
-        raise Unusable("This code was used just now.")
+        raise Unusable("This code has just been used.")
     granted = msgspec.json.decode(found.scopes, type=list[str])
     access, refresh = _secrets(granted)
     store.insert_agent(tx, agent_id, found, access, now() + ACCESS_LASTS, refresh)
@@ -160,31 +161,31 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
 
 
 def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
-    """New secrets for an agent. None where the token is the one before: then the agent is taken back. Raises
-    Unusable."""
+    """Issue new tokens to an agent. Returns None for the previous refresh token: its reuse revokes the agent.
+    Raises Unusable."""
     stolen = store.find_by_former_refresh(tx, token)
     if stolen is not None:
         _end_stolen(tx, stolen.id, stolen.organization_id)
         return None
     found = store.find_by_refresh(tx, token)
     if found is None or found.client_id != client_id or found.expires_at <= now():
-        raise Unusable("This token is not good, or not any more.")
+        raise Unusable("This token is invalid, expired, or revoked. Connect the app again.")
     access, refresh = _secrets(found.granted)
     until = min(now() + ACCESS_LASTS, found.expires_at)
     if not store.renew(tx, found.id, token, access, until, refresh):
-        raise Unusable("This token was used just now.")
+        raise Unusable("This token has just been used.")
     return Grant(access, refresh, max(1, (until - now()) // 1000), found.granted)
 
 
 def _end_stolen(tx: Transaction, agent_id: str, organization_id: str) -> None:
-    """Takes an agent back of which a secret was used twice: one of the two who had it is not who it was given to."""
+    """Revoke an agent whose secret was used twice: one of its two senders must have stolen it."""
     if store.revoke(tx, agent_id):
-        why = {"why": "a secret that is good once was used again"}
+        why = {"why": "a single-use secret was used again"}
         audit(tx, None, "agent.disconnected", organization_id, ("agent", agent_id), after=why)
 
 
 def disconnect(tx: Transaction, actor: Actor | None, agent: store.AgentRow) -> bool:
-    """Takes back what an agent was let do; whether it still could."""
+    """Revoke an agent. Returns whether it still had access."""
     if not store.revoke(tx, agent.id):
         return False
     audit(tx, actor, "agent.disconnected", agent.organization_id, ("agent", agent.id))
@@ -192,7 +193,7 @@ def disconnect(tx: Transaction, actor: Actor | None, agent: store.AgentRow) -> b
 
 
 def give_back(tx: Transaction, token: str, hashed: str) -> None:
-    """Takes an agent back whose token this is, if there is one."""
+    """Revoke the agent with this token, if there is one."""
     found = store.find_by_access(tx, hashed) or store.find_by_refresh(tx, token)
     if found is not None and store.revoke(tx, found.id):
         audit(tx, None, "agent.disconnected", found.organization_id, ("agent", found.id))

@@ -1,5 +1,5 @@
-"""Programs whose id is an https address: what is there says who they are (OAuth Client ID Metadata Document, as the
-Model Context Protocol has it since 2025-11-25)."""
+"""Clients whose id is an https URL: the document there describes them (OAuth Client ID Metadata Document, part of
+the Model Context Protocol since 2025-11-25)."""
 
 from __future__ import annotations
 
@@ -23,21 +23,22 @@ from . import store
 from .connecting import Unusable, check_redirect
 
 LONGEST = 500
-"""Characters of an address that is an id."""
+"""Maximum characters of a URL used as a client id."""
 _LIMITS = Limits(size=16 * 1024, seconds=5, follow=False)
-"""A redirect is refused: the document is at the very address, or the address is nobody's."""
+"""Redirects are refused: the document must be at exactly this URL."""
 _AT_A_TIME = 4
 _FETCHES = 20
-"""Documents that are fetched in a minute for one address."""
+"""Documents fetched per minute for one IP address."""
 _MINUTE = 60_000
 _SHORTEST, _USUAL, _LONGEST = 5 * _MINUTE, 60 * _MINUTE, store.DAY
-"""Milliseconds for which a document counts at least, where it does not say for how long, and at most."""
+"""Milliseconds for which a document stays valid: at least, if it doesn't say how long, and at most."""
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?(\d{1,9})", re.I)
 _FRESH = re.compile(r"(?:^|[\s,])(?:no-store|no-cache)\b", re.I)
 
 
 class _Document(Struct):
-    """``proves``: how the program shows the token endpoint that it is itself. What else it says is of no use here."""
+    """Client metadata document. ``proves``: how the client authenticates at the token endpoint. Other fields are
+    ignored."""
 
     client_id: str
     client_name: Annotated[str, Meta(min_length=1)]
@@ -51,24 +52,25 @@ _documents = msgspec.json.Decoder(_Document)
 
 
 def is_document(client_id: str) -> bool:
-    """Whether an id is an address, and not one that was given out here."""
+    """Return whether a client id is a URL, rather than an id issued by this server."""
     return client_id.lower().startswith("https:")
 
 
 class Documents:
-    """Finds the programs of addresses: what was fetched counts for a time."""
+    """Lookup of clients by URL, with a cache of their documents."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         settings = context.settings
         self._fetcher = Fetcher(settings.allow_private_fetch)
-        # What people put on their sites here would look as if it came from whoever runs this server.
+        # Documents that users publish on this server must not pass for apps of its administrator.
         self._own = {host_of(settings.url), host_of(settings.sites_url)}
-        self._places = Shares("documents of programs are being fetched", _AT_A_TIME)
+        self._places = Shares("documents of apps are being fetched", _AT_A_TIME)
         self._counter = RateLimiter(_FETCHES)
 
     def find(self, client_id: str, request: Request) -> store.ClientRow:
-        """Raises Unusable for an address at which no program says who it is, Busy and TooManyRequests."""
+        """Return the client described at the URL ``client_id``. Raises Unusable if no document there describes a
+        client, Busy, and TooManyRequests."""
         self._check(client_id)
         with self._context.db.read() as tx:
             known = store.find_client(tx, client_id)
@@ -81,11 +83,13 @@ class Documents:
                     client_id, headers={"Accept": "application/json"}, limits=_LIMITS
                 )
             except FetchError as error:
-                raise Unusable(f"client_id: the program's document cannot be had. {error.message}") from None
+                raise Unusable(
+                    f"client_id: the app's document could not be fetched. {error.message}"
+                ) from None
         document = _read(client_id, answer)
         name = " ".join(document.client_name.replace("\0", "").split())[:100]
         client = store.ClientRow(
-            client_id, name or "An app without a name", tuple(document.redirect_uris), _until(answer)
+            client_id, name or "Unnamed app", tuple(document.redirect_uris), _until(answer)
         )
         with self._context.db.write() as tx:
             store.make_room(tx)
@@ -110,32 +114,36 @@ class Documents:
             or ".." in steps
         ):
             raise Unusable(
-                "client_id: expected an https address with a path, without a fragment, a user name and dots as steps."
+                "client_id: expected an https URL with a path, without a fragment, user name, or dot segments"
             )
         if found.host in self._own:
-            raise Unusable("client_id: an address of this server is no program.")
+            raise Unusable("client_id: must not be a URL of this server")
 
 
 def _read(client_id: str, answer: Fetched) -> _Document:
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if answer.status != 200:
-        raise Unusable(f"client_id: expected a document at this address; it answers {answer.status}.")
+        raise Unusable(
+            f"client_id: expected a document at this URL, but it answers with status {answer.status}"
+        )
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise Unusable("client_id: expected a document of the type application/json at this address.")
+        raise Unusable("client_id: expected a document of type application/json at this URL")
     try:
         document = _documents.decode(answer.body)
         for address in document.redirect_uris:
             check_redirect(address)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Unusable(f"client_id: the document at this address is none of a program. {error}") from None
+        raise Unusable(f"client_id: the document at this URL doesn't describe an app. {error}") from None
     except BadRequest as error:
-        raise Unusable(f"client_id: the document at this address has {error.message}") from None
+        raise Unusable(f"client_id: the document at this URL has {error.message}") from None
     if document.client_id != client_id:
-        raise Unusable("client_id: the document at this address is that of another program.")
+        raise Unusable("client_id: the document at this URL belongs to another app")
     if document.client_secret is not UNSET or document.client_secret_expires_at is not UNSET:
-        raise Unusable("client_id: the document at this address has a secret, which is none any more.")
+        raise Unusable(
+            "client_id: the document at this URL contains a secret; public documents must not have one"
+        )
     if document.proves != "none":
-        raise Unusable("client_id: only programs with the token_endpoint_auth_method none are known here.")
+        raise Unusable("client_id: the app must use the token_endpoint_auth_method none")
     return document
 
 

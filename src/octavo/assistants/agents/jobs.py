@@ -1,4 +1,4 @@
-"""What goes by itself: programs that asked to be known and that nobody works with."""
+"""Scheduled jobs: deleting clients that registered and that nobody uses."""
 
 from __future__ import annotations
 

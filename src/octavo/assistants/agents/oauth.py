@@ -1,5 +1,5 @@
-"""OAuth for agents: what programs find out, registering, the page on which people agree, tokens (RFC 6749, 7009, 7591,
-8414, 9728, and programs that are known by a document)."""
+"""OAuth for agents: discovery, registration, the consent page, and tokens (RFC 6749, 7009, 7591, 8414, 9728, and
+clients known by a metadata document)."""
 
 from __future__ import annotations
 
@@ -37,45 +37,45 @@ MCP_PATH = "/mcp"
 API_PATH = "/v1"
 _MAX_BODY = 16 * 1024
 _REGISTRATIONS = 20
-"""Programs that may register in a minute from one address."""
+"""Clients that can register per minute from one IP address."""
 _JSON = "application/json"
 _NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
 _WORDS: dict[str, str] = {
     "docs:read": "Read spaces, change requests, and comments",
     "docs:draft": "Draft and edit change requests for people to review",
-    "docs:comment": "Comment and reply under your name, marked with its own",
+    "docs:comment": "Comment and reply under your name, marked with the agent's name",
     "docs:review": "Review change requests",
-    "docs:gaps": "See what readers ask and search for without finding it",
-    "docs:merge": "Merge change requests without asking you again",
+    "docs:gaps": "See which questions and searches of readers remain without an answer",
+    "docs:merge": "Merge change requests without asking you first",
     "user:read": "Read your profile",
     "organization:read": "Read the settings of the organization",
-    "organization:write": "Change the settings of the organization",
+    "organization:write": "Edit the settings of the organization",
     "organization:members:read": "See members, teams, and invitations",
-    "organization:members:write": "Invite, change, and remove members and teams",
+    "organization:members:write": "Invite, edit, and remove members and teams",
     "organization:ask": "Ask questions about all content",
     "organization:search": "Search all content",
     "space:read": "Read spaces, change requests, and comments",
     "space:write": "Create, edit, and delete spaces, change requests, and comments",
     "space:permissions:read": "See who has access to spaces and collections",
-    "space:permissions:write": "Change who has access to spaces and collections",
+    "space:permissions:write": "Edit who has access to spaces and collections",
     "change-request:merge": "Merge change requests",
     "site:read": "Read sites and their settings",
-    "site:write": "Create, change, and delete sites",
+    "site:write": "Create, edit, and delete sites",
     "site:publish": "Publish and unpublish sites",
     "site:permissions:read": "See who has access to sites",
-    "site:permissions:write": "Change who has access to sites",
+    "site:permissions:write": "Edit who has access to sites",
     "site:auth:read": "See how visitors sign in, including share links and signing keys",
-    "site:auth:write": "Change how visitors sign in, including share links and signing keys",
+    "site:auth:write": "Edit how visitors sign in, including share links and signing keys",
     "site:insights:read": "Read the insights of sites",
     "site:ask": "Ask questions on sites",
     "site:search": "Search sites",
     "integration:read": "See which integrations are available and installed",
     "integration:installations:read": "Read the settings of installed integrations, including their credentials",
-    "integration:installations:write": "Install and configure integrations, which have access of their own",
-    "integration:publish": "Publish integrations, which have access of their own",
+    "integration:installations:write": "Install and configure integrations, which have their own permissions",
+    "integration:publish": "Publish integrations, which have their own permissions",
     "integration:delete": "Delete integrations and all their installations",
     "openapi:read": "Read API specifications",
-    "openapi:write": "Create, change, and delete API specifications",
+    "openapi:write": "Create, edit, and delete API specifications",
 }
 _RISKY = frozenset(
     {
@@ -84,17 +84,17 @@ _RISKY = frozenset(
         "integration:installations:read", "integration:installations:write", "integration:publish", "integration:delete",
     }
 )  # fmt: skip
-"""What a person grants only by ticking it."""
+"""Scopes that are unchecked by default on the consent page."""
 
 
 def resource_of(url: str, organization_id: str) -> str:
-    """The address of an organization's tools, which tokens are for."""
+    """Return the URL of an organization's tools, which tokens are issued for."""
     return f"{url}{MCP_PATH}/{organization_id}"
 
 
 def challenge(url: str, organization_id: str) -> str:
-    """The header that tells a program without a token where one is had, and for what. Programs ask for what it names
-    and for nothing else, so it names all: people choose from that."""
+    """Return the header that tells a client without a token where to get one, and for which scopes. Clients request
+    exactly the scopes it names, so it names all: people choose among them."""
     where = f"{url}/.well-known/oauth-protected-resource{MCP_PATH}/{organization_id}"
     return f'Bearer resource_metadata="{where}", scope="{" ".join(AGENT_SCOPES)}"'
 
@@ -105,8 +105,8 @@ class _Register(Struct):
 
 
 class _Asked(NamedTuple):
-    """What the address says that a program sends somebody to. ``organization_id``: of the tools that it asks for; None:
-    it asks for the API, and the person chooses an organization."""
+    """Parsed authorization request. ``organization_id``: whose tools are requested; None: the API, in an
+    organization that the person chooses."""
 
     client: store.ClientRow
     redirect: str
@@ -117,7 +117,7 @@ class _Asked(NamedTuple):
 
 
 class _Bad(Exception):
-    """A request that the program made wrongly. ``redirect``: where it may be told, None: nowhere."""
+    """Invalid request from a client. ``redirect``: the URL that can receive the error; None: no such URL."""
 
     def __init__(
         self, code: str, message: str, redirect: str | None = None, state: str | None = None
@@ -132,15 +132,15 @@ def _error(code: str, message: str, status: int = 400) -> Answer:
 
 
 def _fields(text: bytes) -> dict[str, str]:
-    """Form fields; one that is there twice is refused, as RFC 6749 has it."""
+    """Return the fields of a form. Repeated fields are refused, as RFC 6749 requires."""
     try:
         pairs = parse_qsl(text.decode(), keep_blank_values=True, max_num_fields=30)
     except ValueError:
-        raise _Bad("invalid_request", "expected a form of at most 30 fields in UTF-8") from None
+        raise _Bad("invalid_request", "expected a UTF-8 form of at most 30 fields") from None
     fields: dict[str, str] = {}
     for name, value in pairs:
         if name in fields or "\0" in value:
-            raise _Bad("invalid_request", f"{name}: expected once, without control characters")
+            raise _Bad("invalid_request", f"{name}: must be given only once and without control characters")
         fields[name] = value
     return fields
 
@@ -183,7 +183,7 @@ class OAuth:
 
         return read
 
-    # --- what programs find out -----------------------------------------------------------------------
+    # --- discovery ------------------------------------------------------------------------------------
 
     def _server(self, request: Request) -> Answer:
         told = {
@@ -204,7 +204,7 @@ class OAuth:
         return Answer(200, msgspec.json.encode(told), _JSON, {"cache-control": "public, max-age=300"})
 
     def _resource(self, request: Request) -> Answer:
-        # It says the same for each: nobody learns which organizations there are.
+        # The same for every id: the answer must not reveal which organizations exist.
         told = {
             "resource": resource_of(self._url, request.parameters["organizationId"]),
             "authorization_servers": [self._url],
@@ -237,7 +237,7 @@ class OAuth:
         self._registrations.count(address_key(request.client))
         with self._context.db.write() as tx:
             store.make_room(tx)
-            client = store.insert_client(tx, name or "An app without a name", asked.redirect_uris)
+            client = store.insert_client(tx, name or "Unnamed app", asked.redirect_uris)
         told = {
             "client_id": client.id,
             "client_name": client.name,
@@ -248,7 +248,7 @@ class OAuth:
         }
         return Answer(201, msgspec.json.encode(told), _JSON, _NO_STORE)
 
-    # --- the page on which people agree ---------------------------------------------------------------
+    # --- consent page ---------------------------------------------------------------------------------
 
     async def _asked(self, request: Request) -> Answer:
         return await in_turn(self._pool, request.owner, self._authorize, request)
@@ -259,7 +259,9 @@ class OAuth:
             asked = self._read(request)
         except _Bad as bad:
             if bad.redirect is None:
-                return self._page(400, draw_refusal(self._context.settings.name, "Not possible", str(bad)))
+                return self._page(
+                    400, draw_refusal(self._context.settings.name, "Can't connect this app", str(bad))
+                )
             location = self._refusal(bad.redirect, bad.code, str(bad), bad.state)
             return Answer(302, headers={**_NO_STORE, "location": location})
         rows = "".join(
@@ -283,12 +285,12 @@ class OAuth:
             own_machine=is_own_machine(asked.redirect),
             scopes=rows,
             asked=msgspec.json.encode(data).decode(),
-            refusal=self._refusal(asked.redirect, "access_denied", "The person did not agree.", asked.state),
+            refusal=self._refusal(asked.redirect, "access_denied", "The person denied access.", asked.state),
         )
         return self._page(200, page)
 
     def _refusal(self, redirect: str, code: str, message: str, state: str | None) -> str:
-        """Where the browser takes to the program that nothing came of what it asked."""
+        """Return the redirect URL that reports an error to the client."""
         told = {"error": code, "error_description": message, "iss": self._url}
         told |= {"state": state} if state is not None else {}
         return f"{redirect}{'&' if '?' in redirect else '?'}{urlencode(told)}"
@@ -313,7 +315,7 @@ class OAuth:
         if client is None:
             raise _Bad(
                 "invalid_client",
-                "client_id: no app is registered under this id, or its registration has expired.",
+                "client_id: no app is registered with this ID, or its registration has expired",
             )
         return client
 
@@ -322,27 +324,27 @@ class OAuth:
         client = self._client(fields.get("client_id", ""), request)
         redirect = fields.get("redirect_uri", "")
         if not allows_redirect(client, redirect):
-            raise _Bad("invalid_request", "redirect_uri: the program did not register this address.")
+            raise _Bad("invalid_request", "redirect_uri: must be a URL that the app has registered")
         state = fields.get("state")
 
         def bad(code: str, message: str) -> _Bad:
             return _Bad(code, message, redirect, state)
 
         if state is not None and len(state) > 2000:
-            raise _Bad("invalid_request", "state: at most 2000 characters.")
+            raise _Bad("invalid_request", "state: must be at most 2000 characters")
         if fields.get("response_type") != "code":
             raise bad("unsupported_response_type", "response_type: expected code")
         code_challenge = fields.get("code_challenge", "")
         plain = code_challenge.replace("-", "").replace("_", "")
         if fields.get("code_challenge_method") != "S256" or len(code_challenge) != 43 or not plain.isalnum():
-            raise bad("invalid_request", "code_challenge: expected one of the method S256")
+            raise bad("invalid_request", "code_challenge: expected a challenge with the method S256")
         wanted = fields.get("scope", "").split()
         resource = fields.get("resource", "").rstrip("/")
         scopes: list[str]
         if resource in ("", self._url, f"{self._url}{API_PATH}"):
             scopes = [scope for scope in API_SCOPES if not wanted or scope in wanted]
             if not scopes:
-                raise bad("invalid_scope", f"scope: expected some of {' '.join(API_SCOPES)}")
+                raise bad("invalid_scope", f"scope: expected one or more of {' '.join(API_SCOPES)}")
             return _Asked(client, redirect, code_challenge, None, scopes, state)
         start = resource_of(self._url, "")
         organization_id = resource.removeprefix(start)
@@ -372,7 +374,10 @@ class OAuth:
         except Unusable as error:
             return _error("invalid_grant", str(error))
         if grant is None:
-            return _error("invalid_grant", "This was used before: the agent has lost its access.")
+            return _error(
+                "invalid_grant",
+                ("This was used before, so access of the agent has been revoked. Connect the app again."),
+            )
         told = {
             "access_token": grant.access,
             "token_type": "Bearer",

@@ -1,4 +1,4 @@
-"""Whose token an agent's is, and taking it back with all that its person has."""
+"""Owners of agent tokens, and revoking a person's agents together with their other access."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import connecting, store
 
 
 def find_owner(context: Context, hashed: str) -> AgentOwner | None:
-    """Whom the agent with this token acts for; None for a token that is unknown, at its end or taken back."""
+    """Return the owner of the agent with this token; None if the token is unknown, expired, or revoked."""
 
     def read() -> store.AgentRow | None:
         with context.db.read() as tx:
@@ -24,7 +24,7 @@ def find_owner(context: Context, hashed: str) -> AgentOwner | None:
 
 
 def find_owner_by_id(tx: Transaction, agent_id: str) -> AgentOwner | None:
-    """Whom a connected agent acts for; None once it was revoked or has expired."""
+    """Return the owner of a connected agent; None if it was revoked or has expired."""
     found = store.find_good_by_id(tx, agent_id)
     return _owner(found) if found is not None and now() < found.expires_at else None
 
@@ -35,7 +35,7 @@ def _owner(found: store.AgentRow) -> AgentOwner:
 
 
 def revoke_of(tx: Transaction, user_id: str, only: str | None) -> int:
-    """Takes back the agents of somebody, and what may yet become one."""
+    """Revoke a person's agents and unused authorization codes."""
     store.delete_codes(tx, user_id, only=only)
     found = store.find_good(tx, user_id, only=only)
     return sum(connecting.disconnect(tx, None, agent) for agent in found)

@@ -1,4 +1,4 @@
-"""The agents that people connected, what they did, and undoing it."""
+"""Routes of connected agents, their activity, and undoing it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ operation = Area("agents").operation
     body_limit=16_384,
 )
 def connect_agent(call: Call, caller: SignedIn, body: ConnectAgent) -> Reply:
-    """Lets a program act for the caller in one organization, as far as they agree to. Only in a session, shortly after
-    signing in: a program does not connect another one. The code in the answer is good once, for five minutes."""
+    """Connect an app that acts for the caller in one organization, with the scopes they grant. Requires a session
+    with a recent sign-in, so apps can't connect other apps. The code in the response can be used once, within
+    five minutes."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         org = organization_access(tx, caller.actor, Can.VIEW, body.organization)
@@ -48,7 +49,7 @@ def connect_agent(call: Call, caller: SignedIn, body: ConnectAgent) -> Reply:
     extension=True,
 )
 def list_agents(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Agent]:
-    """The agents that the caller connected, newest first."""
+    """List the agents that the caller connected, newest first."""
     with call.db.read() as tx:
         found = store.list_agents(
             tx, caller.user_id, query.limit, query.page, only=call.actor.organization_id
@@ -65,7 +66,7 @@ def list_agents(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.
     extension=True,
 )
 def disconnect_agent(call: Call, caller: SignedIn, agent_id: str) -> bool:
-    """Takes back at once what an agent was let do. What it did stays."""
+    """Revoke the access of an agent immediately. Its changes are kept."""
     with call.db.write() as tx:
         agent = store.find_agent(tx, caller.user_id, agent_id, only=call.actor.organization_id)
         return agent is not None and connecting.disconnect(tx, caller.actor, agent)
@@ -75,7 +76,7 @@ def _agent(call: Call, caller: SignedIn, agent_id: str) -> store.AgentRow:
     with call.db.read() as tx:
         agent = store.find_agent(tx, caller.user_id, agent_id, only=call.actor.organization_id)
     if agent is None:
-        raise NotFound(f"You connected no agent {agent_id!r}.")
+        raise NotFound(f"You haven't connected an agent with the ID {agent_id!r}.")
     return agent
 
 
@@ -89,7 +90,7 @@ def _agent(call: Call, caller: SignedIn, agent_id: str) -> store.AgentRow:
     extension=True,
 )
 def list_acts(call: Call, caller: SignedIn, agent_id: str, query: PageQuery) -> Listing[wire.AgentAct]:
-    """What an agent of the caller changed, the latest first."""
+    """List the changes that one of the caller's agents made, newest first."""
     with call.db.read() as tx:
         found = store.list_acts(tx, agent_id, query.limit, query.page)
     _agent(call, caller, agent_id)
@@ -106,16 +107,16 @@ def list_acts(call: Call, caller: SignedIn, agent_id: str, query: PageQuery) -> 
     extension=True,
 )
 def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) -> wire.UndoneActs:
-    """Undoes what an agent did since a moment, by default in the last day: its change requests are archived, what was
-    merged of them is taken back by new change requests, its comments are deleted. Each as far as the caller may do
-    it; the answer says of each act what became of it."""
+    """Undo what an agent did since a given time, by default in the last day. Its change requests are archived, its
+    merges are reverted by new change requests, and its comments are deleted, as far as the caller's permissions
+    allow. The response lists the result for each change."""
     agent = _agent(call, caller, agent_id)
     try:
         since = parse_iso(body.since) if body.since is not None else now() - store.DAY
     except (ValueError, OverflowError):
-        raise BadRequest("since: expected a moment as ISO 8601, such as 2030-01-31T00:00:00Z") from None
+        raise BadRequest("since: expected an ISO 8601 time such as 2030-01-31T00:00:00Z") from None
     perform = call.ask
-    assert perform is not None, "every call of the dispatcher has it"
+    assert perform is not None, "the dispatcher passes it with every call"
 
     def ask(operation_id: str, path: dict[str, str], body: Any = None) -> Any:
         return perform(call, operation_id, path, {}, body)
@@ -133,7 +134,7 @@ def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) 
     extension=True,
 )
 def list_agents_in_organization(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.MemberAgent]:
-    """The agents that members connected to the organization and that still work, newest first."""
+    """List the active agents that members connected to the organization, newest first."""
     with call.db.read() as tx:
         found = store.list_of_organization(tx, org.organization_id, query.limit, query.page)
         people = present_people(call, tx, [row.user_id for row in found.rows])
@@ -149,7 +150,7 @@ def list_agents_in_organization(call: Call, org: OrgAccess, query: PageQuery) ->
     extension=True,
 )
 def disconnect_agent_in_organization(call: Call, org: OrgAccess, agent_id: str) -> bool:
-    """Takes back at once what an agent of a member was let do in the organization. What it did stays."""
+    """Revoke the access of a member's agent to the organization immediately. Its changes are kept."""
     with call.db.write() as tx:
         agent = store.find_in_organization(tx, org.organization_id, agent_id)
         return agent is not None and connecting.disconnect(tx, org.actor, agent)

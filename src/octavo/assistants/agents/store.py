@@ -1,4 +1,4 @@
-"""Programs, the agents that people connected, and what those did: rows in, frozen records out."""
+"""Clients, connected agents, and their activity: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from octavo.organization.access.tokens import hash_token
 
 DAY = 24 * 3_600_000
 _UNUSED = 7 * DAY
-"""Milliseconds after which a program that nobody has connected is forgotten."""
+"""Milliseconds after which an unconnected client is deleted."""
 MAX_CLIENTS = 10_000
-"""Programs that are known at once, besides those that somebody has connected."""
+"""Maximum number of unconnected clients."""
 _CONNECTED = "SELECT 1 FROM agents a WHERE a.client_id = agent_clients.id AND a.revoked_at IS NULL AND a.expires_at > :now"
 
 
 class ClientRow(Struct, frozen=True):
-    """``fresh_until``: for how long what the document at its id said of it counts; None where it registered."""
+    """Registered client. ``fresh_until``: when its metadata document expires; None for clients that registered."""
 
     id: str
     name: str
@@ -31,14 +31,14 @@ class ClientRow(Struct, frozen=True):
 
 
 def insert_client(tx: Transaction, name: str, redirects: list[str]) -> ClientRow:
-    """A program that asked to be known."""
+    """Register a client."""
     client = ClientRow(ids.new_id(), name, tuple(redirects))
     put_client(tx, client)
     return client
 
 
 def put_client(tx: Transaction, client: ClientRow) -> None:
-    """Keeps what a program says of itself now, in the place of what it said before."""
+    """Insert or update what a client's metadata document says."""
     tx.run(
         """INSERT INTO agent_clients (id, name, redirects, created_at, fresh_until)
            VALUES (:id, :name, :redirects, :at, :fresh_until)
@@ -53,8 +53,7 @@ def put_client(tx: Transaction, client: ClientRow) -> None:
 
 
 def forget_clients(tx: Transaction) -> int:
-    """Forgets programs that nobody has connected: those of a week ago, and the oldest beyond ``MAX_CLIENTS``; how
-    many."""
+    """Delete unconnected clients older than a week and the oldest beyond ``MAX_CLIENTS``. Returns how many."""
     return tx.run(
         f"""DELETE FROM agent_clients WHERE NOT EXISTS ({_CONNECTED}) AND (created_at < :old OR id NOT IN
               (SELECT id FROM agent_clients ORDER BY created_at DESC, id DESC LIMIT {MAX_CLIENTS}))""",
@@ -68,7 +67,7 @@ def count_clients(tx: Transaction) -> int:
 
 
 def make_room(tx: Transaction) -> None:
-    """Before another program is known: forgets those that nobody connected sooner than the job for that would."""
+    """Delete unconnected clients ahead of the scheduled job to make room for another."""
     if count_clients(tx) >= 2 * MAX_CLIENTS:
         forget_clients(tx)
 
@@ -115,7 +114,7 @@ def find_code(tx: Transaction, secret: str) -> CodeRow | None:
 
 
 def use_code(tx: Transaction, secret: str, agent_id: str) -> bool:
-    """Whether nobody had used it before."""
+    """Mark a code as used. Returns False if it was used before."""
     changed = tx.run(
         "UPDATE agent_codes SET agent_id = :agent WHERE hash = :hash AND agent_id IS NULL",
         agent=agent_id,
@@ -125,7 +124,7 @@ def use_code(tx: Transaction, secret: str, agent_id: str) -> bool:
 
 
 def delete_codes(tx: Transaction, user_id: str, *, only: str | None) -> None:
-    """Deletes what a person agreed to and no program has turned into an agent yet, ``only`` for one organization."""
+    """Delete a person's codes that no app has exchanged yet, ``only`` for one organization."""
     tx.run(
         f"DELETE FROM agent_codes WHERE user_id = :user {'AND organization_id = :only' if only else ''}",
         user=user_id,
@@ -180,13 +179,13 @@ def insert_agent(tx: Transaction, id: str, code: CodeRow, access: str, until: in
 
 
 def find_by_access(tx: Transaction, hashed: str) -> AgentRow | None:
-    """The agent with this token, while its person may be there and has not taken it back."""
+    """Return the agent with this token, if its person still has access and hasn't revoked it."""
     row = tx.one(f"SELECT {_AGENT} FROM agents a {_GOOD} AND a.access_hash = :hash", hash=hashed)
     return AgentRow(*row) if row else None
 
 
 def find_good_by_id(tx: Transaction, agent_id: str) -> AgentRow | None:
-    """The agent with this id, while its person is a member and has not revoked it."""
+    """Return the agent with this id, if its person is a member and hasn't revoked it."""
     row = tx.one(f"SELECT {_AGENT} FROM agents a {_GOOD} AND a.id = :id", id=agent_id)
     return AgentRow(*row) if row else None
 
@@ -205,7 +204,7 @@ def find_by_former_refresh(tx: Transaction, secret: str) -> AgentRow | None:
 
 
 def renew(tx: Transaction, agent_id: str, former: str, access: str, until: int, refresh: str) -> bool:
-    """Gives an agent new secrets; False when another request was faster."""
+    """Give an agent new secrets. Returns False if another request did so first."""
     changed = tx.run(
         """UPDATE agents SET access_hash = :access, access_until = :until, refresh_hash = :refresh,
              former_refresh_hash = :former, last_used_at = :at WHERE id = :id AND refresh_hash = :former""",
@@ -222,7 +221,7 @@ def renew(tx: Transaction, agent_id: str, former: str, access: str, until: int, 
 def list_agents(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None
 ) -> Slice[AgentRow]:
-    """Those that a person connected and that still work, newest first. ``only``: of one organization."""
+    """Return a person's active agents, newest first. ``only``: of one organization."""
     where = "a.user_id = :user AND a.revoked_at IS NULL AND a.expires_at > :now"
     if only is not None:
         where += " AND a.organization_id = :only"
@@ -233,7 +232,7 @@ def list_agents(
 
 
 def find_good(tx: Transaction, user_id: str, *, only: str | None) -> list[AgentRow]:
-    """All agents of a person that were not taken back, ``only`` of one organization."""
+    """Return all unrevoked agents of a person, ``only`` of one organization."""
     rows = tx.all(
         f"""SELECT {_AGENT} FROM agents a WHERE a.user_id = :user AND a.revoked_at IS NULL
             {"AND a.organization_id = :only" if only else ""}""",
@@ -246,7 +245,7 @@ def find_good(tx: Transaction, user_id: str, *, only: str | None) -> list[AgentR
 def list_of_organization(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[AgentRow]:
-    """The agents that members connected to an organization and that still work, newest first."""
+    """Return the active agents that members connected to an organization, newest first."""
     where = "a.organization_id = :org AND a.revoked_at IS NULL AND a.expires_at > :now"
     return list_page(
         tx, limit, page, _AGENT, f"FROM agents a WHERE {where}", lambda row: AgentRow(*row), by="a.id", descending=True,
@@ -307,7 +306,7 @@ def insert_act(tx: Transaction, agent_id: str, act: ActRow) -> None:
 
 
 def list_acts(tx: Transaction, agent_id: str, limit: int, page: str | None) -> Slice[ActRow]:
-    """What an agent did, the latest first."""
+    """Return what an agent did, newest first."""
     source = "FROM agent_acts WHERE agent_id = :agent"
     return list_page(tx, limit, page, _ACT, source, lambda row: ActRow(*row), descending=True, agent=agent_id)
 
@@ -315,7 +314,8 @@ def list_acts(tx: Transaction, agent_id: str, limit: int, page: str | None) -> S
 def list_acts_since(
     tx: Transaction, agent_id: str, since: int, before: str | None, most: int
 ) -> list[ActRow]:
-    """What is not undone of what an agent did since a moment, the latest first. ``before``: an act to go on after."""
+    """Return an agent's changes since a given time that weren't undone, newest first. ``before``: the act to
+    continue after."""
     rows = tx.all(
         f"""SELECT {_ACT} FROM agent_acts WHERE agent_id = :agent AND created_at >= :since AND undone_at IS NULL
             {"AND id < :before" if before else ""} ORDER BY id DESC LIMIT :most""",
@@ -328,7 +328,7 @@ def list_acts_since(
 
 
 def made_by(tx: Transaction, agent_id: str, change_request_ids: list[str]) -> set[str]:
-    """Those of these change requests that the agent itself began."""
+    """Return those of these change requests that the agent created."""
     rows = tx.all(
         """SELECT change_request_id FROM agent_acts WHERE agent_id = :agent AND operation = 'createChangeRequest'
              AND change_request_id IN :ids""",
@@ -343,7 +343,7 @@ def mark_undone(tx: Transaction, act_ids: list[str]) -> None:
 
 
 class Day(NamedTuple):
-    """What an agent did in the last day: change requests begun, pages edited, and whatever else."""
+    """Activity of an agent in the last day: change requests created, pages edited, and everything else."""
 
     drafts: int
     pages: int
@@ -359,12 +359,12 @@ def count_day(tx: Transaction, agent_id: str) -> Day:
         agent=agent_id,
         since=now() - DAY,
     )
-    assert row is not None, "a count is always there"
+    assert row is not None, "a count always returns a row"
     return Day(*map(int, row))
 
 
 def count_waiting(tx: Transaction, agent_id: str) -> int:
-    """Change requests that an agent began and that nobody merged or archived yet."""
+    """Return the number of an agent's change requests that aren't merged or archived yet."""
     found: int = tx.value(
         """SELECT count(*) FROM agent_acts a JOIN change_requests c ON c.id = a.change_request_id
            WHERE a.agent_id = :agent AND a.operation = 'createChangeRequest' AND c.status IN ('draft', 'open')""",

@@ -1,14 +1,14 @@
-"""What the tables of agents are."""
+"""Declarations of the agents' tables."""
 
 from __future__ import annotations
 
 from octavo.kit.db.tables import Table, declare, person, row
 
-_OURS = "are connections to programs that know this installation"
+_OURS = "are connections to apps that know this server"
 
 declare(
     Table(
-        name="agent_clients", stays="are programs that asked this installation", json={"redirects": list[str]}
+        name="agent_clients", stays="are apps that registered with this server", json={"redirects": list[str]}
     ),
     Table(
         name="agents",

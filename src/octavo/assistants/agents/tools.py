@@ -1,9 +1,8 @@
-"""The tools that agents use. Each performs operations of the table as the person who connected the agent, and what it
-changes is noted under the agent's name.
+"""Tools that agents use. Each performs operations of the table as the person who connected the agent, and changes
+are logged under the agent's name.
 
-Nothing that an agent reads changes what it may do: what a tool does follows from its arguments and the person's rights,
-never from the text of a page or comment.
-"""
+Nothing that an agent reads changes its permissions: what a tool does follows from its arguments and the person's
+permissions, never from the text of a page or comment."""
 
 from __future__ import annotations
 
@@ -24,26 +23,26 @@ from octavo.organization.access.auditing import audit
 from . import store
 
 MAX_DRAFTS, MAX_PAGES, MAX_OTHERS = 50, 500, 300
-"""Change requests that an agent may begin in a day, pages that it may edit, and what else it may do: comments, replies,
-reviews, requests for them, changes of what a change request is called."""
+"""Daily limits of an agent: change requests it can create, pages it can edit, and everything else (comments,
+replies, reviews, review requests, and edits of a change request's subject or status)."""
 MAX_WAITING = 100
-"""Change requests of an agent that may wait for people at a time."""
+"""Maximum number of an agent's change requests that are pending at a time."""
 _TEXT = 40_000
-"""Characters of one answer, some 10,000 tokens."""
+"""Maximum characters of one answer, some 10,000 tokens."""
 
 Id = Annotated[str, Meta(min_length=1, max_length=100)]
 Words = Annotated[str, Meta(min_length=1, max_length=20_000)]
-Cursor = Annotated[str, Meta(max_length=500, description="The `next` of an earlier answer")] | None
+Cursor = Annotated[str, Meta(max_length=500, description="The `next` of an earlier response")] | None
 Start = Annotated[int, Meta(ge=0, le=2**53, description="The first character to return, for long texts")]
-Space = Annotated[str, Meta(min_length=1, max_length=100, description="The id of a space")]
+Space = Annotated[str, Meta(min_length=1, max_length=100, description="The ID of a space")]
 Change = Annotated[
-    str, Meta(min_length=1, max_length=100, description="The id or number of a change request of the space")
+    str, Meta(min_length=1, max_length=100, description="The ID or number of a change request of the space")
 ]
 
 
 class Using(Struct, frozen=True):
-    """Whoever uses tools. ``perform``: an operation with its path, query and body, as them. ``agent``: the id of the
-    connection; "" for a token of another kind."""
+    """Caller of the tools. ``perform``: performs an operation with its path, query, and body as them. ``agent``:
+    the id of the connection; "" for another kind of token."""
 
     perform: Callable[[str, dict[str, str], dict[str, Any], Any], Any]
     db: Database
@@ -61,7 +60,7 @@ class Using(Struct, frozen=True):
     def ask(
         self, operation: str, path: dict[str, str], query: dict[str, Any] | None = None, body: Any = None
     ) -> Any:
-        """What an operation answers. Raises RefusedTool with its own words."""
+        """Return the answer of an operation. Raises RefusedTool with its message."""
         try:
             return self.perform(operation, path, query or {}, body)
         except OctavoError as error:
@@ -77,12 +76,12 @@ class Using(Struct, frozen=True):
         pages: int = 0,
         parent: str | None = None,
     ) -> Any:
-        """The same for one that changes something, which is noted."""
+        """Do the same for an operation that changes something, and log it."""
         self._require_budget(operation, pages)
         change = path.get("changeRequestId")
         if change is not None:
-            # A number means the same only for as long as it is asked in this space. Asked before: what was changed is
-            # noted whatever comes then.
+            # A change request's number is unique only within its space. Resolve it first, so that the change is
+            # logged whatever happens afterwards.
             where = {name: path[name] for name in ("spaceId", "changeRequestId")}
             change = self.ask("getChangeRequestById", where)["id"]
             path = {**path, "changeRequestId": change}
@@ -101,29 +100,35 @@ class Using(Struct, frozen=True):
         return made
 
     def _require_budget(self, operation: str, pages: int) -> None:
-        """Raises RefusedTool for an agent that did enough for a day."""
+        """Raise RefusedTool for an agent that has reached a limit of the day."""
         if not self.agent:
             return
         with self.db.read() as tx:
             day, waiting = store.count_day(tx, self.agent), store.count_waiting(tx, self.agent)
         if operation == "createChangeRequest":
             if day.drafts >= MAX_DRAFTS:
-                raise RefusedTool(f"429: an agent begins at most {MAX_DRAFTS} change requests in a day.")
+                raise RefusedTool(
+                    f"429: an agent can create at most {MAX_DRAFTS} change requests a "
+                    "day. Try again tomorrow."
+                )
             if waiting >= MAX_WAITING:
                 raise RefusedTool(
-                    f"429: {waiting} change requests of yours wait for people. One of them is to be merged or archived first."
+                    f"429: {waiting} of your change requests are still open. Have one merged or archived first."
                 )
         elif pages:
             if day.pages + pages > MAX_PAGES:
-                raise RefusedTool(f"429: an agent edits at most {MAX_PAGES} pages in a day.")
+                raise RefusedTool(
+                    f"429: an agent can edit at most {MAX_PAGES} pages a day. Try again tomorrow."
+                )
         elif day.others >= MAX_OTHERS:
             raise RefusedTool(
-                f"429: an agent comments, reviews and asks at most {MAX_OTHERS} times in a day."
+                f"429: an agent can comment, review, and request reviews at most {MAX_OTHERS} times a "
+                "day. Try again tomorrow."
             )
 
 
 def _say(found: Any, start: int = 0) -> ToolText:
-    """An answer as JSON, cut to what a model reads at once; whole, it is there for programs as well."""
+    """Return an answer as JSON text, cut to what a model reads at once. The structured content is complete."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
@@ -135,7 +140,7 @@ def _say(found: Any, start: int = 0) -> ToolText:
 
 
 def _slim(page: dict[str, Any]) -> dict[str, Any]:
-    """A page of a list as far as an agent needs it."""
+    """Return the fields of a listed page that an agent needs."""
     kept = {name: page[name] for name in ("id", "title", "path", "description", "type") if page.get(name)}
     if page.get("pages"):
         kept["pages"] = [_slim(below) for below in page["pages"]]
@@ -181,7 +186,7 @@ class ListPages(Struct, forbid_unknown_fields=True):
 
 
 def _at(operation: str, space: str, change: str | None) -> tuple[str, dict[str, str]]:
-    """An operation at a space, or the same in a change request."""
+    """Return an operation for a space, or its counterpart for a change request, with the path parameters."""
     if change is None:
         return operation, {"spaceId": space}
     named = {"getPageById": "getPageInChangeRequestById", "listPages": "listPagesInChangeRequest"}
@@ -201,7 +206,7 @@ class ReadPage(Struct, forbid_unknown_fields=True):
     change_request: Change | None = None
     format: Annotated[
         Literal["markdown", "document"],
-        Meta(description="document: nodes with the keys by which edit changes single blocks"),
+        Meta(description="document: nodes with keys, which you need to edit single blocks"),
     ] = "markdown"
     start: Start = 0
 
@@ -246,7 +251,9 @@ class OfChange(Struct, forbid_unknown_fields=True):
 
 class ReadChange(OfChange, forbid_unknown_fields=True):
     next: (
-        Annotated[str, Meta(max_length=500, description="The `next` of an earlier answer, for more reviews")]
+        Annotated[
+            str, Meta(max_length=500, description="The `next` of an earlier response, for more reviews")
+        ]
         | None
     ) = None
 
@@ -278,17 +285,19 @@ class Edit(Struct, forbid_unknown_fields=True):
         Meta(
             min_length=1,
             max_length=100,
-            description="As the API takes them: "
-            '{"operation": "insert_page", "title", "into", "document": {"markdown"}}, '
-            '{"operation": "update_page", "page", "title", "document": {"markdown"}}, '
-            '{"operation": "update_blocks", "page", …} by the keys of blocks, {"operation": "delete_page", "page"}',
+            description=(
+                'As in the API: {"operation": "insert_page", "title", "into", "document": '
+                '{"markdown"}}, {"operation": "update_page", "page", "title", "document": '
+                '{"markdown"}}, {"operation": "update_blocks", "page", …} with the keys of '
+                'blocks, {"operation": "delete_page", "page"}'
+            ),
         ),
     ]
     base_revision: Annotated[
         str,
         Meta(
             max_length=100,
-            description="The `revision` that the changes were made on: what was saved since is merged",
+            description="The `revision` your changes are based on. Changes saved since then are merged",
         ),
     ]
 
@@ -315,7 +324,7 @@ def _describe(on: Using, asked: Describe) -> ToolText:
     given = {"subject": asked.subject, "status": asked.status}
     body = {name: value for name, value in given.items() if value is not None}
     if not body:
-        raise RefusedTool("subject or status: expected one of them")
+        raise RefusedTool("subject or status: expected at least one of them")
     return _say(on.change("updateChangeRequestById", path, body))
 
 
@@ -364,7 +373,7 @@ def _reply(on: Using, asked: Reply) -> ToolText:
 class AskReview(Struct, forbid_unknown_fields=True):
     space: Space
     change_request: Change
-    people: Annotated[list[Id], Meta(min_length=1, max_length=20, description="Ids of people")]
+    people: Annotated[list[Id], Meta(min_length=1, max_length=20, description="IDs of people")]
 
 
 def _ask_review(on: Using, asked: AskReview) -> ToolText:
@@ -404,9 +413,9 @@ def _check(on: Using, asked: OfChange) -> ToolText:
 
 
 _BRIEF = 200
-"""Characters of a text that a check quotes."""
+"""Maximum characters of a text that a check quotes."""
 _PLACES = 5
-"""Pages that a check names for one broken link."""
+"""Maximum number of pages that a check names for one broken link."""
 
 
 def _brief_conflict(conflict: dict[str, Any]) -> dict[str, Any]:
@@ -424,7 +433,7 @@ def _brief_link(link: dict[str, Any]) -> dict[str, Any]:
 
 
 def _brief_reference(reference: dict[str, Any]) -> dict[str, Any]:
-    """What something is and what names it, without all that is told of it."""
+    """Return the target of a reference and what refers to it, without further details."""
     kind = reference["kind"]
     of = reference.get(kind)
     names = ("id", "title", "name", "path", "url")
@@ -434,7 +443,7 @@ def _brief_reference(reference: dict[str, Any]) -> dict[str, Any]:
 
 
 class Gaps(Struct, forbid_unknown_fields=True):
-    site: Annotated[str, Meta(min_length=1, max_length=100, description="The id of a site")]
+    site: Annotated[str, Meta(min_length=1, max_length=100, description="The ID of a site")]
     days: Literal["last7Days", "last30Days", "last3Months"] = "last30Days"
     start: Start = 0
 
@@ -477,7 +486,7 @@ def _gaps(on: Using, asked: Gaps) -> ToolText:
         )
         told["askedElsewhere"] = clusters["items"]
     except RefusedTool:
-        pass  # Who may not see conversations is told what they may see.
+        pass  # Without access to conversations, return the rest.
     return _say(told, asked.start)
 
 
@@ -486,45 +495,86 @@ def _merge(on: Using, asked: OfChange) -> ToolText:
 
 
 TOOLS = {
-    "find": Tool("Find pages", "Searches one space, or all that you can read.", Find, _find),
+    "find": Tool("Find pages", "Search one space, or everything you can read.", Find, _find),
     "list_spaces": Tool(
-        "List spaces", "The spaces that you can read.", ListAll, _of_organization("listSpacesInOrganizationById")
+        "List spaces",
+        "List the spaces you can read.",
+        ListAll,
+        _of_organization("listSpacesInOrganizationById"),
     ),
-    "list_sites": Tool("List sites", "The published sites.", ListAll, _of_organization("listSites")),
-    "list_pages": Tool("List pages", "The tree of pages of a space, or of a change request.", ListPages, _list_pages),
-    "read_page": Tool("Read a page", "A page of a space, or as a change request has it.", ReadPage, _read_page),
+    "list_sites": Tool("List sites", "List the published sites.", ListAll, _of_organization("listSites")),
+    "list_pages": Tool(
+        "List pages", "Return the page tree of a space or a change request.", ListPages, _list_pages
+    ),
+    "read_page": Tool(
+        "Read a page", "Return a page of a space, or its version in a change request.", ReadPage, _read_page
+    ),
     "list_change_requests": Tool(
-        "List change requests", "Of one space, or of all: open ones unless `status` says which.", ListChanges, _list_changes
+        "List change requests",
+        "List change requests of one space or of all: open ones unless you set `status`.",
+        ListChanges,
+        _list_changes,
     ),
     "read_change_request": Tool(
-        "Read a change request", "What it changes, its `revision`, and its reviews.", ReadChange, _read_change
+        "Read a change request",
+        "Return its changes, its `revision`, and its reviews.",
+        ReadChange,
+        _read_change,
     ),
-    "list_comments": Tool("List comments", "Of a space or a change request.", ListComments, _list_comments),
+    "list_comments": Tool(
+        "List comments", "List the comments on a space or a change request.", ListComments, _list_comments
+    ),
     "check_change_request": Tool(
-        "Run checks", "Broken links that it made, open conflicts, whether main went on.", OfChange, _check
+        "Run checks",
+        ("Return the broken links it introduces, unresolved conflicts, and whether main has changed since."),
+        OfChange,
+        _check,
     ),
     "find_gaps": Tool(
-        "Find gaps", "What visitors of a site searched without opening a result, on which pages they asked, which addresses and words programs did not find, and what is asked elsewhere; the most frequent of each.", Gaps, _gaps
+        "Find gaps",
+        (
+            "Return a site's searches without a clicked result, pages on which visitors asked "
+            "questions, URLs and search terms that agents didn't find, and topics of other "
+            "conversations; the most frequent of each."
+        ),
+        Gaps,
+        _gaps,
     ),
     "create_change_request": Tool(
-        "Begin a change request", "A draft over a space, which people review.", CreateChange, _create_change, False
+        "Create a change request",
+        "Create a draft of changes to a space, for people to review.",
+        CreateChange,
+        _create_change,
+        False,
     ),
     "edit_change_request": Tool(
-        "Edit a change request", "Pages or blocks of it; all of a batch, or nothing.", Edit, _edit, False
+        "Edit a change request",
+        ("Edit pages or blocks of a change request. A batch is applied as a whole or not at all."),
+        Edit,
+        _edit,
+        False,
     ),
     "describe_change_request": Tool(
-        "Describe a change request", "Its subject, and whether it is a draft, open or archived.", Describe, _describe, False
+        "Update a change request",
+        "Set its subject, and whether it is a draft, open, or archived.",
+        Describe,
+        _describe,
+        False,
     ),
-    "comment": Tool("Comment", "On a space, a change request, a page or a block.", Comment, _comment, False),
-    "reply": Tool("Reply", "To a comment.", Reply, _reply, False),
-    "ask_for_review": Tool("Ask for review", "Asks people to review a change request.", AskReview, _ask_review, False),
-    "review": Tool("Review", "A review of a change request of somebody else.", Review, _review, False),
+    "comment": Tool(
+        "Comment", "Comment on a space, a change request, a page, or a block.", Comment, _comment, False
+    ),
+    "reply": Tool("Reply", "Reply to a comment.", Reply, _reply, False),
+    "ask_for_review": Tool(
+        "Request review", "Request reviews of a change request from people.", AskReview, _ask_review, False
+    ),
+    "review": Tool("Review", "Review someone else's change request.", Review, _review, False),
     "merge_change_request": Tool(
         "Merge a change request",
-        "Publishes it. Refused unless the person granted it; otherwise ask for review.",
+        "Merge into main. Requires permission from the person who connected you; otherwise request a review.",
         OfChange,
         _merge,
         False,
         True,
     ),
-}  # fmt: skip
+}

@@ -1,4 +1,4 @@
-"""Undoing what an agent did, by the operations that a person would use."""
+"""Undoing an agent's changes, with the operations that people use."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from octavo.organization.access.auditing import audit
 from . import store
 
 _MOST = 200
-"""Acts that are undone in one call, the latest first."""
+"""Maximum number of acts undone in one call, newest first."""
 
 
 class UndoneAct(Struct, rename="camel"):
-    """``result``: the change request was archived, a new change request takes the merge back, the comment was deleted,
-    it was undone already, or it stays, and ``reason`` says why."""
+    """Undone change. ``result``: the change request was archived, a new change request reverts the merge, the
+    comment was deleted, it was already undone, or it stays for the given ``reason``."""
 
     act: str
     operation: str
@@ -31,11 +31,11 @@ class UndoneAct(Struct, rename="camel"):
 
 
 Ask = Callable[..., Any]
-"""``(operation, path, body)``: performs an operation as the person who undoes."""
+"""Performs ``(operation, path, body)`` as the person who undoes."""
 
 
 class Undone(NamedTuple):
-    """``next``: the act to go on after, where there are more."""
+    """Result of one call. ``next``: the act to continue after, if there are more."""
 
     acts: list[UndoneAct]
     next: str | None
@@ -50,7 +50,7 @@ def undo(
         acts = acts[:_MOST]
         made = store.made_by(tx, agent.id, [act.change_request_id for act in acts if act.change_request_id])
     done: dict[str, UndoneAct] = {}
-    """What became of a change request, which several acts are about."""
+    """Results for change requests that several acts refer to."""
     found = []
     for act in acts:
         try:
@@ -73,7 +73,7 @@ def _undo(ask: Ask, act: store.ActRow, made: set[str], done: dict[str, UndoneAct
     if scope == "docs:comment":
         return _delete_comment(ask, act)
     if not _is_drafted(act.operation) or change is None or space is None:
-        return UndoneAct(act.id, act.operation, "stays", reason="This has no effect that could be undone.")
+        return UndoneAct(act.id, act.operation, "stays", reason="This change can't be undone.")
     if change in done:
         return UndoneAct(act.id, act.operation, done[change].result, reason=done[change].reason)
     path = {"spaceId": space, "changeRequestId": change}
@@ -85,7 +85,7 @@ def _undo(ask: Ask, act: store.ActRow, made: set[str], done: dict[str, UndoneAct
             act.id,
             act.operation,
             "stays",
-            reason="Somebody else made this change request: look at its edits there.",
+            reason="Someone else created this change request. Revert the edits there.",
         )
     elif now["status"] == "archived":
         found = UndoneAct(act.id, act.operation, "already")

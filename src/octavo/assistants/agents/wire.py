@@ -15,7 +15,7 @@ from .undoing import UndoneAct
 
 
 class AgentConnection(Struct):
-    """``url``: where the person's browser takes the code to the program."""
+    """Result of connecting an app. ``url``: where the person's browser takes the code to the app."""
 
     url: str
 
@@ -32,13 +32,13 @@ class Agent(Struct, rename="camel"):
 
 
 class MemberAgent(Agent, rename="camel", kw_only=True):
-    """An agent and the member who connected it."""
+    """Agent with the member who connected it."""
 
     user: User
 
 
 class AgentAct(Struct, rename="camel"):
-    """Something that an agent did; ``operation`` is that of the API that it was."""
+    """Change made by an agent; ``operation`` is the ID of the API operation it used."""
 
     id: str
     operation: str
@@ -50,14 +50,15 @@ class AgentAct(Struct, rename="camel"):
 
 
 class UndoActs(Struct):
-    """``since``: a moment as ISO 8601; by default a day ago. ``before``: the ``next`` of an earlier answer."""
+    """Request to undo. ``since``: an ISO 8601 time; by default a day ago. ``before``: the ``next`` of an earlier
+    response."""
 
     since: Annotated[str, Meta(max_length=40)] | None = None
     before: Annotated[str, Meta(max_length=100)] | None = None
 
 
 class UndoneActs(Struct):
-    """``next``: where there was more than is undone in one call, what to send as ``before`` to go on."""
+    """Undone changes. ``next``: if more are left than one call undoes, the value to send as ``before``."""
 
     items: list[UndoneAct]
     next: str | None

@@ -1,3 +1,3 @@
-"""Answers to questions, out of what the asker may see, with where each is from."""
+"""Answers to questions, based on what the asker can see, with their sources."""
 
 from . import tables as tables

@@ -1,9 +1,8 @@
-"""Answers: written by a model out of passages, or the passages themselves, quoted.
+"""Answers: written by a model from passages, or quotes of the passages themselves.
 
-What a model says is content like any: it becomes nodes, of which only text, lists, code and the like are kept.
-Its links lead to the passages alone, so that nothing it was tricked into saying can lead anybody away or carry
-anything out.
-"""
+A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and the like
+are kept. Its links lead only to the passages, so that a manipulated answer can't lead anyone away or leak
+anything."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from octavo.assistants.models.calling import Model, as_data
-from octavo.assistants.models.provider import Message
+from octavo.assistants.models.provider import ModelMessage
 from octavo.core.document.nodes import Block, Document, Inline, Leaf, Mark, Text, plain_text
 from octavo.core.document.reader import read
 from octavo.core.languages import differ
@@ -48,7 +47,7 @@ _FOREIGN = "the answer is in another language than the question"
 
 
 class AnswerWords(Struct, frozen=True):
-    """What an answer says besides passages, in the language of whoever asks. ``about``: asks about ``{title}``."""
+    """Texts of an answer besides passages, in the language of the asker. ``about``: asks about ``{title}``."""
 
     no_model: str
     no_reply: str
@@ -59,18 +58,18 @@ class AnswerWords(Struct, frozen=True):
 
 
 ENGLISH = AnswerWords(
-    no_model="No language model is set here, so nothing is summed up.",
-    no_reply="The language model did not answer, so nothing is summed up.",
-    fits="These passages of the documentation fit the question best.",
-    near="Nothing answers this question as it is put. These passages of the documentation come nearest.",
-    nothing="Nothing in the documentation that you can see answers this question.",
-    about="What is there to know about “{title}”?",
+    no_model="No language model is configured, so there is no summary.",
+    no_reply="The language model did not respond, so there is no summary.",
+    fits="These sections of the documentation match your question best.",
+    near="No section answers this question directly. These sections of the documentation come closest.",
+    nothing="Nothing in the documentation you have access to answers this question.",
+    about="What should I know about “{title}”?",
 )
 
 
-class Answer(Struct, frozen=True):
-    """``cited``: the passages that it is made of. ``is_good``: whether the question was answered. ``written``: by a
-    model, which names the passages by their numbers in ``cited``, from 1."""
+class ComposedAnswer(Struct, frozen=True):
+    """Answer. ``cited``: the passages it is based on. ``is_good``: whether it answers the question. ``written``: by
+    a model, which refers to passages by their numbers in ``cited``, from 1."""
 
     document: Document
     cited: tuple[Passage, ...]
@@ -79,31 +78,34 @@ class Answer(Struct, frozen=True):
     written: bool = False
 
 
-class Asked(Struct, frozen=True):
-    """A question, and what was asked before it."""
+class AskedQuestion(Struct, frozen=True):
+    """Question, and the earlier ones."""
 
     question: str
     before: Sequence[str]
 
 
 def answer(
-    asked: Asked, passages: Sequence[Passage], model: Model | None, words: AnswerWords = ENGLISH
-) -> Iterator[Answer]:
-    """The answer as it grows; the last one is complete. Without a model, or when it fails, it is quoted."""
+    asked: AskedQuestion, passages: Sequence[Passage], model: Model | None, words: AnswerWords = ENGLISH
+) -> Iterator[ComposedAnswer]:
+    """Yield the answer as it grows; the last one is complete. If there is no model, or if it fails, passages are
+    quoted."""
     if model is None:
-        yield _quoted(passages, words, words.no_model)
+        yield _quote_passages(passages, words, words.no_model)
         return
     if not any(passage.covers > 0 for passage in passages):
-        yield _quoted([], words, "")
+        yield _quote_passages([], words, "")
         return
     try:
-        yield from _written(asked, passages, model, words)
+        yield from _write_answer(asked, passages, model, words)
     except (OctavoError, OutOfTime):
-        # Why, the log of calls says; a reader cannot do anything about it.
-        yield _quoted(passages, words, words.no_reply)
+        # The log of calls has the reason; a reader can't do anything about it.
+        yield _quote_passages(passages, words, words.no_reply)
 
 
-def _written(asked: Asked, passages: Sequence[Passage], model: Model, words: AnswerWords) -> Iterator[Answer]:
+def _write_answer(
+    asked: AskedQuestion, passages: Sequence[Passage], model: Model, words: AnswerWords
+) -> Iterator[ComposedAnswer]:
     def judge(said: str) -> str | None:
         return _FOREIGN if _is_foreign(asked, said, model) else None
 
@@ -116,75 +118,79 @@ def _written(asked: Asked, passages: Sequence[Passage], model: Model, words: Ans
                 break
             if time.monotonic() - shown > _EVERY and not _NOTHING.startswith(said.strip()[: len(_NOTHING)]):
                 shown = time.monotonic()
-                yield _made_of(passages, said, words)
+                yield _build_answer(passages, said, words)
         if judge(said) is None:
             break
     if _NOTHING in said[:200] or not said.strip():
-        yield _quoted([], words, "")
+        yield _quote_passages([], words, "")
         return
-    yield _made_of(passages, said, words)
+    yield _build_answer(passages, said, words)
 
 
-def _is_foreign(asked: Asked, said: str, model: Model) -> bool:
-    """Whether an answer is in another language than its question. The organization's instructions may ask for that."""
+def _is_foreign(asked: AskedQuestion, said: str, model: Model) -> bool:
+    """Return whether an answer is in another language than its question. The organization's instructions may ask
+    for that."""
     return not model.instructions and _NOTHING not in said[:200] and differ(asked.question, said)
 
 
-def _messages(asked: Asked, passages: Sequence[Passage], urging: str) -> list[Message]:
+def _messages(asked: AskedQuestion, passages: Sequence[Passage], urging: str) -> list[ModelMessage]:
     material = [
         f"[{number}] {passage.full_title}\n{passage.text}" for number, passage in enumerate(passages, 1)
     ]
     question = [*(f"Asked before: {earlier}" for earlier in asked.before), f"The question: {asked.question}"]
     said = f"{as_data(chr(10).join(material))}\n\n{as_data(chr(10).join(question))}"
-    return [Message("system", f"{_TASK}{urging}"), Message("user", said)]
+    return [ModelMessage("system", f"{_TASK}{urging}"), ModelMessage("user", said)]
 
 
-def _made_of(passages: Sequence[Passage], said: str, words: AnswerWords) -> Answer:
+def _build_answer(passages: Sequence[Passage], said: str, words: AnswerWords) -> ComposedAnswer:
     numbers = [number for number in _CITATION.findall(said) if 0 < int(number) <= len(passages)]
     cited = tuple(dict.fromkeys(passages[int(number) - 1] for number in numbers))
     links = {}
     for number in numbers:
         passage = passages[int(number) - 1]
-        # Readers count the passages that they are shown, not those that the model was given.
+        # Numbers refer to the passages that readers see, not to those the model received.
         links[number] = (f"[{cited.index(passage) + 1}]", passage.address)
-    document = harmless(read(said[:_MAX_ANSWER]), links)
-    return Answer(document, cited, _followups(passages, cited, words), True, written=True)
+    document = sanitize_document(read(said[:_MAX_ANSWER]), links)
+    return ComposedAnswer(document, cited, _suggest_followups(passages, cited, words), True, written=True)
 
 
-def _quoted(passages: Sequence[Passage], words: AnswerWords, why: str) -> Answer:
-    """The passages that fit best, word for word."""
+def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -> ComposedAnswer:
+    """Return quotes of the best passages."""
     fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
         passage for passage in passages if passage.covers >= ENOUGH / 2
     ]
     is_good = any(passage.covers >= ENOUGH for passage in fitting)
     if not fitting:
         document = Document([_paragraph(words.nothing)], ["", ""])
-        return Answer(document, (), _followups(passages, (), words), False)
+        return ComposedAnswer(document, (), _suggest_followups(passages, (), words), False)
     cited = tuple(fitting[:_QUOTED])
     nodes = [_paragraph(f"{why} {words.fits if is_good else words.near}".strip())]
     for passage in cited:
         nodes.append(Block("paragraph", {}, [_link(passage.full_title, passage.address)]))
         if passage.excerpt:
             nodes.append(Block("blockquote", {}, [_paragraph(passage.excerpt)]))
-    return Answer(Document(nodes), cited, _followups(passages, cited, words), is_good)
+    return ComposedAnswer(Document(nodes), cited, _suggest_followups(passages, cited, words), is_good)
 
 
-def _followups(passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords) -> tuple[str, ...]:
-    """What else the passages that were found speak of."""
+def _suggest_followups(
+    passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords
+) -> tuple[str, ...]:
+    """Return questions about the other passages found."""
     asked = [
-        as_question(passage.heading or passage.title, words) for passage in passages if passage not in cited
+        phrase_as_question(passage.heading or passage.title, words)
+        for passage in passages
+        if passage not in cited
     ]
     return tuple(dict.fromkeys(asked))[:MAX_FOLLOWUPS]
 
 
-def as_question(title: str, words: AnswerWords = ENGLISH) -> str:
-    """A heading as somebody might ask for it.
+def phrase_as_question(title: str, words: AnswerWords = ENGLISH) -> str:
+    """Return a heading in the form of a question.
 
     >>> as_question("How to install")
     'How do I install?'
     >>> as_question("Backups")
-    'What is there to know about “Backups”?'
-    """
+    'What should I know about “Backups”?'"""
     title = shorten(title, 120)
     if title.endswith(("?", "？")):
         return title
@@ -204,30 +210,30 @@ def _link(text: str, url: str) -> Inline:
     return Inline("link", {"ref": {"kind": "url", "url": url}}, [Text([Leaf(text)])])
 
 
-def harmless(document: Document, citations: Mapping[str, tuple[str, str]]) -> Document:
-    """Of a document that a model wrote, text and its structure; ``[1]`` becomes the text and the address of
+def sanitize_document(document: Document, citations: Mapping[str, tuple[str, str]]) -> Document:
+    """Return only the text and structure of a document that a model wrote; ``[1]`` becomes the text and URL of
     ``citations["1"]``."""
-    return Document([_harmless_block(block, citations) for block in document.nodes])
+    return Document([_sanitize_block(block, citations) for block in document.nodes])
 
 
-def _harmless_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> Block:
+def _sanitize_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> Block:
     if block.type not in _BLOCKS:
         said = " ".join(filter(None, (plain_text(part).strip() for part in (*block.nodes, *block.fragments))))
-        return Block("paragraph", {}, _cited(Text([Leaf(said)]), citations) if said else [])
+        return Block("paragraph", {}, _link_citations(Text([Leaf(said)]), citations) if said else [])
     data = {name: value for name, value in block.data.items() if name in ("syntax", "start")}
     inside: list[Block | Inline | Text] = []
     for node in block.nodes:
         if isinstance(node, Block):
-            inside.append(_harmless_block(node, citations))
+            inside.append(_sanitize_block(node, citations))
         elif isinstance(node, Text):
-            inside += [node] if block.type == "code-line" else _cited(node, citations)
+            inside += [node] if block.type == "code-line" else _link_citations(node, citations)
         else:
-            inside += _cited(Text([Leaf(plain_text(node))]), citations)
-    return Block(block.type, data, _joined(inside))
+            inside += _link_citations(Text([Leaf(plain_text(node))]), citations)
+    return Block(block.type, data, _merge_texts(inside))
 
 
-def _joined(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
-    """Neighbouring texts as one, as a reader makes them."""
+def _merge_texts(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
+    """Merge adjacent text nodes, as a reader creates them."""
     found: list[Block | Inline | Text] = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):
@@ -237,7 +243,7 @@ def _joined(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
     return found
 
 
-def _cited(text: Text, citations: Mapping[str, tuple[str, str]]) -> list[Block | Inline | Text]:
+def _link_citations(text: Text, citations: Mapping[str, tuple[str, str]]) -> list[Block | Inline | Text]:
     found: list[Block | Inline | Text] = []
     for leaf in text.leaves:
         marks = [mark for mark in leaf.marks if mark.type in ("bold", "italic", "code", "strikethrough")]

@@ -1,4 +1,4 @@
-"""What answers are made of: pages, for members as they are written, for visitors of a site as it shows them."""
+"""Content for answers: pages as stored for members, and as the site shows them for visitors."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from octavo.sites.site.structure.store import load_structure
 from octavo.sites.site.visible_sections import sight_of
 
 
-class PageText(Struct, frozen=True):
-    """A page to be quoted. ``titles``: from the top down to its own."""
+class QuotedPage(Struct, frozen=True):
+    """Page to quote. ``titles``: from the top level down to its own."""
 
     revision_id: str
     titles: tuple[str, ...]
@@ -36,35 +36,35 @@ class PageText(Struct, frozen=True):
     sections: Sequence[Section]
 
 
-class Material(Protocol):
-    """The spaces that whoever asks may be answered from."""
+class AnswerMaterial(Protocol):
+    """Spaces whose content the asker can get answers from."""
 
     @property
     def spaces(self) -> Sequence[str] | Organization: ...
 
     @property
     def draft(self) -> Draft | None:
-        """What one of the spaces shows in place of main."""
+        """Return the draft that one of the spaces shows in place of main."""
         ...
 
     def sees(self, found: Found) -> bool: ...
 
-    def read(self, tx: Transaction, space_id: str, page_id: str) -> PageText | None: ...
+    def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None: ...
 
     def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
-        """Pages at the top of a space, and those of its groups, that lists show."""
+        """Return the pages at the top level of a space, and those of its groups, that lists show."""
         ...
 
 
-def _described(page: Page, document: Document) -> list[Section]:
+def _list_sections(page: Page, document: Document) -> list[Section]:
     cut = contained("search", lambda: document, sections)
     if page.description and not (cut and cut[0].id is None):
         return [Section(None, "", page.description), *cut]
     return cut
 
 
-class OfMembers:
-    """Spaces that a member sees. That they do is for the caller to have made sure."""
+class MemberMaterial:
+    """Spaces that a member can see. The caller must have checked that."""
 
     draft: Draft | None = None
 
@@ -75,18 +75,18 @@ class OfMembers:
     def sees(self, found: Found) -> bool:
         return True
 
-    def read(self, tx: Transaction, space_id: str, page_id: str) -> PageText | None:
+    def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None:
         state = main_state(tx, space_id)
         page = find_page(tx, state, page_id)
         if page is None:
             return None
         lineage = [*list_ancestors(tx, state, page), page]
         path = "/".join(each.slug for each in lineage)
-        return PageText(
+        return QuotedPage(
             state.revision_id,
             tuple(each.title for each in lineage),
             self._app.page(space_id, path),
-            _described(page, read_source(tx, page.body)),
+            _list_sections(page, read_source(tx, page.body)),
         )
 
     def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
@@ -99,8 +99,8 @@ class OfMembers:
 _GROUPS = 6
 
 
-class OfVisitor:
-    """What a site shows a visitor, as it shows it. ``only``: the site spaces that are asked, None for all."""
+class VisitorMaterial:
+    """What a site shows to a visitor. ``only``: the site spaces to use, None for all."""
 
     def __init__(
         self, context: Context, tx: Transaction, visitor: Visitor, only: Sequence[str] | None
@@ -120,7 +120,7 @@ class OfVisitor:
     def sees(self, found: Found) -> bool:
         return self._sight(found)
 
-    def read(self, tx: Transaction, space_id: str, page_id: str) -> PageText | None:
+    def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None:
         view = self._sight.views[space_id]
         page = view.tree.page(page_id)
         shown = view.tree.first_document(page) if page is not None else None
@@ -128,11 +128,11 @@ class OfVisitor:
             return None
         documents = documents_for(tx, view, visitor_of_token(tx, self._visitor), self._url)
         document = documents.for_external_renderer(page) if page.kind == "document" else Document([], [])
-        return PageText(
+        return QuotedPage(
             view.state.revision_id,
             tuple(each.title for each in [*view.tree.ancestors(page), page]),
             f"{self._bases[space_id]}{quote(view.tree.url_path(shown))}",
-            _described(page, document),
+            _list_sections(page, document),
         )
 
     def list_top(self, tx: Transaction, space_id: str) -> list[Page]:

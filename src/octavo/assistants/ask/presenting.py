@@ -10,15 +10,15 @@ from octavo.kit.context import Context
 from octavo.kit.ids import new_id
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
 
-from .answering import Answer
+from .answering import ComposedAnswer
 from .site_answers import SiteAnswer, keep_answer
 from .wire import ResponseDocument, ResponseEvent, ResponseFinish, ResponseStart, ResponseSuggestion
 
 
-def respond(
-    context: Context, site: SiteAccess | VisitedSite, questions: list[str], answers: Iterator[Answer]
+def stream_answer(
+    context: Context, site: SiteAccess | VisitedSite, questions: list[str], answers: Iterator[ComposedAnswer]
 ) -> Iterator[ResponseEvent]:
-    """The events of an answer while it is written; the complete one is kept."""
+    """Yield the events of an answer while it is written; the complete answer is stored."""
     response_id = new_id()
     yield ResponseStart(response_id)
     blocks: list[dict[str, Any]] = []
@@ -33,7 +33,7 @@ def respond(
 
 
 def present_answer(response_id: str, answer: SiteAnswer) -> Iterator[ResponseEvent]:
-    """The events of an answer that is complete."""
+    """Yield the events of a complete answer."""
     yield ResponseStart(response_id)
     yield ResponseDocument(response_id, 0, "insert", answer.blocks)
     yield from _end(response_id, answer.followups)

@@ -1,27 +1,28 @@
-"""Questions that the documentation answers, for whoever does not know what to ask."""
+"""Suggested questions that the documentation answers."""
 
 from __future__ import annotations
 
 from octavo.content.search.store import Organization
 from octavo.kit.db.database import Transaction
 
-from .answering import ENGLISH, AnswerWords, as_question
-from .material import Material
+from .answering import ENGLISH, AnswerWords, phrase_as_question
+from .material import AnswerMaterial
 
 MAX_QUESTIONS = 8
 _SPACES = 4
 _PAGES = 6
 
 
-def recommend(tx: Transaction, material: Material, words: AnswerWords = ENGLISH) -> list[str]:
-    """From the pages of the spaces, the ones at the top first; headings that are questions before others."""
+def recommend(tx: Transaction, material: AnswerMaterial, words: AnswerWords = ENGLISH) -> list[str]:
+    """Return questions from the pages of the spaces, top-level pages first; headings that are questions before
+    others."""
     titles: list[str] = []
     spaces = material.spaces.some if isinstance(material.spaces, Organization) else material.spaces
     for space_id in spaces[:_SPACES]:
         shown = [page for page in material.list_top(tx, space_id) if page.kind == "document"]
         titles += [page.title for page in shown[:_PAGES] if page.title]
-    asked = list(dict.fromkeys(as_question(title, words) for title in titles))
-    # What is a question already, or says how something is done, reads better than the rest.
+    asked = list(dict.fromkeys(phrase_as_question(title, words) for title in titles))
+    # Headings that are questions or instructions read better than the rest.
     plain = words.about.partition("{title}")[0]
     asked.sort(key=lambda question: question.startswith(plain))
     return asked[:MAX_QUESTIONS]

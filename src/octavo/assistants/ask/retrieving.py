@@ -1,4 +1,4 @@
-"""The passages that fit a question best, out of the spaces that whoever asks may see."""
+"""Retrieval of the best passages for a question, from the spaces that the asker can see."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from octavo.content.search.querying import PageHit, search_pages
 from octavo.core.sentences import content_words, sentences, shorten, stems
 from octavo.kit.db.database import Transaction
 
-from .material import Material
+from .material import AnswerMaterial
 from .ranking import Candidate, rank
 
 MAX_PASSAGES = 6
 _PAGES = 12
 _TERMS = 16
-"""Words of a question that are looked for: more would be the whole of a story."""
+"""Words of a question that are searched for, because longer questions are stories."""
 _EXCERPT = 600
 _TEXT = 4000
-"""Characters of a passage as it is quoted, and as a model reads it."""
+"""Characters of a passage when quoted, and when given to a model."""
 ENOUGH = 0.6
-"""The part of a question's words that a passage must say to answer it."""
+"""Share of a question's words that a passage must contain to answer it."""
 _EACH = 3
 """Passages of one page."""
 
 
 class Passage(Struct, frozen=True):
-    """A section of a page. ``url``: of the page for whoever asks; ``anchor`` None before its first heading. ``covers``:
-    the part of the question's words that it says with its titles, 0 to 1."""
+    """Section of a page. ``url``: of the page for the asker; ``anchor`` None before its first heading. ``covers``:
+    the share of the question's words that it contains with its titles, 0 to 1."""
 
     space_id: str
     page_id: str
@@ -49,14 +49,15 @@ class Passage(Struct, frozen=True):
 
     @property
     def address(self) -> str:
-        """Of the section."""
+        """Return the URL of the section."""
         return f"{self.url}#{self.anchor}" if self.anchor else self.url
 
 
 def retrieve(
-    tx: Transaction, material: Material, question: str, context: Sequence[str] = ()
+    tx: Transaction, material: AnswerMaterial, question: str, context: Sequence[str] = ()
 ) -> list[Passage]:
-    """Best first. ``context``: what was asked before, which counts where the question alone says too little."""
+    """Return the passages, best first. ``context``: earlier questions, which count if the question alone says too
+    little."""
     said = question
     if len(set(stems(question))) < 2:
         said = "\n".join([question, *context[-1:]])
@@ -66,7 +67,7 @@ def retrieve(
     candidates: list[Candidate] = []
     passages: list[Passage] = []
     for at, hit in enumerate(_search(tx, material, said)):
-        for titles, passage in _of_page(tx, material, hit):
+        for titles, passage in _list_passages(tx, material, hit):
             candidates.append(Candidate(titles, passage.heading, passage.text, at))
             passages.append(passage)
     scores = rank(asked, candidates)
@@ -77,7 +78,7 @@ def retrieve(
         passage = passages[at]
         words = (passage.full_title, passage.text)
         if words in seen:
-            # A copy of a space, or another version of it, says the same again.
+            # A copy of a space, or another version of it, has the same passages.
             continue
         seen.add(words)
         of_page[passage.page_id] += 1
@@ -90,9 +91,8 @@ def retrieve(
     return found
 
 
-def _search(tx: Transaction, material: Material, said: str) -> list[PageHit]:
-    """By the words as they were written, which search knows how to correct. The space behind them says that the last
-    one is complete."""
+def _search(tx: Transaction, material: AnswerMaterial, said: str) -> list[PageHit]:
+    """Search for the original words, which search can correct. The trailing space marks the last one as complete."""
     words = list(dict.fromkeys(content_words(said)))[:_TERMS]
     found = search_pages(
         tx, material.spaces, " ".join(words) + " ", _PAGES, sees=material.sees, draft=material.draft
@@ -100,8 +100,8 @@ def _search(tx: Transaction, material: Material, said: str) -> list[PageHit]:
     return list(found.hits[:_PAGES])
 
 
-def _of_page(tx: Transaction, material: Material, hit: PageHit) -> list[tuple[str, Passage]]:
-    """All sections of a page, each with the titles above it."""
+def _list_passages(tx: Transaction, material: AnswerMaterial, hit: PageHit) -> list[tuple[str, Passage]]:
+    """Return all sections of a page, each with the titles above it."""
     page = material.read(tx, hit.space_id, hit.page_id)
     if page is None:
         return []
@@ -128,7 +128,7 @@ def _of_page(tx: Transaction, material: Material, hit: PageHit) -> list[tuple[st
 
 
 def excerpt(text: str, asked: Sequence[str]) -> str:
-    """The part of a text, from the beginning of a sentence, that says most of what was asked for."""
+    """Return the part of a text, from the start of a sentence, that contains most of the words asked for."""
     said = sentences(text)
     if not said:
         return ""

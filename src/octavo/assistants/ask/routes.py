@@ -1,4 +1,4 @@
-"""Asking an organization's documentation, and a site."""
+"""Questions to an organization's documentation, and to a site."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from octavo.sites.site.structure.outline import Outline
 from octavo.sites.site.structure.store import load_structure
 
 from . import asking, recommending, site_answers, wire
-from .material import Material, OfMembers, OfVisitor
-from .presenting import present_answer, respond
+from .material import AnswerMaterial, MemberMaterial, VisitorMaterial
+from .presenting import present_answer, stream_answer
 
 operation = Area("ask").operation
 
@@ -27,11 +27,11 @@ _ASK = "/orgs/{organizationId}/ask"
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 
 
-def _member(call: Call, org: OrgAccess) -> asking.Asker:
-    return asking.Asker(
+def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
+    return asking.QuestionAsker(
         org.organization_id,
         org.user_id,
-        lambda tx: OfMembers(call.context, visible_spaces(tx, org)),
+        lambda tx: MemberMaterial(call.context, visible_spaces(tx, org)),
     )
 
 
@@ -46,9 +46,9 @@ def _member(call: Call, org: OrgAccess) -> asking.Asker:
     yields=("content:read",),
 )
 def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wire.Answered:
-    """Answers a question out of the spaces that the caller sees, with the sections that it is from. Without a
-    language model the best passages are quoted. A question that nothing answers is kept as a conversation."""
-    *_, last = asking.ask(call.context, _member(call, org), body.query, body.previous_queries)
+    """Answer a question from the spaces that the caller can see, with the sections it is based on. Without a
+    language model, the best passages are quoted. Unanswered questions are recorded as conversations."""
+    *_, last = asking.ask(call.context, _member_asker(call, org), body.query, body.previous_queries)
     return wire.Answered(wire.present_answer(last, query))
 
 
@@ -64,8 +64,8 @@ def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wir
     yields=("content:read",),
 )
 def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
-    """The same as server-sent events while it is written: each has the whole answer so far."""
-    answers = asking.ask(call.context, _member(call, org), query.query, [])
+    """Answer a question as server-sent events while the answer is written. Each event has the whole answer so far."""
+    answers = asking.ask(call.context, _member_asker(call, org), query.query, [])
     return _stream(wire.AnswerEvent("answer", wire.present_answer(found, query)) for found in answers)
 
 
@@ -78,8 +78,8 @@ def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
     yields=("content:read",),
 )
 def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
-    """Questions that the spaces the caller sees have pages for."""
-    return wire.Questions(_recommended(call, org))
+    """Suggest questions that pages of the caller's spaces answer."""
+    return wire.Questions(_recommend_questions(call, org))
 
 
 @operation(
@@ -92,13 +92,13 @@ def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
     yields=("content:read",),
 )
 def stream_questions(call: Call, org: OrgAccess) -> Stream:
-    """The same as server-sent events, one for each question."""
-    return _stream([wire.QuestionEvent(question) for question in _recommended(call, org)])
+    """Suggest questions as server-sent events, one for each question."""
+    return _stream([wire.QuestionEvent(question) for question in _recommend_questions(call, org)])
 
 
-def _recommended(call: Call, org: OrgAccess) -> list[str]:
+def _recommend_questions(call: Call, org: OrgAccess) -> list[str]:
     with call.db.read() as tx:
-        return recommending.recommend(tx, _member(call, org).material(tx))
+        return recommending.recommend(tx, _member_asker(call, org).material(tx))
 
 
 # --- sites --------------------------------------------------------------------------------------------
@@ -117,11 +117,12 @@ def _recommended(call: Call, org: OrgAccess) -> list[str]:
     yields=("content:read",),
 )
 def stream_ask_in_site(
-    call: Call, site: SiteAccess | VisitedSite, query: wire.FormatQuery, body: wire.AskSite
+    call: Call, site: SiteAccess | VisitedSite, query: wire.AskFormatQuery, body: wire.AskSite
 ) -> Stream:
-    """Answers a question out of what a site shows the caller, as server-sent events while it is written."""
+    """Answer a question from the content that a site shows to the caller, as server-sent events while the answer is
+    written."""
     only = body.scope.site_space_ids if isinstance(body.scope, wire.SpecificScope) else None
-    asker = _at_site(call, site, only, "scope.siteSpaceIds")
+    asker = _site_asker(call, site, only, "scope.siteSpaceIds")
     answers = asking.ask(call.context, asker, body.question, [])
     shown = wire.AskQuery(format=query.format)
     return _stream(wire.AnswerEvent("answer", wire.present_answer(found, shown)) for found in answers)
@@ -140,9 +141,9 @@ def stream_ask_in_site(
 def stream_questions_in_site(
     call: Call, site: SiteAccess | VisitedSite, query: wire.SiteQuestionsQuery
 ) -> Stream:
-    """Questions that a site has pages for, as server-sent events."""
+    """Suggest questions that pages of a site answer, as server-sent events."""
     only = [query.site_space_id] if query.site_space_id is not None else None
-    asker = _at_site(call, site, only, "siteSpaceId")
+    asker = _site_asker(call, site, only, "siteSpaceId")
     with call.db.read() as tx:
         found = recommending.recommend(tx, asker.material(tx))
     return _stream([wire.QuestionEvent(question) for question in found])
@@ -161,14 +162,14 @@ def stream_questions_in_site(
     yields=("content:read",),
 )
 def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.RespondInSite) -> Stream:
-    """The answer of a site's assistant as server-sent events. It goes on from a response of the same caller, who can
-    have each again for a day."""
+    """Get a response of a site's assistant as server-sent events. It can continue from an earlier response to the
+    same caller, for whom responses are kept for a day."""
     question, before = body.question, []
     if body.previous_response_id is not UNSET:
         with call.db.read() as tx:
             before = site_answers.get_answer(tx, site, body.previous_response_id).questions
-    answers = asking.ask(call.context, _at_site(call, site, None, ""), question, before)
-    return _stream(respond(call.context, site, [*before, question], answers))
+    answers = asking.ask(call.context, _site_asker(call, site, None, ""), question, before)
+    return _stream(stream_answer(call.context, site, [*before, question], answers))
 
 
 @operation(
@@ -182,17 +183,17 @@ def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.Respo
     yields=("content:read",),
 )
 def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, response_id: str) -> Stream:
-    """A response of the assistant again, to whom it was given."""
+    """Replay an earlier response of the assistant to the same caller."""
     with call.db.read() as tx:
         found = site_answers.get_answer(tx, site, response_id)
     return _stream(present_answer(response_id, found))
 
 
-def _at_site(
+def _site_asker(
     call: Call, site: SiteAccess | VisitedSite, only: Sequence[str] | None, place: str
-) -> asking.Asker:
-    """Who asks at a site: a visitor, or a member for whom those of its spaces count that they see. Raises NotFound for
-    a site space that is not there for them."""
+) -> asking.QuestionAsker:
+    """Return the asker at a site: a visitor, or a member with access to some of its spaces. Raises NotFound for a
+    site space that they can't see."""
     visitor = site.visitor if isinstance(site, VisitedSite) else None
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
@@ -208,25 +209,25 @@ def _at_site(
             shown = {one.id: one.space_id for one in structure.site_spaces.values() if one.space_id in seen}
     for id in only or []:
         if id not in shown:
-            raise NotFound(f"{place}: there is no site space {id!r} in this site.")
+            raise NotFound(f"{place}: there is no site space with the ID {id!r} in this site.")
 
-    def material(tx: Transaction) -> Material:
+    def material(tx: Transaction) -> AnswerMaterial:
         if visitor is not None:
-            return OfVisitor(call.context, tx, visitor, only)
-        return OfMembers(
+            return VisitorMaterial(call.context, tx, visitor, only)
+        return MemberMaterial(
             call.context,
             list(dict.fromkeys(space for id, space in shown.items() if only is None or id in only)),
         )
 
     user_id = "" if isinstance(site, VisitedSite) else site.user_id
-    return asking.Asker(site.organization_id, user_id, material)
+    return asking.QuestionAsker(site.organization_id, user_id, material)
 
 
 def _stream(events: Iterable[msgspec.Struct]) -> Stream:
     def chunks() -> Iterator[bytes]:
         for event in events:
             yield b"data: " + msgspec.json.encode(event) + b"\n\n"
-        # Clients of the API close the stream when they are told so.
+        # API clients close the stream when they receive this event.
         yield b"event: done\ndata: " + msgspec.json.encode(wire.Done()) + b"\n\n"
 
     return Stream(chunks(), "text/event-stream", {"cache-control": "no-store", "x-accel-buffering": "no"})

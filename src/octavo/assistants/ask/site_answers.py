@@ -1,4 +1,4 @@
-"""What the assistant of a site answered: kept for a day so that a conversation can go on."""
+"""Answers of a site's assistant, kept for a day so that conversations can continue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_QUESTIONS = 10
 
 
 class SiteAnswer(Struct, frozen=True):
-    """``questions``: those that led to it, the last one its own. ``blocks``: its document as JSON nodes."""
+    """Answer. ``questions``: those that led to it, ending with its own. ``blocks``: its document as JSON nodes."""
 
     questions: list[str]
     blocks: list[dict[str, Any]]
@@ -29,7 +29,7 @@ class SiteAnswer(Struct, frozen=True):
 
 
 def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) -> SiteAnswer:
-    """Raises NotFound for one that was given to somebody else, or too long ago."""
+    """Return an answer. Raises NotFound if it was given to someone else or has expired."""
     row = tx.one(
         """SELECT questions, answer FROM site_answers
            WHERE id = :id AND site_id = :site AND asker = :asker AND created_at > :since""",
@@ -39,13 +39,13 @@ def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) 
         since=now() - LASTS,
     )
     if row is None:
-        raise NotFound(f"There is no response {answer_id!r}.")
+        raise NotFound(f"There is no response with the ID {answer_id!r}.")
     blocks, followups = msgspec.json.decode(row[1], type=tuple[list[dict[str, Any]], list[str]])
     return SiteAnswer(msgspec.json.decode(row[0], type=list[str]), blocks, followups)
 
 
 def _asker(site: SiteAccess | VisitedSite) -> str:
-    """Who asks: a member, or a visitor by what they see. It depends on that what an answer may say."""
+    """Return a key for the asker: a member, or visitors who see the same. It determines what an answer may contain."""
     match site:
         case VisitedSite(visitor=visitor):
             who: tuple[object, ...] = ("", (visitor.claims, sorted(visitor.spaces), visitor.preview))
@@ -57,8 +57,8 @@ def _asker(site: SiteAccess | VisitedSite) -> str:
 
 
 def keep_answer(context: Context, site: SiteAccess | VisitedSite, answer_id: str, answer: SiteAnswer) -> None:
-    """Keeps a complete answer. What took time to write is given, even when its site is gone by now; only then nobody
-    goes on from it."""
+    """Store a complete answer. If the site was deleted in the meantime, the caller still gets it, but it can't be
+    continued."""
     with context.db.write() as tx:
         alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
         if alive is not None:
@@ -76,7 +76,7 @@ def keep_answer(context: Context, site: SiteAccess | VisitedSite, answer_id: str
 
 @jobs.job("pruneSiteAnswers")
 def prune_answers(context: Context) -> None:
-    """Forgets answers that can no longer be asked for."""
+    """Delete expired answers."""
     with context.db.write() as tx:
         tx.run("DELETE FROM site_answers WHERE created_at <= :before", before=now() - LASTS)
 

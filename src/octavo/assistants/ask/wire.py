@@ -1,4 +1,4 @@
-"""Questions and answers on the wire."""
+"""Wire format of questions and answers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from octavo.core.document.text import to_text
 from octavo.core.document.writing import write
 from octavo.errors import BadRequest
 
-from .answering import Answer
+from .answering import ComposedAnswer
 
 MAX_QUESTION = 512
-"""Characters of a question at a site."""
+"""Maximum characters of a question at a site."""
 Question = Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"\S")]
 Format = Literal["document", "markdown"]
 
@@ -25,13 +25,13 @@ class Ask(Struct, rename="camel"):
 
 
 class AskQuery(Struct):
-    """``details``: whether sources say why they were chosen."""
+    """Query of a question. ``details``: whether sources include why they were chosen."""
 
     format: Format = "document"
     details: bool = False
 
 
-class FormatQuery(Struct):
+class AskFormatQuery(Struct):
     format: Format = "document"
 
 
@@ -52,7 +52,7 @@ class AskContext(Struct, rename="camel"):
 
 
 class AskSite(Struct):
-    """``scope``: where to look; ``context``: where the asker is."""
+    """Question at a site. ``scope``: where to search; ``context``: the asker's location."""
 
     question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
     scope: DefaultScope | SpecificScope | WholeScope
@@ -68,7 +68,7 @@ class StreamQuery(AskQuery, kw_only=True):
 
 
 class AnswerSource(Struct):
-    """``sections``: anchors of the page."""
+    """Source of an answer. ``sections``: anchors of the page."""
 
     type: Literal["page"]
     page: str
@@ -89,7 +89,7 @@ class Answered(Struct):
 
 
 class Done(Struct):
-    """The last event of every stream, of the type `done`: it says nothing but that there is no more."""
+    """Last event of every stream, of the type `done`. It marks the end and has no content."""
 
 
 class AnswerEvent(Struct):
@@ -105,8 +105,8 @@ class QuestionEvent(Struct):
     question: str
 
 
-def present_answer(found: Answer, query: AskQuery) -> ShownAnswer:
-    """A source for each page, with the sections of it that were used."""
+def present_answer(found: ComposedAnswer, query: AskQuery) -> ShownAnswer:
+    """Return the answer with a source for each page, including its used sections."""
     sources: dict[tuple[str, str], AnswerSource] = {}
     for passage in found.cited:
         source = sources.setdefault(
@@ -139,7 +139,7 @@ class MessageContext(Struct):
 
 
 class MessageInput(Struct):
-    """``content``: text, or a document as JSON."""
+    """Message. ``content``: text, or a document as JSON."""
 
     role: Literal["user"]
     content: Annotated[str, Meta(max_length=2048)] | dict[str, Any]
@@ -147,7 +147,8 @@ class MessageInput(Struct):
 
 
 class RespondInSite(Struct, rename="camel"):
-    """The last message is the question. ``model`` is a wish; ``tools`` of the caller are not called."""
+    """Request to the assistant. The last message is the question. ``model`` is only a preference; ``tools`` of the
+    caller aren't called."""
 
     input: Annotated[list[MessageInput], Meta(min_length=1, max_length=20)]
     previous_response_id: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
@@ -157,7 +158,7 @@ class RespondInSite(Struct, rename="camel"):
 
     @property
     def question(self) -> str:
-        """Its text. Raises BadRequest for one that says nothing."""
+        """Return the text of the question. Raises BadRequest if it is empty."""
         content = self.input[-1].content
         if isinstance(content, dict):
             try:
@@ -165,7 +166,7 @@ class RespondInSite(Struct, rename="camel"):
             except DocumentError as error:
                 raise BadRequest(f"input: {error}") from None
         if not content.strip():
-            raise BadRequest("input: expected a question")
+            raise BadRequest("input: must contain a question")
         return content[:2048]
 
 
@@ -174,7 +175,7 @@ class ResponseStart(Struct, rename="camel", tag_field="type", tag="response_star
 
 
 class ResponseDocument(Struct, rename="camel", tag_field="type", tag="response_document"):
-    """``operation``: whether the blocks follow what was there, or replace it."""
+    """Part of a response. ``operation``: whether the blocks are appended or replace the earlier ones."""
 
     message_id: str
     step_index: int

@@ -1,3 +1,3 @@
-"""Conversations with readers: what was asked, analysed into issues and clusters, and the work that follows from it."""
+"""Conversations with readers: grouped into issues and clusters, and the tasks that follow from them."""
 
 from . import tables as tables

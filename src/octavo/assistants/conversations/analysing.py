@@ -1,7 +1,6 @@
-"""What a conversation is about: its issues, each a title and a summary in the words of whoever asked.
+"""Issues of a conversation: each has a title and a summary in the reader's words.
 
-No model is needed: sentences are scored by what makes them a question or a report of trouble.
-"""
+This works without a model: sentences are scored by features of questions and problem reports."""
 
 from __future__ import annotations
 
@@ -17,9 +16,9 @@ from .types import Part
 MAX_TITLE = 140
 MAX_SUMMARY = 500
 MAX_ISSUES = 3
-"""Of one conversation; what is asked beyond that belongs to the last of them."""
+"""Maximum issues of one conversation; further questions belong to the last of them."""
 _MAX_TEXT = 20_000
-"""Characters of a conversation that are looked at: logs and listings follow behind what is asked."""
+"""Characters of a conversation to analyze: logs and code follow after the question."""
 _MAX_SENTENCE = 400
 
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|tr|sv|vs|antw)\s*:)+\s*", re.I)
@@ -43,15 +42,14 @@ class Issue(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What it is compared by."""
+        """Text for comparisons."""
         return f"{self.title}\n{self.summary}"
 
 
 def find_issues(subject: str | None, parts: Sequence[Part]) -> list[Issue]:
-    """The issues of a conversation, in order; none where nothing is said.
+    """Return the issues of a conversation, in order; none if it is empty.
 
-    A later message opens an issue of its own when it asks for something that was not mentioned before.
-    """
+    A later message starts a new issue if it asks for something not mentioned before."""
     asked = [part.body for part in parts if part.role == "user"] or [part.body for part in parts]
     heading = _REPLY.sub("", " ".join((subject or "").split()))
     telling = heading if len(stems(heading)) > 1 else ""
@@ -64,7 +62,7 @@ def find_issues(subject: str | None, parts: Sequence[Part]) -> list[Issue]:
         said = [sentence[:_MAX_SENTENCE] for sentence in sentences(text)]
         if said:
             words = set(stems(" ".join(said)))
-            best = max(map(_worth, said))
+            best = max(map(_score_sentence, said))
             is_new = (
                 threads and len(threads) < MAX_ISSUES and best >= 2 and len(words) > 2 and not words & known
             )
@@ -81,14 +79,14 @@ def find_issues(subject: str | None, parts: Sequence[Part]) -> list[Issue]:
 
 
 def _issue(heading: str, said: Sequence[str]) -> Issue:
-    ranked = sorted(range(len(said)), key=lambda at: (-_worth(said[at]) + at * 0.1, at))
+    ranked = sorted(range(len(said)), key=lambda at: (-_score_sentence(said[at]) + at * 0.1, at))
     title = heading or (said[ranked[0]] if ranked else "")
     told = [said[at] for at in sorted(ranked[:3]) if stems(said[at])]
     return Issue(shorten(title, MAX_TITLE), shorten(" ".join(told) or title, MAX_SUMMARY))
 
 
-def _worth(sentence: str) -> float:
-    """How likely a sentence says what the matter is."""
+def _score_sentence(sentence: str) -> float:
+    """Return how likely a sentence states the problem."""
     words = len(stems(sentence))
     if words == 0:
         return 0.0

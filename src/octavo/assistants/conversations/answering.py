@@ -1,4 +1,4 @@
-"""The pages that answer a cluster, as search finds them for whoever looks."""
+"""Pages that answer a cluster, as search finds them for the caller."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _ENOUGH = 0.5
 
 
 class Answering(Struct, frozen=True):
-    """``path``: of the page in its space. ``covers``: the part of the words asked for that it says, 0 to 1."""
+    """Page for a cluster. ``path``: in its space. ``covers``: the share of the words asked for that it contains, 0
+    to 1."""
 
     space_id: str
     page_id: str
@@ -33,7 +34,7 @@ class Answering(Struct, frozen=True):
 
 
 def find_answering(tx: Transaction, org: OrgAccess, cluster: ClusterRow) -> list[Answering]:
-    """Best first; only pages of spaces that the caller sees."""
+    """Return the pages, best first; only those of spaces the caller can see."""
     asked = list(dict.fromkeys(stems(cluster.label)))[:_TERMS]
     if not asked:
         return []

@@ -1,9 +1,8 @@
-"""Which issues are about the same: each joins the cluster that it is most like, or begins one.
+"""Clustering of issues about the same subject: each joins the most similar cluster, or starts a new one.
 
-Incremental: an issue is looked at once, a cluster keeps its id for good, and what is kept of a cluster is how often
-each word is in its issues. Words are weighted by how rare they are among all issues (TF-IDF). Where a model has given
-vectors, issues and clusters are compared by these as well. Pure; whoever uses this reads and writes the rows.
-"""
+Incremental: an issue is processed once, a cluster keeps its id, and the stored data of a cluster is how often each
+word occurs in its issues. Words are weighted by their rarity among all issues (TF-IDF). If a model has given
+vectors, issues and clusters are also compared by these. Pure; callers read and write the rows."""
 
 from __future__ import annotations
 
@@ -17,23 +16,23 @@ import msgspec
 
 from octavo.core.sentences import stems
 
-from .embeddings import Meaning, Meanings, Scale
+from .embeddings import ClusterMeanings, IssueMeaning, Scale
 
-ALIKE = 0.28
-"""The cosine from which an issue is about the same as a cluster."""
+SIMILAR = 0.28
+"""Minimum cosine for an issue to belong to a cluster."""
 _WORDS = 1 << 16
-"""Different words that are told apart; others share a number."""
+"""Number of words that can be distinguished; others share a number."""
 _KEPT = 80
-"""Words that are kept of a cluster, the most frequent ones."""
+"""Words stored per cluster, the most frequent ones."""
 _CANDIDATES = 60
 """Clusters that an issue is compared with: those that share its rarest words."""
 _WORD = 3
-"""What a word counts beside a pair of neighbours."""
+"""Weight of a word compared with a pair of adjacent words."""
 
 _NEAREST = 20
-"""Clusters whose words are most alike, and those whose meaning seems to be, that an issue is compared with by both."""
+"""Number of clusters most similar by words, and by meaning, that an issue is compared with by both."""
 _ENOUGH = 1.5
-"""What words count at most beside meanings, in units of what is alike enough."""
+"""Maximum weight of words compared with meanings, in units of sufficient similarity."""
 
 Vector = dict[int, float]
 
@@ -43,7 +42,7 @@ def word_number(word: str) -> int:
 
 
 def count_words(title: str, text: str) -> Counter[int]:
-    """How often each word, and each pair of neighbours, is in an issue; the title counts twice."""
+    """Return the frequency of each word, and each pair of adjacent words, in an issue; the title counts twice."""
     found: Counter[int] = Counter()
     for part, times in ((title, 2), (text, 1)):
         words = stems(part)
@@ -55,15 +54,14 @@ def count_words(title: str, text: str) -> Counter[int]:
 
 
 class Clustering:
-    """The clusters of an organization in memory. ``scale``: how the vectors of issues are to be read, where there are
-    any."""
+    """Clusters of an organization in memory. ``scale``: how to interpret vectors of issues, if any."""
 
     def __init__(self, issues: int, words: Mapping[int, int], scale: Scale | None = None) -> None:
         self.issues = issues
         self.words: Counter[int] = Counter(words)
         self.vectors: dict[str, Counter[int]] = {}
         self.sizes: dict[str, int] = {}
-        self.meanings = Meanings(scale)
+        self.meanings = ClusterMeanings(scale)
         self._weighted: dict[str, Vector] = {}
         self._with: dict[int, set[str]] = defaultdict(set)
 
@@ -73,18 +71,18 @@ class Clustering:
             self._with[word].add(cluster_id)
 
     def learn(self, issue: Mapping[int, int]) -> None:
-        """Counts the words of an issue among all issues. For a whole batch before any of it joins: rareness is
-        then that of the batch too."""
+        """Count the words of an issue among all issues. Call it for a whole batch before any of it joins, so that
+        rarity includes the batch."""
         self.issues += 1
         self.words.update(issue.keys())
         self._weighted.clear()
 
-    def find(self, issue: Mapping[int, int], meaning: Meaning | None = None) -> str | None:
-        """The cluster that an issue is most like; None where none is alike enough."""
+    def find(self, issue: Mapping[int, int], meaning: IssueMeaning | None = None) -> str | None:
+        """Return the cluster most similar to an issue; None if none is similar enough."""
         wanted = self._weigh(issue)
         candidates = {each: _product(wanted, self._weights_of(each)) for each in self._find_sharing(wanted)}
         if meaning is None:
-            near = {each: words / ALIKE for each, words in candidates.items()}
+            near = {each: words / SIMILAR for each, words in candidates.items()}
         else:
             compared = set(nlargest(_NEAREST, candidates, key=lambda each: (candidates[each], each)))
             compared.update(self.meanings.find_nearest(meaning, _NEAREST))
@@ -93,7 +91,7 @@ class Clustering:
         return best if best is not None and near[best] >= 1 else None
 
     def _find_sharing(self, wanted: Vector) -> set[str]:
-        """The clusters that share the rarest words of an issue."""
+        """Return the clusters that share the rarest words of an issue."""
         candidates: set[str] = set()
         for word in sorted(wanted, key=lambda word: (len(self._with.get(word, ())), word)):
             there = self._with.get(word, set())
@@ -102,17 +100,17 @@ class Clustering:
             candidates |= there
         return candidates
 
-    def _compare(self, wanted: Vector, meaning: Meaning, cluster_id: str) -> float:
-        """How much an issue is like a cluster; from 1 on it is about the same. Its meaning is enough for that, or its
-        meaning and its words together."""
-        words = _product(wanted, self._weights_of(cluster_id)) / ALIKE
+    def _compare(self, wanted: Vector, meaning: IssueMeaning, cluster_id: str) -> float:
+        """Return the similarity of an issue and a cluster; 1 or more means the same subject. Similar meaning is
+        enough, or meaning and words together."""
+        words = _product(wanted, self._weights_of(cluster_id)) / SIMILAR
         meant = self.meanings.compare(meaning, cluster_id)
         if meant is None:
             return words
         return max(meant, (meant + min(words, _ENOUGH)) / 2)
 
-    def join(self, cluster_id: str, issue: Mapping[int, int], meaning: Meaning | None = None) -> None:
-        """Puts an issue into a cluster, which is a new one when nobody knows its id."""
+    def join(self, cluster_id: str, issue: Mapping[int, int], meaning: IssueMeaning | None = None) -> None:
+        """Add an issue to a cluster, which is created if its id is new."""
         if cluster_id not in self.vectors:
             self.add_cluster(cluster_id, 0, Counter())
         vector = self.vectors[cluster_id]
@@ -125,7 +123,7 @@ class Clustering:
             self.meanings.add(cluster_id, meaning)
 
     def dissolve(self, cluster_id: str) -> None:
-        """Forgets a cluster whose issue went elsewhere."""
+        """Remove a cluster whose only issue has moved."""
         for word in self.vectors.pop(cluster_id):
             self._with[word].discard(cluster_id)
         del self.sizes[cluster_id]
@@ -133,7 +131,7 @@ class Clustering:
         self._weighted.pop(cluster_id, None)
 
     def likeness(self, issue: Mapping[int, int], cluster_id: str) -> float:
-        """The cosine of an issue and a cluster."""
+        """Return the cosine of an issue and a cluster."""
         return _product(self._weigh(issue), self._weights_of(cluster_id))
 
     def _weights_of(self, cluster_id: str) -> Vector:
@@ -158,7 +156,7 @@ def _product(one: Vector, other: Vector) -> float:
 
 
 def encode_words(vector: Counter[int]) -> str:
-    """As it is stored, without the words that hardly ever are in its issues."""
+    """Return a vector in its stored form, without words that are rare in its issues."""
     return msgspec.json.encode(sorted(vector.most_common(_KEPT))).decode()
 
 

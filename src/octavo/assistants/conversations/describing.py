@@ -1,4 +1,4 @@
-"""What a cluster is called: from the titles and words of its issues."""
+"""Labels of clusters, from the titles and words of their issues."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _ICONS = (
 _DEFAULT_ICON = "circle-question"
 
 
-class Description(Struct, frozen=True):
+class ClusterDescription(Struct, frozen=True):
     label: str
     summary: str
     icon: str
 
 
-def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -> Description:
-    """From some of its issues: the title nearest to what all of them are about, the phrases most of them share, and
-    what others said."""
+def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -> ClusterDescription:
+    """Describe a cluster from some of its issues: the title closest to all of them, the phrases most of them share,
+    and further titles."""
     ranked = sorted(
         issues,
         key=lambda issue: (
@@ -58,11 +58,11 @@ def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -
     examples = list(dict.fromkeys(issue.title for issue in ranked if issue.title != ranked[0].title))
     told = [f"About {', '.join(phrases)}."] if phrases else []
     told += [f"Also asked: “{shorten(title, MAX_LABEL)}”" for title in examples[:_MAX_EXAMPLES]]
-    return Description(label, " ".join(told) or label, choose_icon([issue.text for issue in issues]))
+    return ClusterDescription(label, " ".join(told) or label, choose_icon([issue.text for issue in issues]))
 
 
 def key_phrases(texts: Sequence[str]) -> list[str]:
-    """The words, and pairs of neighbours, that most of these texts share; as they are mostly written."""
+    """Return the words, and pairs of adjacent words, that most of these texts share, in their most common spelling."""
     counts: Counter[tuple[str, ...]] = Counter()
     written: dict[tuple[str, ...], Counter[str]] = {}
     for text in texts:
@@ -71,7 +71,7 @@ def key_phrases(texts: Sequence[str]) -> list[str]:
         for size in (1, 2):
             for at in range(len(roots) - size + 1):
                 key = tuple(roots[at : at + size])
-                # Words of a pair must really be neighbours, or nobody would recognise them.
+                # Words of a pair must really be adjacent, or nobody would recognize the phrase.
                 if size == 2 and fold(" ".join(words[at : at + 2])) not in fold(text):
                     continue
                 seen.add(key)
@@ -92,7 +92,7 @@ def key_phrases(texts: Sequence[str]) -> list[str]:
 
 
 def choose_icon(texts: Sequence[str]) -> str:
-    """The icon whose words are in most of these texts."""
+    """Return the icon whose words occur in most of these texts."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(set(stems(text)))

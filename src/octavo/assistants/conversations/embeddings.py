@@ -1,8 +1,7 @@
-"""What issues mean, as vectors of a model, where one is set: questions without a common word may be the same.
+"""Meanings of issues, as vectors of a model if one is configured: questions without a common word can be the same.
 
-How alike the vectors of unrelated texts are differs much between models. So each model is asked once about pairs of
-questions that are known to mean the same, and what lies nearer to these than to unrelated questions is alike.
-"""
+The similarity of unrelated texts differs much between models. So each model is calibrated once with pairs of
+questions known to mean the same: vectors closer to these than to unrelated questions are similar."""
 
 from __future__ import annotations
 
@@ -22,11 +21,11 @@ from octavo.errors import TooManyRequests
 log = logging.getLogger("octavo.conversations")
 
 ALIKE = 0.5
-"""How far the way from unrelated to the same a meaning has to be to be about the same."""
+"""Position between unrelated and identical meanings from which texts are about the same."""
 MAX_BYTES = 64 * 1024 * 1024
-"""Of the vectors of clusters in memory; further clusters are compared by their words alone."""
+"""Maximum memory for the vectors of clusters; further clusters are compared by their words alone."""
 _LEAST = 0.1
-"""By how much the vectors of the same questions have to be more alike than those of others to be of use."""
+"""Minimum difference in similarity between same and unrelated questions for vectors to be useful."""
 _PAIRS = (
     ("How do I reset my password?", "I forgot my password and cannot log in any more"),
     ("Where can I download my invoices?", "We need the invoices of last year for our accountant"),
@@ -39,26 +38,26 @@ _PAIRS = (
 )
 
 
-class Meaning(Struct, frozen=True):
-    """Of an issue. ``signs``: a bit for each number of its vector, which is whether it is above zero."""
+class IssueMeaning(Struct, frozen=True):
+    """Meaning of an issue. ``signs``: one bit for each number of its vector, set if it is positive."""
 
     vector: Vector
     signs: int
 
 
 class Scale(Struct, frozen=True):
-    """The cosines that a model gives to unrelated questions, and to the same in other words."""
+    """Cosines that a model gives for unrelated questions, and for the same question in other words."""
 
     unrelated: float
     same: float
 
     def read(self, cosine: float) -> float:
-        """How much two texts are alike; from 1 on they are about the same."""
+        """Return the similarity of two texts; 1 or more means the same subject."""
         return (cosine - self.unrelated) / (self.same - self.unrelated) / ALIKE
 
 
-class Meanings:
-    """What the clusters of an organization mean: for each the sum of the vectors of its issues."""
+class ClusterMeanings:
+    """Meanings of an organization's clusters: for each the sum of the vectors of its issues."""
 
     def __init__(self, scale: Scale | None) -> None:
         self.scale = scale
@@ -72,7 +71,7 @@ class Meanings:
         return self._bytes >= MAX_BYTES
 
     def put(self, cluster_id: str, total: Vector) -> None:
-        """Sets the sum of a cluster, as far as there is memory for it."""
+        """Set the sum of a cluster, if there is memory for it."""
         self.forget(cluster_id)
         length = math.sqrt(_product(total, total))
         if length and not self.is_full:
@@ -80,8 +79,8 @@ class Meanings:
             self._signs[cluster_id] = _signs(total)
             self._bytes += total.itemsize * len(total)
 
-    def add(self, cluster_id: str, meaning: Meaning) -> None:
-        """Counts an issue in; a cluster without a vector, or with one of another kind, begins with it."""
+    def add(self, cluster_id: str, meaning: IssueMeaning) -> None:
+        """Add an issue; a cluster without a vector, or with an incompatible one, starts with it."""
         known = self._sums.get(cluster_id)
         if known is None or len(known) != len(meaning.vector):
             self.put(cluster_id, meaning.vector)
@@ -97,50 +96,51 @@ class Meanings:
     def get(self, cluster_id: str) -> Vector | None:
         return self._sums.get(cluster_id)
 
-    def find_nearest(self, meaning: Meaning, count: int) -> list[str]:
-        """The clusters that seem to be nearest: by the signs of their numbers, which takes one step for each."""
+    def find_nearest(self, meaning: IssueMeaning, count: int) -> list[str]:
+        """Return the clusters that seem closest, by the signs of their numbers, which takes one step for each."""
         signs, wanted = self._signs, meaning.signs
         return nsmallest(count, signs, key=lambda each: ((signs[each] ^ wanted).bit_count(), each))
 
-    def compare(self, meaning: Meaning, cluster_id: str) -> float | None:
-        """How much an issue is like a cluster; from 1 on it is about the same. None: they cannot be compared."""
+    def compare(self, meaning: IssueMeaning, cluster_id: str) -> float | None:
+        """Return the similarity of an issue and a cluster; 1 or more means the same subject. None: they can't be
+        compared."""
         total = self._sums.get(cluster_id)
         if self.scale is None or total is None or len(total) != len(meaning.vector):
             return None
         return self.scale.read(_product(total, meaning.vector) / self._lengths[cluster_id])
 
 
-def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[Meaning] | None:
-    """What texts mean; None without a model, and where it fails: why, the log of calls says. Not for use inside a
-    transaction."""
+def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[IssueMeaning] | None:
+    """Return the meanings of texts; None without a model, or if it fails (the log of calls has the reason). Don't
+    call it inside a transaction."""
     if embedder is None:
         return None
     try:
         vectors = embedder.embed("conversations", texts)
     except (ModelFailed, TooManyRequests) as error:
-        log.warning("conversations are compared by their words alone: %s", error.message)
+        log.warning("conversations are compared by words only: %s", error.message)
         return None
-    return [Meaning(vector, _signs(vector)) for vector in vectors]
+    return [IssueMeaning(vector, _signs(vector)) for vector in vectors]
 
 
 def read_scale(embedder: Embedder | None) -> Scale | None:
-    """How the vectors of a model are to be read; None without one, where it fails, and where its vectors do not say
-    what is alike."""
+    """Return how to interpret the vectors of a model; None without one, if it fails, or if its vectors don't show
+    similarity."""
     meanings = read_meanings(embedder, [text for pair in _PAIRS for text in pair])
     if meanings is None:
         return None
     vectors = [meaning.vector for meaning in meanings]
     if len(set(map(len, vectors))) > 1:
-        log.warning(
-            "conversations are compared by their words alone: the model's vectors changed their length"
-        )
+        log.warning("conversations are compared by words only: the model's vectors changed their length")
         return None
     pairs = list(combinations(range(len(vectors)), 2))
     same = [_product(vectors[a], vectors[b]) for a, b in pairs if a // 2 == b // 2]
     unrelated = [_product(vectors[a], vectors[b]) for a, b in pairs if a // 2 != b // 2]
     found = Scale(sum(unrelated) / len(unrelated), sum(same) / len(same))
     if found.same - found.unrelated < _LEAST:
-        log.warning("conversations are compared by their words alone: the model's vectors say too little")
+        log.warning(
+            "conversations are compared by words only: the model's vectors don't distinguish related texts"
+        )
         return None
     return found
 

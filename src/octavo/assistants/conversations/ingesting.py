@@ -1,4 +1,4 @@
-"""Taking conversations in: masked, stored once, and left for the job that analyses them."""
+"""Ingestion of conversations: masked, stored once, and queued for analysis."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ from . import store
 from .types import DEFAULT_SOURCE, ConversationInput, Metadata, Part
 
 QUESTIONS = "integration:octavo:ask"
-"""The source of questions that nobody could answer."""
+"""Source of questions that could not be answered."""
 
 JOB = "analyseConversations"
 
 
 def source_of(tx: Transaction, actor: Actor, wanted: str | UnsetType) -> str:
-    """Where conversations are from that somebody sends. Raises BadRequest for an integration that speaks for
-    another."""
+    """Return the source of submitted conversations. Raises BadRequest for an integration that names another one."""
     if isinstance(actor, Person):
         return DEFAULT_SOURCE if wanted is UNSET else wanted
     name = get_integration_by_id(tx, actor.integration_id).name
     own = f"integration:{name}:{actor.installation_id or ''}"
     if wanted not in (UNSET, own):
-        raise BadRequest(f"source: an integration's conversations are from {own!r}.")
+        raise BadRequest(f"source: conversations from this integration must have the source {own!r}")
     return own
 
 
@@ -47,8 +46,9 @@ def ingest(
     source: str,
     conversations: Sequence[ConversationInput],
 ) -> int:
-    """Stores what differs from what is there by id and source; how many. Of two with one id the later one counts."""
-    hide = mask if settings.mask_conversations else _as_it_is
+    """Store conversations that are new or changed, by id and source. Returns how many. If two have the same id, the
+    later one counts."""
+    hide = mask if settings.mask_conversations else _keep_unmasked
     changed = sum(_store(tx, hide, organization_id, source, given) for given in conversations)
     if changed:
         enqueue(
@@ -64,14 +64,14 @@ def ingest(
 def record_question(
     tx: Transaction, settings: Settings, organization_id: str, user_id: str, question: str
 ) -> None:
-    """A question without a good answer, once a day for everybody who asks it."""
+    """Record an unanswered question, once a day for everyone who asks it."""
     folded = " ".join(question.lower().split())
     key = hashlib.sha256(f"{user_id}\0{folded}\0{now() // DAY}".encode("utf-8", "surrogatepass"))
     given = ConversationInput(key.hexdigest(), [Part("message", "user", question)])
     ingest(tx, settings, organization_id, QUESTIONS, [given])
 
 
-def _as_it_is(text: str) -> str:
+def _keep_unmasked(text: str) -> str:
     return text
 
 
@@ -103,11 +103,11 @@ def _moment(created_at: datetime) -> int:
     try:
         return milliseconds(created_at)
     except ValueError:
-        raise BadRequest("metadata.createdAt: expected a moment of the years 1 to 9999") from None
+        raise BadRequest("metadata.createdAt: must be between the years 1 and 9999") from None
 
 
 def _masked_url(hide: Callable[[str], str], url: str) -> str:
-    """An address must lead to the conversation still: numbers in it stay, secrets and addresses of people do not."""
-    if hide is _as_it_is:
+    """Mask a URL so that it still leads to the conversation: numbers stay; secrets and email addresses don't."""
+    if hide is _keep_unmasked:
         return url
     return mask_secrets(url).replace("[secret]@", "").replace("[secret]", "hidden")

@@ -1,4 +1,4 @@
-"""The job that analyses conversations: a batch at a time, each written in one short transaction."""
+"""The job that analyzes conversations in batches, each written in one short transaction."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from . import store
 from .analysing import Issue, find_issues
 from .clustering import Clustering, count_words, decode_words, encode_words
 from .describing import describe
-from .embeddings import Meaning, Scale, read_meanings, read_scale
+from .embeddings import IssueMeaning, Scale, read_meanings, read_scale
 from .ingesting import JOB
 from .store import ConversationRow, NewCluster, NewIssue
-from .titles import name_later
+from .titles import schedule_naming
 from .types import Part
 
 BATCH = 500
 MAX_CLUSTERS = 20_000
-"""Clusters that issues are compared with: those that changed last."""
+"""Clusters that issues are compared with: the most recently changed ones."""
 _EXAMPLES = 30
-"""Issues that a cluster is described by."""
+"""Issues used to describe a cluster."""
 
 
-class Moved(Exception):
-    """A conversation, or what is known of all of them, was changed meanwhile: the batch is to be done again."""
+class BatchOutdated(Exception):
+    """Raised if a conversation, or the clustering, changed in the meantime: the batch must be repeated."""
 
 
 class _Batch(Struct):
@@ -42,8 +42,8 @@ class _Batch(Struct):
 
 
 @job(JOB, seconds=1800)
-def analyse_conversations(context: Context, organization_id: str) -> None:
-    """Analyses whatever waits in an organization."""
+def analyze_conversations(context: Context, organization_id: str) -> None:
+    """Analyze the pending conversations of an organization."""
     with context.db.read() as tx:
         embedder = find_embedder(context, tx, organization_id, None)
     scale = read_scale(embedder)
@@ -63,18 +63,18 @@ def analyse_conversations(context: Context, organization_id: str) -> None:
         texts = [issue.text for issues in found for issue in issues]
         meanings = read_meanings(embedder, texts)
         if meanings is None:
-            # What fails once is not waited for again in each batch.
+            # After one failure, don't wait for it again in each batch.
             embedder = None
         with context.db.read() as tx:
-            batch = _analyse(tx, clustering, waiting, found, meanings or [None] * len(texts))
+            batch = _analyze(tx, clustering, waiting, found, meanings or [None] * len(texts))
         try:
             with context.db.write() as tx:
                 _write(tx, organization_id, version, clustering, batch, embedder)
             version += 1
-        except Moved:
+        except BatchOutdated:
             version, clustering = _load(context, organization_id, embedder, scale)
     with context.db.write() as tx:
-        name_later(tx, context, organization_id)
+        schedule_naming(tx, context, organization_id)
 
 
 def _load(
@@ -96,15 +96,15 @@ def _load(
     return version, clustering
 
 
-def _analyse(
+def _analyze(
     tx: Transaction,
     clustering: Clustering,
     conversations: Sequence[ConversationRow],
     issues: Sequence[Sequence[Issue]],
-    meanings: Sequence[Meaning | None],
+    meanings: Sequence[IssueMeaning | None],
 ) -> _Batch:
-    """The issues of a batch with the clusters that they join. ``issues``: of each conversation; ``meanings``: of each
-    issue. Writes nothing."""
+    """Return the issues of a batch with the clusters that they join. ``issues``: of each conversation;
+    ``meanings``: of each issue. Writes nothing."""
     kept = store.list_issue_ids(tx, [row.id for row in conversations])
     found: list[tuple[NewIssue, Issue]] = []
     for row, own in zip(conversations, issues, strict=True):
@@ -123,23 +123,25 @@ def _analyse(
         if near is None:
             begun[new.cluster_id] = at
         clustering.join(new.cluster_id, counted[at], meanings[at])
-    # What came before anything like it is looked at once more.
+    # Compare issues again that came before anything similar.
     for cluster_id, at in begun.items():
         if clustering.sizes[cluster_id] == 1:
             clustering.dissolve(cluster_id)
             near = clustering.find(counted[at], meanings[at])
             found[at][0].cluster_id = near or cluster_id
             clustering.join(near or cluster_id, counted[at], meanings[at])
-    return _Batch(conversations, [new for new, _ in found], _described(tx, clustering, conversations, found))
+    return _Batch(
+        conversations, [new for new, _ in found], _describe_clusters(tx, clustering, conversations, found)
+    )
 
 
-def _described(
+def _describe_clusters(
     tx: Transaction,
     clustering: Clustering,
     conversations: Sequence[ConversationRow],
     found: Sequence[tuple[NewIssue, Issue]],
 ) -> list[NewCluster]:
-    """The clusters that the issues of a batch joined, as they are to be stored."""
+    """Return the clusters that the issues of a batch joined, ready to be stored."""
     joined: dict[str, list[Issue]] = {}
     for new, issue in found:
         joined.setdefault(new.cluster_id, []).append(issue)
@@ -165,11 +167,11 @@ def _write(
     batch: _Batch,
     embedder: Embedder | None,
 ) -> None:
-    """Raises Moved."""
+    """Write a batch. Raises Moved."""
     if not store.write_vocabulary(tx, organization_id, version, clustering.issues, clustering.words):
-        raise Moved
+        raise BatchOutdated
     if not store.set_processed(tx, batch.conversations):
-        raise Moved
+        raise BatchOutdated
     store.put_clusters(tx, organization_id, batch.clusters)
     if embedder is not None:
         totals = {cluster.id: clustering.meanings.get(cluster.id) for cluster in batch.clusters}

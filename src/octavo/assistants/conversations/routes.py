@@ -1,4 +1,4 @@
-"""Conversations, their issues and clusters."""
+"""Conversations, their issues, and clusters."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def ingest_conversations(
     query: wire.IngestQuery,
     body: ConversationInput | list[ConversationInput],
 ) -> None:
-    """Takes one conversation, or up to 1000, and analyses them a little later. One that was sent before, by its id
-    and source, is replaced; sent again as it was it changes nothing. Personal data is masked before it is stored."""
+    """Ingest one conversation, or up to 1000, for analysis. A conversation with the same ID and source is replaced;
+    sending it unchanged has no effect. Personal data is masked before it is stored."""
     given = body if isinstance(body, list) else [body]
     if len(given) > wire.MAX_BATCH:
-        raise BadRequest(f"body: expected at most {wire.MAX_BATCH} conversations at a time.")
+        raise BadRequest(f"body: must contain at most {wire.MAX_BATCH} conversations")
     with call.db.write() as tx:
         source = ingesting.source_of(tx, org.actor, query.source)
         ingesting.ingest(tx, call.settings, org.organization_id, source, given)
@@ -51,7 +51,7 @@ def ingest_conversations(
 def list_conversations(
     call: Call, org: OrgAccess, query: wire.ConversationsQuery
 ) -> Listing[wire.Conversation]:
-    """Conversations, of one source where that is given; newest first."""
+    """List conversations, optionally of one source, newest first."""
     with call.db.read() as tx:
         found = store.list_conversations(tx, org.organization_id, query.source, query.limit, query.page)
     return present_slice(found, lambda row: wire.present_conversation(call, row))
@@ -66,7 +66,7 @@ def list_conversations(
     errors=(404,),
 )
 def get_conversation(call: Call, org: OrgAccess, conversation_id: str) -> wire.ConversationDetails:
-    """One conversation with what was said."""
+    """Get a conversation with its messages."""
     with call.db.read() as tx:
         row = _get_conversation(tx, org, conversation_id)
     return wire.present_details(call, row)
@@ -75,7 +75,7 @@ def get_conversation(call: Call, org: OrgAccess, conversation_id: str) -> wire.C
 def _get_conversation(tx: Transaction, org: OrgAccess, conversation_id: str) -> ConversationRow:
     row = store.find_conversation(tx, org.organization_id, conversation_id)
     if row is None:
-        raise NotFound(f"There is no conversation {conversation_id!r} in this organization.")
+        raise NotFound(f"There is no conversation with the ID {conversation_id!r} in this organization.")
     return row
 
 
@@ -87,7 +87,7 @@ def _get_conversation(tx: Transaction, org: OrgAccess, conversation_id: str) -> 
     returns=Listing[wire.IssueWithConversation],
 )
 def list_issues(call: Call, org: OrgAccess, query: wire.IssuesQuery) -> Listing[wire.IssueWithConversation]:
-    """What was asked, each issue with its conversation; of one cluster or conversation where that is given."""
+    """List issues with their conversations, optionally of one cluster or conversation."""
     with call.db.read() as tx:
         found = store.list_issues(
             tx, org.organization_id, query.cluster, query.conversation, query.limit, query.page
@@ -104,18 +104,18 @@ def list_issues(call: Call, org: OrgAccess, query: wire.IssuesQuery) -> Listing[
     errors=(404,),
 )
 def get_issue(call: Call, org: OrgAccess, issue_id: str) -> wire.IssueWithConversation:
-    """One issue with its conversation."""
+    """Get an issue with its conversation."""
     with call.db.read() as tx:
         found = store.find_issue(tx, org.organization_id, issue_id)
     if found is None:
-        raise NotFound(f"There is no issue {issue_id!r} in this organization.")
+        raise NotFound(f"There is no issue with the ID {issue_id!r} in this organization.")
     return wire.present_issue(call, *found)
 
 
 def _get_cluster(tx: Transaction, org: OrgAccess, cluster_id: str) -> ClusterRow:
     row = store.find_cluster(tx, org.organization_id, cluster_id)
     if row is None:
-        raise NotFound(f"There is no cluster {cluster_id!r} in this organization.")
+        raise NotFound(f"There is no cluster with the ID {cluster_id!r} in this organization.")
     return row
 
 
@@ -136,7 +136,7 @@ def _present(call: Call, tx: Transaction, rows: list[ClusterRow]) -> list[wire.C
     agents="docs:gaps",
 )
 def list_clusters(call: Call, org: OrgAccess, query: wire.ClustersQuery) -> Listing[wire.Cluster]:
-    """What several people asked about."""
+    """List clusters: issues that several people raised."""
     if query.status is not None:
         return Listing([], 0)
     with call.db.read() as tx:
@@ -156,7 +156,7 @@ def list_clusters(call: Call, org: OrgAccess, query: wire.ClustersQuery) -> List
     errors=(404,),
 )
 def get_cluster(call: Call, org: OrgAccess, cluster_id: str) -> wire.Cluster:
-    """One cluster."""
+    """Get a cluster."""
     with call.db.read() as tx:
         return _present(call, tx, [_get_cluster(tx, org, cluster_id)])[0]
 
@@ -172,7 +172,7 @@ def get_cluster(call: Call, org: OrgAccess, cluster_id: str) -> wire.Cluster:
     yields=("content:read",),
 )
 def list_answering_pages(call: Call, org: OrgAccess, cluster_id: str) -> wire.AnsweringPages:
-    """The pages that search finds for a cluster, best first, and whether any of them seems to answer it."""
+    """List the pages that search finds for a cluster, best first, and whether any of them seems to answer it."""
     with call.db.read() as tx:
         found = answering.find_answering(tx, org, _get_cluster(tx, org, cluster_id))
     return wire.AnsweringPages(

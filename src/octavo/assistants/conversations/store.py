@@ -1,4 +1,4 @@
-"""Conversations, issues, clusters and tasks: rows in, frozen records out."""
+"""Conversations, issues, clusters, and tasks: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WEEK = 7 * 24 * 3_600_000
 
 
 class ConversationRow(Struct, frozen=True):
-    """``parts`` and ``attributes`` are JSON; moments are milliseconds."""
+    """Conversation. ``parts`` and ``attributes`` are JSON; times are in milliseconds."""
 
     id: str
     organization_id: str
@@ -38,7 +38,7 @@ class ConversationRow(Struct, frozen=True):
 
 
 class IssueRow(Struct, frozen=True):
-    """``is_clustered``: whether others are in its cluster too."""
+    """Issue. ``is_clustered``: whether its cluster has other issues."""
 
     id: str
     organization_id: str
@@ -52,7 +52,7 @@ class IssueRow(Struct, frozen=True):
 
 
 class ClusterRow(Struct, frozen=True):
-    """``vector`` is JSON."""
+    """Cluster. ``vector`` is JSON."""
 
     id: str
     organization_id: str
@@ -72,7 +72,7 @@ class ClusterRow(Struct, frozen=True):
 
 
 class TaskRow(Struct, frozen=True):
-    """``instructions`` is JSON."""
+    """Task. ``instructions`` is JSON."""
 
     id: str
     organization_id: str
@@ -114,10 +114,9 @@ def put_conversation(
     fingerprint: str,
     created_at: int | None,
 ) -> bool:
-    """Stores a conversation, or replaces what is stored of it; False when nothing differs.
+    """Insert or replace a conversation. Returns False if nothing differs.
 
-    ``created_at`` None: when it was first sent.
-    """
+    ``created_at`` None: when it was first sent."""
     moment = now()
     return bool(
         tx.run(
@@ -159,7 +158,7 @@ def find_conversation(tx: Transaction, organization_id: str, conversation_id: st
 def list_conversations(
     tx: Transaction, organization_id: str, source: str | None, limit: int, page: str | None
 ) -> Slice[ConversationRow]:
-    """Newest first."""
+    """Return conversations, newest first."""
     where = f"c.organization_id = :org{' AND c.source = :source' if source is not None else ''}"
     return list_page(
         tx, limit, page, _CONVERSATION, f"FROM conversations c WHERE {where}", lambda row: ConversationRow(*row),
@@ -168,7 +167,7 @@ def list_conversations(
 
 
 def list_waiting(tx: Transaction, organization_id: str, limit: int) -> list[ConversationRow]:
-    """Conversations that wait to be analysed, those that came first before the others."""
+    """Return pending conversations, oldest first."""
     rows = tx.all(
         f"""SELECT {_CONVERSATION} FROM conversations c WHERE c.organization_id = :org AND c.processed_at IS NULL
             ORDER BY c.id LIMIT :limit""",
@@ -179,7 +178,7 @@ def list_waiting(tx: Transaction, organization_id: str, limit: int) -> list[Conv
 
 
 def set_processed(tx: Transaction, conversations: Sequence[ConversationRow]) -> bool:
-    """Marks them as analysed; False when one of them was changed or removed meanwhile."""
+    """Mark conversations as analyzed. Returns False if any was changed or deleted in the meantime."""
     found: dict[str, int] = dict(
         tx.all(
             "SELECT id, version FROM conversations WHERE id IN :ids", ids=[row.id for row in conversations]
@@ -199,7 +198,7 @@ def set_processed(tx: Transaction, conversations: Sequence[ConversationRow]) -> 
 
 
 class NewIssue(Struct):
-    """An issue as analysis makes it; ``id`` is that of the one that it replaces, if any."""
+    """Issue to store; ``id`` is that of the issue it replaces, if any."""
 
     id: str
     conversation: ConversationRow
@@ -209,7 +208,7 @@ class NewIssue(Struct):
 
 
 def list_issue_ids(tx: Transaction, conversation_ids: Sequence[str]) -> dict[str, list[str]]:
-    """The issues that conversations have, oldest first."""
+    """Return the ids of the issues of conversations, oldest first."""
     found: dict[str, list[str]] = defaultdict(list)
     for conversation_id, issue_id in tx.all(
         "SELECT conversation_id, id FROM conversation_issues WHERE conversation_id IN :ids ORDER BY id",
@@ -222,7 +221,7 @@ def list_issue_ids(tx: Transaction, conversation_ids: Sequence[str]) -> dict[str
 def replace_issues(
     tx: Transaction, conversations: Sequence[ConversationRow], issues: Sequence[NewIssue]
 ) -> set[str]:
-    """Puts issues in the place of those that conversations have; the clusters that were left."""
+    """Replace the issues of conversations. Returns the clusters that issues have left."""
     where = "conversation_id IN :ids"
     given = {"ids": [row.id for row in conversations]}
     left = {
@@ -283,7 +282,7 @@ def list_issues(
     limit: int,
     page: str | None,
 ) -> Slice[tuple[IssueRow, ConversationRow]]:
-    """Newest first, each with its conversation."""
+    """Return issues, newest first, each with its conversation."""
     where, given = "i.organization_id = :org", {"org": organization_id}
     if cluster is not None:
         where, given = f"{where} AND i.cluster_id = :cluster AND k.issues > 1", {**given, "cluster": cluster}
@@ -301,7 +300,7 @@ def list_issues(
 
 
 def list_recent_issues(tx: Transaction, cluster_id: str, limit: int) -> list[tuple[str, str, str]]:
-    """Of each of the newest issues of a cluster: its conversation, title and summary."""
+    """Return the newest issues of a cluster: conversation, title, and summary."""
     return [
         (row[0], row[1], row[2])
         for row in tx.all(
@@ -314,7 +313,7 @@ def list_recent_issues(tx: Transaction, cluster_id: str, limit: int) -> list[tup
 
 
 class UnnamedIssue(Struct, frozen=True):
-    """``parts``: of its conversation, as JSON."""
+    """Issue without a model's name. ``parts``: of its conversation, as JSON."""
 
     id: str
     title: str
@@ -323,7 +322,7 @@ class UnnamedIssue(Struct, frozen=True):
 
 
 def list_unnamed_issues(tx: Transaction, organization_id: str, limit: int) -> list[UnnamedIssue]:
-    """Issues that no model was asked about."""
+    """Return issues that no model has been asked about."""
     rows = tx.all(
         """SELECT i.id, i.title, i.summary, c.parts FROM conversation_issues i
            JOIN conversations c ON c.id = i.conversation_id
@@ -335,7 +334,7 @@ def list_unnamed_issues(tx: Transaction, organization_id: str, limit: int) -> li
 
 
 def name_issue(tx: Transaction, issue: UnnamedIssue, title: str, summary: str) -> None:
-    """Gives an issue a title and summary, unless analysis changed it meanwhile."""
+    """Set the title and summary of an issue, unless analysis has changed it in the meantime."""
     tx.run(
         """UPDATE conversation_issues SET title = :title, summary = :summary, named = 1
            WHERE id = :id AND title = :before AND summary = :summary_before""",
@@ -360,7 +359,7 @@ _ORDERS = {
 
 
 def find_cluster(tx: Transaction, organization_id: str, cluster_id: str) -> ClusterRow | None:
-    """One that is shown."""
+    """Return a visible cluster."""
     row = tx.one(
         f"SELECT {_CLUSTER} FROM issue_clusters k WHERE k.id = :id AND k.organization_id = :org AND k.issues > 1",
         id=cluster_id,
@@ -372,7 +371,7 @@ def find_cluster(tx: Transaction, organization_id: str, cluster_id: str) -> Clus
 def list_clusters(
     tx: Transaction, organization_id: str, order_by: str, order: str, limit: int, page: str | None
 ) -> Slice[ClusterRow]:
-    """Those that are shown."""
+    """Return the visible clusters."""
     column = _ORDERS[order_by]
     source = "FROM issue_clusters k WHERE k.organization_id = :org AND k.issues > 1"
     return list_page(
@@ -382,7 +381,7 @@ def list_clusters(
 
 
 def count_weeks(tx: Transaction, cluster_ids: Sequence[str], weeks: int) -> dict[str, list[int]]:
-    """Of each cluster, its issues in each of the last weeks, the oldest first."""
+    """Return the number of issues of each cluster in each of the last weeks, oldest first."""
     this = now() // WEEK
     found = {cluster_id: [0] * weeks for cluster_id in cluster_ids}
     for cluster_id, week, count in tx.all(
@@ -398,7 +397,7 @@ def count_weeks(tx: Transaction, cluster_ids: Sequence[str], weeks: int) -> dict
 
 
 def count_sources(tx: Transaction, cluster_ids: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Of each cluster, its issues by the source of their conversations."""
+    """Return the number of issues of each cluster by the source of their conversations."""
     found: dict[str, dict[str, int]] = {cluster_id: {} for cluster_id in cluster_ids}
     for cluster_id, source, count in tx.all(
         """SELECT cluster_id, source, count(*) FROM conversation_issues WHERE cluster_id IN :ids
@@ -410,7 +409,7 @@ def count_sources(tx: Transaction, cluster_ids: Sequence[str]) -> dict[str, dict
 
 
 def read_vectors(tx: Transaction, organization_id: str, limit: int) -> list[tuple[str, int, str]]:
-    """Id, number of issues and vector of the clusters that changed last."""
+    """Return id, number of issues, and vector of the most recently changed clusters."""
     return [
         (row[0], row[1], row[2])
         for row in tx.all(
@@ -423,7 +422,7 @@ def read_vectors(tx: Transaction, organization_id: str, limit: int) -> list[tupl
 
 
 def read_meanings(tx: Transaction, model: str, cluster_ids: Sequence[str]) -> dict[str, bytes]:
-    """The sums of the vectors that a model gave to the issues of clusters, of those that have one."""
+    """Return the sums of a model's vectors for the issues of clusters, for those that have one."""
     rows = tx.all(
         "SELECT cluster_id, vector FROM cluster_embeddings WHERE cluster_id IN :ids AND model = :model",
         ids=cluster_ids,
@@ -441,7 +440,7 @@ def put_meanings(tx: Transaction, model: str, vectors: Mapping[str, bytes]) -> N
 
 
 def read_vocabulary(tx: Transaction, organization_id: str) -> tuple[int, int, dict[int, int]]:
-    """Version, number of issues, and how many issues each word is in."""
+    """Return the version, the number of issues, and how many issues contain each word."""
     row = tx.one(
         "SELECT version, issues, words FROM issue_vocabularies WHERE organization_id = :org",
         org=organization_id,
@@ -454,7 +453,7 @@ def read_vocabulary(tx: Transaction, organization_id: str) -> tuple[int, int, di
 def write_vocabulary(
     tx: Transaction, organization_id: str, version: int, issues: int, words: Mapping[int, int]
 ) -> bool:
-    """Writes the version after ``version``; False when another batch was written meanwhile."""
+    """Write the version after ``version``. Returns False if another batch was written in the meantime."""
     given: dict[str, Any] = {
         "org": organization_id,
         "version": version,
@@ -479,7 +478,7 @@ def write_vocabulary(
 
 
 class NewCluster(Struct):
-    """What analysis says of a cluster, new or not; ``vector`` as it is stored."""
+    """Cluster to store, new or existing; ``vector`` in its stored form."""
 
     id: str
     label: str
@@ -502,8 +501,8 @@ def put_clusters(tx: Transaction, organization_id: str, clusters: Iterable[NewCl
 
 
 def list_unnamed_clusters(tx: Transaction, organization_id: str, limit: int) -> list[tuple[str, int]]:
-    """Clusters that are shown and that have twice as many issues as when a model was asked for their label; each with
-    the number of its issues."""
+    """Return visible clusters that have twice as many issues as when a model was asked for their label, each with
+    its number of issues."""
     return [
         (row[0], row[1])
         for row in tx.all(
@@ -517,7 +516,7 @@ def list_unnamed_clusters(tx: Transaction, organization_id: str, limit: int) -> 
 
 
 def name_cluster(tx: Transaction, cluster_id: str, issues: int, said: tuple[str, str] | None) -> None:
-    """Gives a cluster of so many issues the label and summary of a model; None: it had none."""
+    """Set the label and summary that a model gave a cluster of so many issues; None: it gave none."""
     tx.run("UPDATE issue_clusters SET named_issues = :issues WHERE id = :id", id=cluster_id, issues=issues)
     if said is not None:
         tx.run(
@@ -529,8 +528,7 @@ def name_cluster(tx: Transaction, cluster_id: str, issues: int, said: tuple[str,
 
 
 def count_clusters(tx: Transaction, cluster_ids: Iterable[str]) -> None:
-    """Sets right the numbers of issues and conversations of clusters, and removes those that are empty and that
-    nobody has ever worked on."""
+    """Update the numbers of issues and conversations of clusters, and delete empty ones that nobody has worked on."""
     given = [{"id": cluster_id} for cluster_id in sorted(cluster_ids)]
     for count in TABLES["conversation_issues"].counts:
         tx.run_many(f"UPDATE issue_clusters SET {count.column} = ({count.query}) WHERE id = :id", given)
@@ -586,7 +584,7 @@ def set_task(tx: Transaction, task: TaskRow, status: str, change_id: str | None)
 
 
 def complete_tasks(tx: Transaction, change_id: str) -> None:
-    """Ends the tasks that a change request was for."""
+    """Complete the tasks of a change request."""
     clusters = tx.all(
         "SELECT cluster_id FROM agent_tasks WHERE change_id = :change AND status = 'started'",
         change=change_id,
@@ -601,8 +599,7 @@ def complete_tasks(tx: Transaction, change_id: str) -> None:
 
 
 def remove_tasks_of_space(tx: Transaction, space_id: str) -> None:
-    """A space that goes, for good or to another organization, leaves the work on it, and the clusters that its change requests
-    answer, behind."""
+    """Remove the tasks of a space that is deleted or transferred, and unlink its change requests from clusters."""
     clusters = tx.all("SELECT cluster_id FROM agent_tasks WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM agent_tasks WHERE space_id = :space", space=space_id)
     forget_clusters(tx, space_id)
@@ -635,7 +632,7 @@ def list_tasks(
     limit: int,
     page: str | None,
 ) -> Slice[TaskRow]:
-    """Those in spaces that the caller sees, newest first."""
+    """Return tasks in spaces that the caller can see, newest first."""
     seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
@@ -650,8 +647,8 @@ def list_tasks(
     )  # fmt: skip
 
 
-class Totals(Struct, frozen=True):
-    """``tasks``: by status."""
+class ConversationTotals(Struct, frozen=True):
+    """Totals. ``tasks``: by status."""
 
     conversations: int
     issues: int
@@ -660,7 +657,7 @@ class Totals(Struct, frozen=True):
     tasks: dict[str, int]
 
 
-def count_everything(tx: Transaction, organization_id: str) -> Totals:
+def count_everything(tx: Transaction, organization_id: str) -> ConversationTotals:
     org = {"org": organization_id}
     sources: dict[str, int] = dict(
         tx.all(
@@ -670,7 +667,7 @@ def count_everything(tx: Transaction, organization_id: str) -> Totals:
     tasks: dict[str, int] = dict(
         tx.all("SELECT status, count(*) FROM agent_tasks WHERE organization_id = :org GROUP BY status", **org)
     )
-    return Totals(
+    return ConversationTotals(
         sum(sources.values()),
         tx.value("SELECT count(*) FROM conversation_issues WHERE organization_id = :org", **org),
         tx.value("SELECT count(*) FROM issue_clusters WHERE organization_id = :org AND issues > 1", **org),

@@ -1,4 +1,4 @@
-"""What the tables of conversations are."""
+"""Declarations of the tables of conversations."""
 
 from __future__ import annotations
 

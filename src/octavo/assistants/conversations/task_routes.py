@@ -1,4 +1,4 @@
-"""Agent tasks, and how the work is."""
+"""Agent tasks, and their setup."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TASK = _TASKS + "/{agentTaskId}"
 
 @operation("listAgentTasks", "GET", _TASKS, needs=Can.VIEW, returns=Listing[wire.AgentTask], errors=(404,))
 def list_tasks(call: Call, org: OrgAccess, query: wire.TasksQuery) -> Listing[wire.AgentTask]:
-    """The tasks in spaces that the caller sees, newest first."""
+    """List the tasks in spaces that the caller can see, newest first."""
     with call.db.read() as tx:
         found = store.list_tasks(
             tx,
@@ -43,7 +43,7 @@ def list_tasks(call: Call, org: OrgAccess, query: wire.TasksQuery) -> Listing[wi
     extension=True,
 )
 def create_task(call: Call, org: OrgAccess, body: wire.CreateTask) -> wire.AgentTask:
-    """Notes work to be done in a space that the caller may edit, because of a cluster or of something else."""
+    """Create a task in a space that the caller can edit, for a cluster or without one."""
     with call.db.write() as tx:
         return wire.present_task(
             call,
@@ -61,7 +61,7 @@ def create_task(call: Call, org: OrgAccess, body: wire.CreateTask) -> wire.Agent
 
 @operation("getAgentTask", "GET", _TASK, needs=Can.VIEW, returns=wire.AgentTask, errors=(404,))
 def get_task(call: Call, org: OrgAccess, agent_task_id: str) -> wire.AgentTask:
-    """One task."""
+    """Get a task."""
     with call.db.read() as tx:
         return wire.present_task(call, tasks.get_task(tx, org, agent_task_id))
 
@@ -76,8 +76,8 @@ def get_task(call: Call, org: OrgAccess, agent_task_id: str) -> wire.AgentTask:
     yields=("changes:write",),
 )
 def update_task(call: Call, org: OrgAccess, agent_task_id: str, body: wire.UpdateTask) -> wire.AgentTask:
-    """Starts a task, which opens a change request for it; puts it back; or gives it up. Merging the change request
-    completes it."""
+    """Start a task, which creates a change request for it; reopen it; or dismiss it. Merging the change request
+    completes the task."""
     with call.db.write() as tx:
         return wire.present_task(call, tasks.set_status(tx, org, agent_task_id, body.status))
 
@@ -90,7 +90,7 @@ def update_task(call: Call, org: OrgAccess, agent_task_id: str, body: wire.Updat
     returns=wire.AgentsSetup,
 )
 def get_setup(call: Call, org: OrgAccess) -> wire.AgentsSetup:
-    """How many conversations, issues, clusters and tasks there are."""
+    """Get the numbers of conversations, issues, clusters, and tasks."""
     with call.db.read() as tx:
         found = store.count_everything(tx, org.organization_id)
     by_status = {

@@ -1,7 +1,6 @@
-"""Work on the documentation: tasks that somebody makes of a cluster or of nothing, and the change requests they open.
+"""Tasks of writers and agents: created for a cluster or without one, with the change requests they open.
 
-A task that is started has a change request, which carries the cluster; merging that completes the task.
-"""
+Starting a task creates a change request linked to the cluster; merging it completes the task."""
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ _MAX_SUBJECT = 100
 
 
 def get_task(tx: Transaction, org: OrgAccess, task_id: str) -> TaskRow:
-    """A task in a space that the caller sees. Raises NotFound."""
-    missing = f"There is no agent task {task_id!r} in this organization."
+    """Return a task in a space that the caller can see. Raises NotFound."""
+    missing = f"There is no agent task with the ID {task_id!r} in this organization."
     task = store.find_task(tx, org.organization_id, task_id)
     if task is None:
         raise NotFound(missing)
@@ -47,18 +46,19 @@ def create(
     description: str = "",
     instructions: dict[str, Any] | None = None,
 ) -> TaskRow:
-    """A task in a space. Without a title it is called as its cluster is; ``instructions`` are a document as JSON. Raises NotFound and Forbidden for the space, NotFound for the cluster, BadRequest."""
+    """Create a task in a space. Without a title it gets that of its cluster; ``instructions`` are a document as
+    JSON. Raises NotFound and Forbidden for the space, NotFound for the cluster, BadRequest."""
     space = space_access(tx, org.actor, Can.EDIT, space_id)
     if space.organization_id != org.organization_id:
-        raise NotFound(f"space: there is no space {space_id!r} in this organization.")
+        raise NotFound(f"space: there is no space with the ID {space_id!r} in this organization.")
     if cluster_id is not None:
         cluster = store.find_cluster(tx, org.organization_id, cluster_id)
         if cluster is None:
-            raise NotFound(f"cluster: there is no cluster {cluster_id!r} in this organization.")
+            raise NotFound(f"cluster: there is no cluster with the ID {cluster_id!r} in this organization.")
         title = title if title is not None else shorten(cluster.label, _MAX_SUBJECT)
         description = description or cluster.summary
     if title is None:
-        raise BadRequest("title: a task without a cluster needs one.")
+        raise BadRequest("title: required for a task without a cluster")
     task_id = store.insert_task(
         tx,
         organization_id=org.organization_id,
@@ -80,12 +80,14 @@ def _read_instructions(given: dict[str, Any]) -> str:
 
 
 def set_status(tx: Transaction, org: OrgAccess, task_id: str, status: str) -> TaskRow:
-    """Starts a task, which opens its change request, puts it back or gives it up. Raises NotFound, Forbidden,
-    Conflict for one that is completed."""
+    """Start a task, which creates its change request; reopen it; or dismiss it. Raises NotFound, Forbidden, and
+    Conflict for a completed task."""
     task = get_task(tx, org, task_id)
     space = space_access(tx, org.actor, Can.EDIT, task.space_id)
     if task.status == "completed":
-        raise Conflict("This task is completed: its change request was merged.")
+        raise Conflict(
+            "This task is completed because its change request was merged. Create a new task instead."
+        )
     if task.status == status:
         return task
     change_id = task.change_id
@@ -97,6 +99,6 @@ def set_status(tx: Transaction, org: OrgAccess, task_id: str, status: str) -> Ta
 
 @consumer("agentTasks")
 def complete_merged(tx: Transaction, event: Event) -> None:
-    """Completes the task whose change request was merged."""
+    """Complete the task of a merged change request."""
     if event.type == "change_request_merged":
         store.complete_tasks(tx, event.payload["change_request"])

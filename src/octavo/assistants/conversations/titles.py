@@ -1,8 +1,7 @@
-"""Titles and summaries by a language model, where one is set: of issues, and of clusters once they have doubled.
+"""Titles and summaries from a language model, if one is configured: of issues, and of clusters whenever they have
+doubled.
 
-Analysis has given all of them words already, and goes on when the model does not: what it is not asked for today, or
-gets wrong, keeps these.
-"""
+Analysis has already given all of them texts, which stay if the model is out of budget or fails."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.assistants.models.calling import Model, as_data, find_model
-from octavo.assistants.models.provider import Message, ModelFailed
+from octavo.assistants.models.provider import ModelFailed, ModelMessage
 from octavo.core.sentences import shorten
 from octavo.errors import TooManyRequests
 from octavo.kit.context import Context
@@ -27,7 +26,7 @@ from .types import Part
 
 JOB = "nameConversations"
 _AT_ONCE = 10
-"""Issues or clusters that a model is asked for in one call."""
+"""Issues or clusters in one call of a model."""
 _TEXT = 2000
 """Characters of a conversation that it reads."""
 _EXAMPLES = 12
@@ -39,13 +38,13 @@ _TASK = (
 )
 
 
-class Name(Struct, frozen=True):
+class IssueName(Struct, frozen=True):
     title: str
     summary: str
 
 
-def name_later(tx: Transaction, context: Context, organization_id: str) -> None:
-    """Has a model give names to what has none of it, where one is set."""
+def schedule_naming(tx: Transaction, context: Context, organization_id: str) -> None:
+    """Schedule naming of everything that the model hasn't named yet, if a model is configured."""
     if find_model(context, tx, organization_id, None) is not None:
         key = f"{JOB}:{organization_id}"
         enqueue(tx, JOB, organization=organization_id, key=key, organization_id=organization_id)
@@ -53,7 +52,7 @@ def name_later(tx: Transaction, context: Context, organization_id: str) -> None:
 
 @job(JOB, seconds=1800)
 def name_conversations(context: Context, organization_id: str) -> None:
-    """Names issues, then clusters, until all are named or the model fails; the next analysis begins again there."""
+    """Name issues, then clusters, until all are named or the model fails; the next analysis continues from there."""
     with context.db.read() as tx:
         model = find_model(context, tx, organization_id, None)
     if model is None:
@@ -62,7 +61,7 @@ def name_conversations(context: Context, organization_id: str) -> None:
         while _name_issues(context, model) or _name_clusters(context, model):
             deadlines.check()
     except (ModelFailed, TooManyRequests):
-        # Why, the log of calls says.
+        # The log of calls has the reason.
         return
 
 
@@ -79,7 +78,7 @@ def _name_issues(context: Context, model: Model) -> bool:
     named = _ask(model, "parts of conversations with readers of documentation", texts)
     with context.db.write() as tx:
         for issue in waiting:
-            name = named.get(issue.id, Name(issue.title, issue.summary))
+            name = named.get(issue.id, IssueName(issue.title, issue.summary))
             title, summary = shorten(name.title, MAX_TITLE), shorten(name.summary, MAX_SUMMARY)
             store.name_issue(tx, issue, title, summary)
     return True
@@ -106,8 +105,8 @@ def _name_clusters(context: Context, model: Model) -> bool:
     return True
 
 
-def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, Name]:
-    """The names that a model gives; those that it leaves out or gets wrong are missing. Raises as Model.complete."""
+def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, IssueName]:
+    """Return the names that a model gives, without missing and invalid ones. Raises as Model.complete."""
     numbers = {str(number): id for number, id in enumerate(texts, 1)}
     name = {
         "type": "object",
@@ -122,7 +121,7 @@ def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, Name]:
         "additionalProperties": False,
     }
     asked = msgspec.json.encode({number: texts[id] for number, id in numbers.items()}).decode()
-    messages = [Message("system", _TASK.replace("{what}", what)), Message("user", as_data(asked))]
+    messages = [ModelMessage("system", _TASK.replace("{what}", what)), ModelMessage("user", as_data(asked))]
     said = model.complete("conversations", messages, schema=schema)
     try:
         answer = msgspec.json.decode(said[said.find("{") : said.rfind("}") + 1], type=dict[str, msgspec.Raw])
@@ -131,10 +130,10 @@ def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, Name]:
     found = {}
     for number, raw in answer.items():
         try:
-            given = msgspec.json.decode(raw, type=Name)
+            given = msgspec.json.decode(raw, type=IssueName)
         except (msgspec.MsgspecError, RecursionError):
             continue
-        clean = Name(" ".join(given.title.split()), " ".join(given.summary.split()))
+        clean = IssueName(" ".join(given.title.split()), " ".join(given.summary.split()))
         if number in numbers and clean.title and clean.summary and "\0" not in clean.title + clean.summary:
             found[numbers[number]] = clean
     return found

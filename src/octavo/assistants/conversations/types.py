@@ -1,4 +1,4 @@
-"""What tasks can be."""
+"""Values shared by the modules of conversations."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from octavo.core.url_parts import read_address
 
 TaskStatus = Literal["backlog", "started", "completed", "canceled"]
 DEFAULT_SOURCE = "integration:octavo:api"
-"""Of what is sent without saying where it is from."""
+"""Source of conversations submitted without one."""
 
 
 class Part(Struct):
-    """Something that was said."""
+    """Message of a conversation."""
 
     type: Literal["message"]
     role: Literal["user", "assistant", "team-member"]
@@ -23,7 +23,7 @@ class Part(Struct):
 
 
 class Metadata(Struct, rename="camel"):
-    """Where a conversation is, and what its source says of it."""
+    """Location of a conversation, and further data from its source."""
 
     url: Annotated[str, Meta(max_length=2048)] | UnsetType = UNSET
     attributes: (
@@ -41,11 +41,11 @@ class Metadata(Struct, rename="camel"):
             if parts is None or not parts.is_web:
                 raise ValueError("url: expected an http or https URL")
         if self.created_at is not UNSET and not 1970 < self.created_at.year < 9999:
-            raise ValueError("createdAt: expected a moment between the years 1971 and 9998")
+            raise ValueError("createdAt: must be between the years 1971 and 9998")
 
 
 class ConversationInput(Struct):
-    """``id``: what the source calls it; sent again, it replaces what was sent before."""
+    """Conversation to submit. ``id``: from its source; a conversation with the same ID is replaced."""
 
     id: Annotated[str, Meta(min_length=1, max_length=255)]
     parts: Annotated[list[Part], Meta(max_length=1000)]

@@ -1,4 +1,4 @@
-"""Conversations, issues, clusters and agent tasks on the wire."""
+"""Wire format of conversations, issues, clusters, and agent tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .store import ClusterRow, ConversationRow, IssueRow, TaskRow
 from .types import Part, TaskStatus
 
 MAX_BATCH = 1000
-"""Conversations in one request."""
+"""Maximum conversations in one request."""
 WEEKS = 13
 
 SOURCE = r"^(email|integration:[^:\s]{1,100}:[^:\s]{1,100})\Z"
@@ -25,7 +25,7 @@ Source = Annotated[str, Meta(pattern=SOURCE)]
 
 
 class IngestQuery(Struct):
-    """``source``: where the conversations are from. An integration's are from its installation."""
+    """Query of an ingestion. ``source``: of the conversations. For integrations it is their installation."""
 
     source: Source | UnsetType = UNSET
 
@@ -43,8 +43,8 @@ ClusterOrder = Literal["updatedAt", "issues", "conversations", "tasksTotal", "ta
 
 
 class ClustersQuery(PageQuery, kw_only=True):
-    """``status``: clusters that wait to be analysed, or are being so. Analysing shows a cluster when it is done, so
-    there are none of these."""
+    """Query of clusters. ``status``: pending or running analysis. Clusters appear after analysis, so no cluster has
+    these."""
 
     order: Order = "desc"
     order_by: ClusterOrder = "updatedAt"
@@ -115,7 +115,7 @@ class ClusterUrls(Struct):
 
 
 class Cluster(Struct, rename="camel", kw_only=True):
-    """``weekly_pulse``: issues of each of the last 13 weeks, the oldest first."""
+    """Cluster of issues. ``weekly_pulse``: issues in each of the last 13 weeks, oldest first."""
 
     object: Literal["issues-cluster"] = "issues-cluster"
     id: str
@@ -131,7 +131,7 @@ class Cluster(Struct, rename="camel", kw_only=True):
 
 
 class AnsweringPage(Struct):
-    """A page that search finds for a cluster."""
+    """Page that search finds for a cluster."""
 
     space: str
     page: str
@@ -141,7 +141,7 @@ class AnsweringPage(Struct):
 
 
 class AnsweringPages(Struct):
-    """``answered``: whether any page says at least half of what the issues are about."""
+    """Pages for a cluster. ``answered``: whether any page contains at least half of the words of its issues."""
 
     items: list[AnsweringPage]
     answered: bool
@@ -157,7 +157,7 @@ class TasksQuery(PageQuery, kw_only=True):
 
 
 class CreateTask(Struct):
-    """Work to be done in a space. Without ``title`` it is called as its cluster is."""
+    """Task to create in a space. Without a ``title`` it gets that of its cluster."""
 
     space: str
     cluster: str | UnsetType = UNSET
@@ -197,7 +197,7 @@ class SetupStats(Struct, rename="camel"):
 
 
 class AgentsSetup(Struct):
-    """``email`` is empty: there is no address that conversations could be forwarded to."""
+    """Setup of agents. ``email`` is empty: conversations can't be forwarded by email."""
 
     email: str
     settings: dict[str, Any]

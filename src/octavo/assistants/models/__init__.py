@@ -1,6 +1,5 @@
-"""Language models: the one way to ask one, what organizations tell them, and the log of all calls.
+"""Language models: the one way to call them, an organization's instructions to them, and the log of all calls.
 
-Nothing needs a model. Whoever can use one asks ``find_model`` and does without where there is none.
-"""
+No feature requires a model. Callers use ``find_model`` and work without if there is none."""
 
 from . import tables as tables

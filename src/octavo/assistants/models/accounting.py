@@ -1,4 +1,4 @@
-"""The budget of an organization for models, and the log of what they were asked."""
+"""Budgets of organizations for models, and the log of calls."""
 
 from __future__ import annotations
 
@@ -12,25 +12,28 @@ from octavo.kit.context import Context
 from octavo.kit.db.allowances import DAY, count_more, key_of
 
 from . import store
-from .provider import Usage
+from .provider import TokenUsage
 
 CHARACTERS = 4
-"""Of a token, about; to put aside what a call may take, and for providers that do not count."""
+"""Characters per token, approximately; to reserve what a call may take, and for providers that don't count."""
 
 
 class Account(Struct, frozen=True):
-    """Who pays. ``user_id`` None: nobody asked, a job does."""
+    """Payer of calls. ``user_id`` None: a job makes the call, not a person."""
 
     context: Context
     organization_id: str
     user_id: str | None
 
     def spend(self, tokens: int) -> None:
-        """Puts aside what a call may take. Raises TooManyRequests when the budget of the day is spent."""
+        """Reserve what a call may take. Raises TooManyRequests if today's budget is spent."""
         allowed = self.context.settings.llm_daily_tokens
         with self.context.db.write() as tx:
             if count_more(tx, self._budget, DAY, tokens) > allowed > 0:
-                raise TooManyRequests("The language model: this organization's tokens for today are used up.")
+                raise TooManyRequests(
+                    "The language model is not available: this organization has used "
+                    "all its tokens for today. Try again tomorrow."
+                )
 
     def record(
         self,
@@ -39,16 +42,16 @@ class Account(Struct, frozen=True):
         model: str,
         request: Any,
         answer: str | None,
-        usage: Usage,
+        usage: TokenUsage,
         cost: float,
         status: str,
         error: str | None,
         duration: int,
         reserved: int,
     ) -> None:
-        """Notes a call in the log, and counts what it took instead of what was put aside (``reserved``). ``cost`` in
-        millionths of the currency of the prices, ``duration`` in milliseconds. ``request`` (anything that is JSON) and
-        ``answer`` are kept only where content is."""
+        """Log a call, and count what it took in place of what was reserved (``reserved``). ``cost`` in millionths
+        of the currency of the prices, ``duration`` in milliseconds. ``request`` (any JSON value) and ``answer``
+        are stored only if content is logged."""
         is_kept = self.context.settings.llm_log_content
         with self.context.db.write() as tx:
             count_more(tx, self._budget, DAY, usage.input_tokens + usage.output_tokens - reserved)

@@ -1,8 +1,7 @@
-"""Vectors of texts: what is alike in meaning has vectors that point the same way, whatever the words.
+"""Embeddings of texts: texts with similar meanings have vectors in similar directions, whatever their words.
 
-Every vector is kept by its text and model, so that nothing is asked twice, and no organization learns from the time
-of an answer what another one has. They are made anew when they are missing.
-"""
+Every vector is cached by text and model within an organization, so that nothing is requested twice and response
+times reveal nothing about other organizations. Missing vectors are requested again."""
 
 from __future__ import annotations
 
@@ -25,22 +24,22 @@ from octavo.organization.orgs.store import get_organization
 
 from . import store
 from .accounting import CHARACTERS, Account
-from .provider import ModelFailed, Provider, Usage
+from .provider import ModelFailed, ModelProvider, TokenUsage
 
 BATCH = 64
-"""Texts of one call."""
+"""Texts per call."""
 _TEXT = 8000
 """Characters of a text that count."""
 
 Vector: TypeAlias = "array[float]"
-"""Of length 1, in single precision."""
+"""Vector of length 1, in single precision."""
 
 
 class Embedder(Struct, frozen=True):
-    """A model that gives vectors, for an organization. ``user_id`` None: by itself, in a job."""
+    """Embedding model for an organization. ``user_id`` None: in a job."""
 
     context: Context
-    provider: Provider
+    provider: ModelProvider
     organization_id: str
     user_id: str | None
 
@@ -49,9 +48,9 @@ class Embedder(Struct, frozen=True):
         return self.provider.model
 
     def embed(self, purpose: str, texts: Sequence[str]) -> list[Vector]:
-        """A vector for each text, none of which is empty. Those that are not kept are asked for in batches, and kept at
-        once: what a failure leaves is asked for the next time. Raises ModelFailed, TooManyRequests when the
-        organization's budget is spent, and OutOfTime. Not for use inside a transaction."""
+        """Return a vector for each text; no text may be empty. Vectors that aren't cached are requested in batches
+        and cached at once, so that a retry after a failure requests only the rest. Raises ModelFailed,
+        TooManyRequests if the organization's budget is spent, and OutOfTime. Don't call it inside a transaction."""
         sent = [mask_secrets(text[:_TEXT]) for text in texts]
         keys = [self._key(text) for text in sent]
         by_key = dict(zip(keys, sent, strict=True))
@@ -79,12 +78,12 @@ class Embedder(Struct, frozen=True):
         return found
 
     def _ask(self, purpose: str, texts: Mapping[str, str]) -> dict[str, bytes]:
-        """The vectors that a provider gives, by their keys; they are kept."""
+        """Request vectors from the provider and cache them. Returns them by their keys."""
         characters = sum(map(len, texts.values()))
         reserved = characters // CHARACTERS + len(texts)
         account = Account(self.context, self.organization_id, self.user_id)
         account.spend(reserved)
-        usage = Usage()
+        usage = TokenUsage()
         status, error = "abandoned", None
         begun = time.monotonic()
         try:
@@ -116,18 +115,19 @@ class Embedder(Struct, frozen=True):
 def find_embedder(
     context: Context, tx: Transaction, organization_id: str, user_id: str | None
 ) -> Embedder | None:
-    """The model that may give vectors for an organization; None where none is set, or where it wants none."""
+    """Return the embedding model for an organization; None if none is configured, or if the organization has turned
+    it off."""
     settings = context.settings
     if not settings.llm_url or not settings.llm_embedding_model:
         return None
     if not get_organization(tx, organization_id).settings.ai:
         return None
-    provider = Provider.from_settings(settings, settings.llm_embedding_model)
+    provider = ModelProvider.from_settings(settings, settings.llm_embedding_model)
     return Embedder(context, provider, organization_id, user_id)
 
 
 def encode_vector(vector: Sequence[float]) -> bytes:
-    """As it is stored: numbers of four bytes each, the lowest byte first."""
+    """Return a vector in its stored form: numbers of four bytes each, little-endian."""
     return struct.pack(f"<{len(vector)}f", *vector)
 
 

@@ -1,4 +1,4 @@
-"""What an organization tells every model that works for it."""
+"""Instructions of an organization to every model that works for it."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from . import store
 from .store import InstructionsRow
 
 MAX_INSTRUCTIONS = 10_000
-"""Characters of instructions: they go along with every call."""
+"""Maximum characters of instructions, which are part of every call."""
 _NONE = msgspec.json.encode(to_json(from_json({"nodes": []}))).decode()
 
 
 def get_instructions(tx: Transaction, organization_id: str) -> InstructionsRow:
-    """What was set, or that nothing was since the organization was made."""
+    """Return the instructions; empty ones if they were never set."""
     found = store.find_instructions(tx, organization_id)
     return found or InstructionsRow(_NONE, get_organization(tx, organization_id).created_at, "")
 
 
 def read_instructions(given: dict[str, Any], field: str = "instructions") -> str:
-    """A document as it is stored. Raises BadRequest for another shape, or too much of it."""
+    """Return a document in its stored form. Raises BadRequest if it is malformed or too long."""
     try:
         document = from_json(given)
     except DocumentError as error:
         raise BadRequest(f"{field}: {error}") from None
     if len(to_text(document)) > MAX_INSTRUCTIONS:
-        raise BadRequest(f"{field}: expected at most {MAX_INSTRUCTIONS} characters of text.")
+        raise BadRequest(f"{field}: must be at most {MAX_INSTRUCTIONS} characters of text")
     return msgspec.json.encode(to_json(document)).decode()
 
 
 def set_instructions(tx: Transaction, org: OrgAccess, given: dict[str, Any]) -> InstructionsRow:
-    """Raises BadRequest."""
+    """Set the instructions. Raises BadRequest."""
     stored = read_instructions(given)
     before = get_instructions(tx, org.organization_id)
     if stored != before.instructions:
         store.put_instructions(tx, org.organization_id, stored, org.user_id)
         target = ("organization", org.organization_id)
-        was, is_now = _text(before.instructions), _text(stored)
+        was, is_now = _read_text(before.instructions), _read_text(stored)
         audit(
             tx,
             org.actor,
@@ -59,5 +59,5 @@ def set_instructions(tx: Transaction, org: OrgAccess, given: dict[str, Any]) -> 
     return get_instructions(tx, org.organization_id)
 
 
-def _text(stored: str) -> str:
+def _read_text(stored: str) -> str:
     return to_text(from_json(msgspec.json.decode(stored)))

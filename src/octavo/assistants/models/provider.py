@@ -1,8 +1,7 @@
-"""A provider of language models, spoken to over HTTP as OpenAI's chat completions and embeddings are.
+"""Client of a provider of language models, using OpenAI's HTTP API for chat completions and embeddings.
 
-Whatever it does wrong (an error, silence, text that is no answer, an error with status 200, an answer cut short) is
-ModelFailed; what may pass is tried again as long as nothing of an answer has come.
-"""
+Every failure (an error, a timeout, text that isn't an answer, an error with status 200, a truncated answer) is a
+ModelFailed. Transient failures are retried until part of an answer has arrived."""
 
 from __future__ import annotations
 
@@ -26,35 +25,36 @@ PAUSE = 0.5
 """Seconds before the second attempt; twice as long before the third."""
 _SIZE = 4 * 1024 * 1024
 _LINE = 1024 * 1024
-"""Bytes of an answer, and of one line of a stream."""
+"""Maximum bytes of an answer, and of one line of a stream."""
 _VECTORS = 16 * 1024 * 1024
-"""Bytes of an answer with vectors."""
+"""Maximum bytes of an answer with vectors."""
 MAX_DIMENSIONS = 4096
-"""Of a vector."""
+"""Maximum dimensions of a vector."""
 
 
 class ModelFailed(Unavailable):
-    """The model gave no answer that can be used; the message says why, without any secret."""
+    """Raised if the model gave no usable answer; the message says why and contains no secrets."""
 
     def __init__(self, message: str, *, may_pass: bool = False) -> None:
-        super().__init__(f"The language model: {message}")
+        super().__init__(f"The language model failed: {message}")
         self.may_pass = may_pass
 
 
-class Message(Struct, frozen=True):
+class ModelMessage(Struct, frozen=True):
     role: Literal["system", "user", "assistant"]
     content: str
 
 
-class Usage(Struct):
-    """As the provider counts; 0 where it does not say."""
+class TokenUsage(Struct):
+    """Tokens counted by the provider; 0 if it doesn't say."""
 
     input_tokens: int = 0
     output_tokens: int = 0
 
 
-class Provider(Struct, frozen=True):
-    """``url``: the base that ``/chat/completions`` and ``/embeddings`` come behind. ``seconds``: for a whole answer."""
+class ModelProvider(Struct, frozen=True):
+    """Provider of models. ``url``: the base URL of ``/chat/completions`` and ``/embeddings``. ``seconds``: timeout
+    for a whole answer."""
 
     url: str
     key: str
@@ -63,22 +63,22 @@ class Provider(Struct, frozen=True):
     allowed: str = ""
 
     @classmethod
-    def from_settings(cls, settings: Settings, model: str) -> Provider:
-        """The provider of this installation, to be asked for this model."""
+    def from_settings(cls, settings: Settings, model: str) -> ModelProvider:
+        """Return the server's configured provider for this model."""
         return cls(
             settings.llm_url, settings.llm_key, model, settings.llm_seconds, settings.allow_private_fetch
         )
 
     def stream(
         self,
-        messages: Sequence[Message],
-        usage: Usage,
+        messages: Sequence[ModelMessage],
+        usage: TokenUsage,
         *,
         schema: dict[str, Any] | None = None,
         max_tokens: int,
     ) -> Iterator[str]:
-        """The answer in pieces; ``usage`` is filled in by the end. ``schema``: of the JSON that is wanted; providers
-        that know no schemas are told the same in words. Raises ModelFailed, OutOfTime."""
+        """Yield the answer in pieces; ``usage`` is complete at the end. ``schema``: of the requested JSON;
+        providers without support for schemas get it as text. Raises ModelFailed, OutOfTime."""
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [msgspec.to_builtins(message) for message in messages],
@@ -106,8 +106,8 @@ class Provider(Struct, frozen=True):
                     raise
                 _wait_after(error, attempt, until)
 
-    def embed(self, texts: Sequence[str], usage: Usage) -> list[list[float]]:
-        """A vector of length 1 for each text, all of one dimension; ``usage`` is filled in. Raises ModelFailed,
+    def embed(self, texts: Sequence[str], usage: TokenUsage) -> list[list[float]]:
+        """Return a vector of length 1 for each text, all of one dimension, and set ``usage``. Raises ModelFailed,
         OutOfTime."""
         body = msgspec.json.encode({"model": self.model, "input": list(texts), "encoding_format": "float"})
         until = time.monotonic() + self.seconds
@@ -120,7 +120,7 @@ class Provider(Struct, frozen=True):
             except ModelFailed as error:
                 _wait_after(error, attempt, until)
 
-    def _attempt(self, body: bytes, usage: Usage, seconds: float) -> Iterator[str]:
+    def _attempt(self, body: bytes, usage: TokenUsage, seconds: float) -> Iterator[str]:
         with self._post("chat/completions", body, _SIZE, seconds) as answer:
             if answer.headers.get("content-type", "").startswith("text/event-stream"):
                 yield from self._events(answer.chunks, usage)
@@ -129,7 +129,7 @@ class Provider(Struct, frozen=True):
 
     @contextmanager
     def _post(self, path: str, body: bytes, size: int, seconds: float) -> Iterator[Streamed]:
-        """An answer with status 200. Raises ModelFailed, also for what goes wrong while it is read."""
+        """Return an answer with status 200. Raises ModelFailed, also for failures while it is read."""
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
@@ -145,11 +145,11 @@ class Provider(Struct, frozen=True):
         except FetchError as error:
             raise ModelFailed(self._clean(error.message), may_pass=True) from None
 
-    def _events(self, chunks: Iterator[bytes], usage: Usage) -> Iterator[str]:
-        """The pieces of a stream of events. It has to end by itself, and to say why."""
+    def _events(self, chunks: Iterator[bytes], usage: TokenUsage) -> Iterator[str]:
+        """Yield the pieces of an event stream, which must end properly with a reason."""
         ended = False
         said = False
-        for line in _lines(chunks):
+        for line in _split_lines(chunks):
             if not line.startswith(b"data:"):
                 continue
             data = line[5:].strip()
@@ -160,20 +160,20 @@ class Provider(Struct, frozen=True):
                 said = True
                 yield piece
             ended = ended or reason is not None
-            _require_whole(reason)
+            _require_complete(reason)
         if not ended or not said:
             raise ModelFailed("the answer ended before it was complete", may_pass=not said)
 
-    def _whole(self, body: bytes, usage: Usage) -> Iterator[str]:
-        """The answer of a provider that does not stream."""
+    def _whole(self, body: bytes, usage: TokenUsage) -> Iterator[str]:
+        """Yield the answer of a provider that doesn't stream."""
         piece, reason = self._read(body, usage, "message")
-        _require_whole(reason)
+        _require_complete(reason)
         if not piece:
             raise ModelFailed("the answer was empty", may_pass=True)
         yield piece
 
-    def _read(self, data: bytes, usage: Usage, field: str) -> tuple[str, str | None]:
-        """The text of an answer or of a piece, and why it ends, if it does."""
+    def _read(self, data: bytes, usage: TokenUsage, field: str) -> tuple[str, str | None]:
+        """Return the text of an answer or a piece, and the reason why it ends, if it does."""
         found = self._decode(data, usage)
         choices = found.get("choices")
         if choices is None or not isinstance(choices, list):
@@ -185,42 +185,42 @@ class Provider(Struct, frozen=True):
         content = message.get("content") if isinstance(message, dict) else None
         return content if isinstance(content, str) else "", reason if isinstance(reason, str) else None
 
-    def _read_vectors(self, data: bytes, count: int, usage: Usage) -> list[list[float]]:
+    def _read_vectors(self, data: bytes, count: int, usage: TokenUsage) -> list[list[float]]:
         given = self._decode(data, usage).get("data")
         items = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         at = {each["index"]: each.get("embedding") for each in items if type(each.get("index")) is int}
         if len(items) != count or sorted(at) != list(range(count)):
             raise ModelFailed(f"expected {count} vectors, got {len(at)}", may_pass=True)
-        vectors = [_unit(at[number]) for number in range(count)]
+        vectors = [_normalize_vector(at[number]) for number in range(count)]
         if len({len(vector) for vector in vectors}) != 1:
             raise ModelFailed("the vectors have different lengths", may_pass=True)
         return vectors
 
-    def _decode(self, data: bytes, usage: Usage) -> dict[str, Any]:
-        """An object that is no error; ``usage`` is filled in where it says."""
+    def _decode(self, data: bytes, usage: TokenUsage) -> dict[str, Any]:
+        """Return a JSON object that isn't an error, and update ``usage``."""
         try:
             found = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise ModelFailed("the answer is no JSON", may_pass=True) from None
+            raise ModelFailed("the answer is not JSON", may_pass=True) from None
         if not isinstance(found, dict):
-            raise ModelFailed("the answer is no JSON object", may_pass=True)
+            raise ModelFailed("the answer is not a JSON object", may_pass=True)
         if found.get("error"):
-            raise ModelFailed(f"it answered with an error: {self._clean(_explain(data))}", may_pass=True)
+            raise ModelFailed(f"it responded with an error: {self._clean(_explain(data))}", may_pass=True)
         counted = found.get("usage")
         if isinstance(counted, dict):
-            usage.input_tokens = _count(counted.get("prompt_tokens"))
-            usage.output_tokens = _count(counted.get("completion_tokens"))
+            usage.input_tokens = _read_count(counted.get("prompt_tokens"))
+            usage.output_tokens = _read_count(counted.get("completion_tokens"))
         return found
 
     def _clean(self, text: str) -> str:
-        """What a provider said, without secrets: some repeat the key that they refuse."""
+        """Return a provider's message without secrets: some providers repeat the key that they refuse."""
         if self.key:
             text = text.replace(self.key, "[secret]")
         return " ".join(mask_secrets(text)[:300].split())
 
 
 def _explain(body: bytes) -> str:
-    """What an error says: the message in it as OpenAI's are, else all of it."""
+    """Return the message of an error in OpenAI's format, or the whole body."""
     try:
         error = msgspec.json.decode(body)["error"]
         found = error if isinstance(error, str) else error["message"]
@@ -230,15 +230,15 @@ def _explain(body: bytes) -> str:
 
 
 def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
-    """Waits before the next attempt. Raises the error where there is none."""
+    """Wait before the next attempt. Raises the error if there is none."""
     wait = PAUSE * 2 ** (attempt - 1)
     if not error.may_pass or attempt >= ATTEMPTS or time.monotonic() + wait > until:
         raise error
     time.sleep(deadlines.remaining(wait))
 
 
-def _unit(given: Any) -> list[float]:
-    """A vector as a provider gives it, with the length 1. Raises ModelFailed."""
+def _normalize_vector(given: Any) -> list[float]:
+    """Scale a provider's vector to length 1. Raises ModelFailed."""
     if not isinstance(given, list) or not 0 < len(given) <= MAX_DIMENSIONS:
         raise ModelFailed(f"expected vectors of 1 to {MAX_DIMENSIONS} numbers", may_pass=True)
     try:
@@ -247,26 +247,26 @@ def _unit(given: Any) -> list[float]:
         numbers = [math.inf]
     length = math.hypot(*numbers)
     if not 0 < length < math.inf:
-        raise ModelFailed("a vector is not made of finite numbers, or is zero", may_pass=True)
+        raise ModelFailed("a vector contains numbers that aren't finite, or is zero", may_pass=True)
     return [number / length for number in numbers]
 
 
-def _require_whole(reason: str | None) -> None:
+def _require_complete(reason: str | None) -> None:
     if reason not in (None, "stop"):
-        raise ModelFailed(f"the answer was cut short ({reason[:40]})")
+        raise ModelFailed(f"the answer was truncated ({reason[:40]})")
 
 
-def _count(value: Any) -> int:
+def _read_count(value: Any) -> int:
     return min(value, 10**9) if isinstance(value, int) and value > 0 else 0
 
 
-def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Raises ModelFailed for a line without an end."""
+def _split_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a stream. Raises ModelFailed if a line is too long."""
     left = b""
     for chunk in chunks:
         *lines, left = (left + chunk).split(b"\n")
         yield from lines
         if len(left) > _LINE:
-            raise ModelFailed("the answer has a line without an end")
+            raise ModelFailed("the answer contains a line that is too long")
     if left:
         yield left

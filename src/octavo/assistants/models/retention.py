@@ -1,4 +1,4 @@
-"""How long the log of calls and the vectors of texts are kept."""
+"""Retention of the log of calls and of vectors."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from octavo.kit.work import jobs
 from . import store
 
 MAX_VECTORS = 100_000
-"""Vectors that are kept in all, those that were used last."""
+"""Maximum number of vectors kept, most recently used first."""
 _VECTOR_DAYS = 30
-"""Days for which a vector is kept that nobody uses."""
+"""Days for which an unused vector is kept."""
 
 
 @jobs.job("pruneModelCalls", seconds=600)
 def prune_calls(context: Context) -> None:
-    """Deletes calls past the time they are kept for, in small transactions."""
+    """Delete calls past their retention period, in small transactions."""
     before = now() - context.settings.llm_log_days * DAY
     while True:
         deadlines.check()
@@ -32,7 +32,7 @@ jobs.schedule("pruneModelCalls", 3600, "pruneModelCalls")
 
 @jobs.job("pruneEmbeddings", seconds=600)
 def prune_embeddings(context: Context) -> None:
-    """Deletes the vectors that nobody used for long, or that are too many, in small transactions."""
+    """Delete vectors that are unused for long or too many, in small transactions."""
     with context.db.read() as tx:
         until = max(now() - _VECTOR_DAYS * DAY, store.find_oldest_kept(tx, MAX_VECTORS))
     while True:

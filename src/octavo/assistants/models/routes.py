@@ -24,7 +24,7 @@ _INSTRUCTIONS = "/orgs/{organizationId}/agent-instructions"
     returns=wire.AgentInstructions,
 )
 def get_instructions(call: Call, org: OrgAccess) -> wire.AgentInstructions:
-    """What every model that works for the organization is told."""
+    """Get the instructions for every model that works for the organization."""
     with call.db.read() as tx:
         row = instructing.get_instructions(tx, org.organization_id)
     return wire.present_instructions(
@@ -41,7 +41,7 @@ def get_instructions(call: Call, org: OrgAccess) -> wire.AgentInstructions:
     errors=(400,),
 )
 def update_instructions(call: Call, org: OrgAccess, body: wire.UpdateInstructions) -> wire.AgentInstructions:
-    """Sets what every model that works for the organization is told, up to 10,000 characters."""
+    """Set the instructions for every model that works for the organization, up to 10,000 characters."""
     with call.db.write() as tx:
         row = instructing.set_instructions(tx, org, body.instructions)
     return wire.present_instructions(
@@ -58,7 +58,7 @@ def update_instructions(call: Call, org: OrgAccess, body: wire.UpdateInstruction
     extension=True,
 )
 def list_calls(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.ModelCall]:
-    """Which models were asked for the organization, newest first: who, what for, how many tokens, at what cost."""
+    """List calls of models for the organization, newest first, with the caller, purpose, tokens, and cost of each."""
     with call.db.read() as tx:
         found = store.list_calls(tx, org.organization_id, query.limit, query.page)
     return present_slice(found, wire.present_call)

@@ -1,4 +1,4 @@
-"""Agent instructions, calls of models and vectors: rows in, frozen records out."""
+"""Agent instructions, calls of models, and vectors: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from octavo.kit.db.pagination import Slice, list_page
 
 
 class InstructionsRow(Struct, frozen=True):
-    """``instructions``: JSON of a document."""
+    """Instructions. ``instructions``: JSON of a document."""
 
     instructions: str
     updated_at: int
@@ -22,7 +22,8 @@ class InstructionsRow(Struct, frozen=True):
 
 
 class CallRow(Struct, frozen=True):
-    """``duration`` in milliseconds; ``cost_micros`` in millionths of the currency that prices are set in."""
+    """Call of a model. ``duration`` in milliseconds; ``cost_micros`` in millionths of the currency that prices are
+    set in."""
 
     id: str
     user_id: str | None
@@ -74,7 +75,7 @@ def insert_call(tx: Transaction, **columns: Any) -> None:
 
 
 def list_calls(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[CallRow]:
-    """Newest first."""
+    """Return the calls, newest first."""
     return list_page(
         tx, limit, page, _CALL, "FROM model_calls WHERE organization_id = :org", lambda row: CallRow(*row),
         descending=True, org=organization_id,
@@ -82,7 +83,7 @@ def list_calls(tx: Transaction, organization_id: str, limit: int, page: str | No
 
 
 def prune_calls(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Deletes calls older than ``before`` (milliseconds), at most ``limit``; how many."""
+    """Delete calls older than ``before`` (milliseconds), at most ``limit``. Returns how many."""
     return tx.run(
         """DELETE FROM model_calls WHERE id IN
              (SELECT id FROM model_calls WHERE created_at < :before ORDER BY created_at LIMIT :limit)""",
@@ -92,7 +93,8 @@ def prune_calls(tx: Transaction, before: int, limit: int = 500) -> int:
 
 
 def find_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> dict[str, tuple[bytes, int]]:
-    """The kept vectors by the keys of their texts, each with when its use was last noted (milliseconds)."""
+    """Return the cached vectors by the keys of their texts, each with the time its use was last recorded
+    (milliseconds)."""
     rows = tx.all(
         "SELECT digest, vector, used_at FROM embeddings WHERE organization_id = :org AND digest IN :keys",
         org=organization_id,
@@ -102,7 +104,7 @@ def find_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> 
 
 
 def touch_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> None:
-    """Notes that vectors are in use."""
+    """Record that vectors are in use."""
     tx.run(
         "UPDATE embeddings SET used_at = :now WHERE organization_id = :org AND digest IN :keys",
         now=now(),
@@ -123,13 +125,14 @@ def put_vectors(tx: Transaction, organization_id: str, vectors: Mapping[str, byt
 
 
 def find_oldest_kept(tx: Transaction, most: int) -> int:
-    """When (milliseconds) the vector was used that comes after the ``most`` that were used last; 0: there is none."""
+    """Return the time of last use (milliseconds) of the first vector beyond the ``most`` most recently used ones; 0
+    if there is none."""
     found = tx.value("SELECT used_at FROM embeddings ORDER BY used_at DESC LIMIT 1 OFFSET :most", most=most)
     return int(found or 0)
 
 
 def prune_vectors(tx: Transaction, until: int, limit: int = 500) -> int:
-    """Deletes vectors that were not used after ``until`` (milliseconds), at most ``limit``; how many."""
+    """Delete vectors last used up to ``until`` (milliseconds), at most ``limit``. Returns how many."""
     return tx.run(
         """DELETE FROM embeddings WHERE (organization_id, digest) IN
              (SELECT organization_id, digest FROM embeddings WHERE used_at <= :until ORDER BY used_at LIMIT :limit)""",

@@ -1,4 +1,4 @@
-"""What the tables of models are."""
+"""Declarations of the tables of models."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ declare(
     ),
     Table(
         name="model_calls",
-        stays="what the provider of this installation was asked",
+        stays="are calls to the provider of this server",
         of_organization="organization_id = :org",
         columns=(person("user_id"),),
         values={"status": ("ok", "failed", "abandoned")},
     ),
-    # Whoever needs a vector asks for it again.
+    # Missing vectors are requested again.
     Table(name="embeddings", derived=True),
 )

@@ -1,4 +1,4 @@
-"""Agent instructions and calls of models on the wire."""
+"""Wire format of agent instructions and calls of models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class InstructionsLocation(Struct):
 
 
 class AgentInstructions(Struct, rename="camel", kw_only=True):
-    """``updated_by``: empty while nobody has set any."""
+    """Instructions of an organization. ``updated_by``: empty until they are first set."""
 
     object: Literal["agent-instructions"] = "agent-instructions"
     instructions: DocumentNodes
@@ -32,8 +32,8 @@ class AgentInstructions(Struct, rename="camel", kw_only=True):
 
 
 class ModelCall(Struct, rename="camel", kw_only=True):
-    """``duration`` in milliseconds; ``cost`` in the currency that the prices of the settings are in; ``request`` and
-    ``answer`` only where content is logged."""
+    """Call of a model. ``duration`` in milliseconds; ``cost`` in the currency of the configured prices; ``request``
+    and ``answer`` only if content is logged."""
 
     object: Literal["model-call"] = "model-call"
     id: str

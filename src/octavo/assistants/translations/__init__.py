@@ -1,3 +1,3 @@
-"""Spaces that follow other spaces in another language."""
+"""Translations: spaces that follow other spaces in another language."""
 
 from . import tables as tables

@@ -1,4 +1,4 @@
-"""Languages: their names for a model, and whether a text is in one, as far as letters and the commonest words show."""
+"""Languages: their names for a model, and a check whether a text is in one, by its letters and most common words."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _LETTERS = {
     "hi": "\u0900-\u097f", "ru": _CYRILLIC, "uk": _CYRILLIC, "bg": _CYRILLIC, "el": "\u0370-\u03ff\u1f00-\u1fff",
     "he": "\u0590-\u05ff", "th": "\u0e00-\u0e7f",
 }  # fmt: skip
-"""Letters of the languages that are not written in Latin ones."""
+"""Letters of languages with non-Latin scripts."""
 _LATIN = "A-Za-z\u00aa-\u024f\u1e00-\u1eff"
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _SHARE = 0.25
-"""The share of its letters that a text has in the letters of its language: names of products are in others."""
+"""Minimum share of a text's letters that are in its language's script: product names are in others."""
 _FEW = 12
-"""Letters or fewer say nothing: a heading may be a name."""
+"""Texts with at most so many letters aren't checked: a heading may be a name."""
 
 _WORDS = {
     language: frozenset(words.split())
@@ -48,12 +48,12 @@ _WORDS = {
         "pl": "i jest z dla to ten ta mozesz od jeden ktory w jesli nie na do sie sa po",
     }.items()
 }
-"""The commonest words of some languages, folded."""
+"""Most common words of some languages, case-folded and without accents."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def seems_other(text: str, language: str) -> bool:
-    """Whether a text is clearly in another language. Short ones, and those between two languages, pass."""
+    """Return whether a text is clearly in another language. Short and ambiguous texts pass."""
     letters = _ANY_LETTER.findall(text)
     if len(letters) <= _FEW:
         return False

@@ -1,4 +1,4 @@
-"""What people changed in a space that follows, learned as their word for texts of the source."""
+"""Learning from people's edits in a translated space: they become the preferred translations of the source texts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from octavo.kit.context import Context
 
 from . import store
 from .segments import segments
-from .store import PartRow, TranslationRow
+from .store import TranslationPartRow, TranslationRow
 
 
-def learn(context: Context, row: TranslationRow, known: Mapping[str, PartRow]) -> None:
-    """Remembers what people changed in the texts that the last run wrote. What they wrote for a text that the source
-    changed since is nobody's word for the new one."""
+def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, TranslationPartRow]) -> None:
+    """Remember people's edits of the texts that the last run wrote. Edits of texts whose source has changed since
+    don't apply to the new source."""
     with context.db.read() as tx:
         state = main_state(tx, row.space_id)
         pages = {page.id: page for page in list_pages(tx, state)}
@@ -30,22 +30,22 @@ def learn(context: Context, row: TranslationRow, known: Mapping[str, PartRow]) -
         learned = changed_fields(part, page) if page is not None else {}
         if now and part.body and part.source_body and now != part.body:
             with context.db.read() as tx:
-                texts = [texts_of(get_body(tx, digest)) for digest in (part.source_body, part.body, now)]
+                texts = [list_texts(get_body(tx, digest)) for digest in (part.source_body, part.body, now)]
             learned |= changed_by_people(*texts)
         outdated = part.written.outdated
         learned = {text: said for text, said in learned.items() if outdated.get(text) != said}
         if learned:
             with context.db.write() as tx:
-                store.remember(tx, row, learned, "person", {})
+                store.store_memory(tx, row, learned, "person", {})
 
 
-def texts_of(source: str) -> list[str]:
-    """The texts of a page file, as ``segments`` gives them."""
+def list_texts(source: str) -> list[str]:
+    """Return the texts of a page file, as ``segments`` does."""
     return [segment.text for segment in segments(read(split_page(source)[2]))]
 
 
 def changed_by_people(source: list[str], written: list[str], now: list[str]) -> dict[str, str]:
-    """By text of the source, what somebody put in the place of its translation ``written``."""
+    """Return people's replacements for the translations ``written``, by source text."""
     if len(source) != len(written):
         return {}
     learned: dict[str, str] = {}
@@ -55,8 +55,8 @@ def changed_by_people(source: list[str], written: list[str], now: list[str]) -> 
     return learned
 
 
-def changed_fields(part: PartRow, page: Page) -> dict[str, str]:
-    """By field of the source's page, what somebody put in the place of its translation."""
+def changed_fields(part: TranslationPartRow, page: Page) -> dict[str, str]:
+    """Return people's replacements for translated fields, by field of the source's page."""
     written = part.written.page
     if written is None:
         return {}

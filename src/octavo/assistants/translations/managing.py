@@ -1,4 +1,4 @@
-"""Making, running and ending translations."""
+"""Creating, running, and deleting translations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_TITLE = 50
 
 
 class Wanted(NamedTuple):
-    """A translation that is to be made. ``source``: the space; ``instructions``: nodes of a document."""
+    """Translation to create. ``source``: the space; ``instructions``: nodes of a document."""
 
     source: str
     source_language: str
@@ -37,9 +37,9 @@ class Wanted(NamedTuple):
 def get_translation(
     tx: Transaction, org: OrgAccess, translation_id: str, needs: Can = Can.VIEW
 ) -> tuple[TranslationRow, SpaceAccess]:
-    """A translation, and the caller at the space that follows: what they may do there they may do with it. Raises
+    """Return a translation, and the caller's access to its space, which determines what they can do with it. Raises
     NotFound, Forbidden."""
-    missing = f"There is no translation {translation_id!r} in this organization."
+    missing = f"There is no translation with the ID {translation_id!r} in this organization."
     found = store.find_translation(tx, org.organization_id, translation_id)
     if found is None:
         raise NotFound(missing)
@@ -51,7 +51,7 @@ def get_translation(
 
 @contextmanager
 def prepare(db: Database, org: OrgAccess, wanted: Wanted) -> Iterator[str | None]:
-    """What one call of ``create`` in the block needs, as ``prepare_copy`` makes it. Raises as ``create``."""
+    """Prepare a call of ``create`` within the block, as ``prepare_copy`` does. Raises as ``create``."""
     with db.read() as tx:
         source = _require_source(tx, org, wanted)
     with prepare_copy(db, source) as prepared:
@@ -59,20 +59,21 @@ def prepare(db: Database, org: OrgAccess, wanted: Wanted) -> Iterator[str | None
 
 
 def _require_source(tx: Transaction, org: OrgAccess, wanted: Wanted) -> SpaceAccess:
-    """Raises NotFound and Forbidden for the source, BadRequest where it has no such translation to come."""
+    """Return access to the source. Raises NotFound and Forbidden for the source, BadRequest if the translation
+    isn't possible."""
     source = space_access(tx, org.actor, Can.ADMIN, wanted.source)
     if source.organization_id != org.organization_id:
-        raise NotFound(f"source.space: there is no space {wanted.source!r} in this organization.")
+        raise NotFound(f"source.space: there is no space with the ID {wanted.source!r} in this organization.")
     if wanted.language == wanted.source_language:
-        raise BadRequest("language: expected another language than that of the source.")
+        raise BadRequest("language: must differ from the language of the source")
     if store.is_translated(tx, source.space_id, wanted.language):
-        raise BadRequest(f"language: this space has a translation into {wanted.language!r} already.")
+        raise BadRequest(f"language: this space already has a translation into {wanted.language!r}")
     return source
 
 
 def create(tx: Transaction, org: OrgAccess, wanted: Wanted, prepared: str | None) -> TranslationRow:
-    """A copy of the source that follows it from now on, and its first run. It is seen by whom the source is seen.
-    Raises NotFound and Forbidden for the source, BadRequest."""
+    """Create a copy of the source that follows it, and start its first run. The same people can see it as the
+    source. Raises NotFound and Forbidden for the source, BadRequest."""
     source = _require_source(tx, org, wanted)
     store.delete_trashed(tx, source.space_id, wanted.language)
     instructions = read_instructions(wanted.instructions)
@@ -107,8 +108,8 @@ def create(tx: Transaction, org: OrgAccess, wanted: Wanted, prepared: str | None
 
 
 def run(tx: Transaction, org: OrgAccess, translation_id: str) -> None:
-    """Another run; one that is under way begins anew. Raises NotFound, also for a source that the caller does not
-    see or that was deleted, and Forbidden."""
+    """Start another run; a run in progress restarts. Raises NotFound, also if the caller can't see the source or it
+    was deleted, and Forbidden."""
     found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     space_access(tx, org.actor, Can.VIEW, found.source_id)
     _start(tx, found, org.user_id)
@@ -120,16 +121,16 @@ def _start(tx: Transaction, found: TranslationRow, user_id: str) -> None:
 
 
 def cancel(tx: Transaction, org: OrgAccess, translation_id: str) -> TranslationRow:
-    """Ends the run that is under way: what it translated is remembered, the space stays as it was. Raises BadRequest
-    when there is none."""
+    """Cancel the run in progress: its translations are remembered, and the space stays unchanged. Raises BadRequest
+    if there is none."""
     found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     if not store.cancel_run(tx, found.id):
-        raise BadRequest("No run of this translation is under way.")
+        raise BadRequest("This translation has no run in progress.")
     return store.get_translation(tx, found.id)
 
 
 def delete(tx: Transaction, org: OrgAccess, translation_id: str) -> bool:
-    """The space stays, and follows nothing any more. False when there is no such translation."""
+    """Delete a translation. Its space stays and no longer follows the source. Returns False if it doesn't exist."""
     try:
         found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     except NotFound:

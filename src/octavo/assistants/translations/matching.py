@@ -1,4 +1,4 @@
-"""Texts of the memory that are nearly the same: shown to people who translate, with how near they are."""
+"""Similar texts in the memory, shown to translators with their similarity."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import OrgAccess
 
 from . import store
-from .segments import readable
-from .similarity import nearness, signs
+from .segments import abbreviate_tags
+from .similarity import signs, similarity
 from .store import TranslationRow
 
 MAX_MATCHES = 10
 NEAR = 0.5
-"""The score from which a text is near."""
+"""Minimum score of similar texts."""
 _CANDIDATES = 60
 
 
-class Match(Struct, frozen=True):
-    """``score``: as ``nearness`` says."""
+class SimilarText(Struct, frozen=True):
+    """Similar text. ``score``: as returned by ``similarity``."""
 
     source: str
     target: str
@@ -28,14 +28,14 @@ class Match(Struct, frozen=True):
     updated_at: int
 
 
-def find_matches(tx: Transaction, org: OrgAccess, row: TranslationRow, text: str) -> list[Match]:
-    """The texts nearest to this one, of the memory of a translation's languages and of spaces that the caller sees;
-    the nearest first, and of those what people wrote."""
+def find_matches(tx: Transaction, org: OrgAccess, row: TranslationRow, text: str) -> list[SimilarText]:
+    """Return the most similar texts of the memory for a translation's languages, from spaces that the caller can
+    see; most similar first, and among equals those that people wrote."""
     found = []
-    for entry in store.list_alike(tx, org, row.source_language, row.language, signs(text), _CANDIDATES):
-        score = nearness(text, entry.source)
+    for entry in store.list_similar(tx, org, row.source_language, row.language, signs(text), _CANDIDATES):
+        score = similarity(text, entry.source)
         if score >= NEAR:
-            source, target = readable(entry.source), readable(entry.target)
-            found.append(Match(source, target, entry.origin, score, entry.updated_at))
+            source, target = abbreviate_tags(entry.source), abbreviate_tags(entry.target)
+            found.append(SimilarText(source, target, entry.origin, score, entry.updated_at))
     found.sort(key=lambda match: (-match.score, match.origin != "person", match.source))
     return found[:MAX_MATCHES]

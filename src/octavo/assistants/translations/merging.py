@@ -1,8 +1,7 @@
-"""What a run made, merged into the space that follows as a change request is: what people wrote there stays.
+"""Merging of a run's result into the translated space, like a change request: people's edits stay.
 
-Where both parted is what the last run made, so what differs from it in the space was changed by people. Where they and
-the source changed the same, what people wrote stays and is reported; it is reported until they change it again.
-"""
+The common base is the result of the last run, so differences from it in the space are people's edits. If they and
+the source changed the same place, people's text stays and is reported, until they edit it again."""
 
 from __future__ import annotations
 
@@ -28,40 +27,45 @@ from octavo.core.pages import Page
 from octavo.core.problems import Problem
 from octavo.kit.db.database import Transaction
 
-from .learning import changed_by_people, changed_fields, texts_of
-from .segments import readable
-from .store import PartRow, TranslationRow
+from .learning import changed_by_people, changed_fields, list_texts
+from .segments import abbreviate_tags
+from .store import TranslationPartRow, TranslationRow
 
 SHOWN = 120
-"""Characters of a text that a problem shows."""
+"""Characters of a text shown in a problem."""
 
 
-class Made(Struct):
-    """What a run made so far. ``bodies``: texts to be stored. ``gone``: parts that the source has no more."""
+class RunResult(Struct):
+    """Result of a run so far. ``bodies``: texts to store. ``gone``: parts that were deleted from the source."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
     bodies: list[str] = field(default_factory=list)
-    parts: dict[str, PartRow] = field(default_factory=dict)
+    parts: dict[str, TranslationPartRow] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     words: int = 0
 
 
 class Merging(Struct, frozen=True):
-    """What a revision of the space has to write, and the parts as they are to be kept."""
+    """What a revision of the space must write, and the parts to store."""
 
     changes: Changes
     bodies: list[str]
     keys: list[KeptKeys]
-    parts: Sequence[PartRow]
+    parts: Sequence[TranslationPartRow]
     problems: Sequence[Problem]
 
 
-def merge_made(
-    tx: Transaction, row: TranslationRow, state: State, known: Mapping[str, PartRow], made: Made
+def merge_result(
+    tx: Transaction,
+    row: TranslationRow,
+    state: State,
+    known: Mapping[str, TranslationPartRow],
+    made: RunResult,
 ) -> Merging:
-    """``state``: the space as it is. ``known``: what the last run made. The texts of ``made`` are stored."""
+    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the last run.
+    The texts of ``made`` are stored."""
     before = revision_state(tx, row.space_id, row.revision)
     page_ids, item_ids = [*made.pages, *made.gone], [*made.items, *made.gone]
     pages, items = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)
@@ -69,10 +73,10 @@ def merge_made(
         {**find_pages(tx, before, page_ids), **_pages_made(known, page_ids)},
         {**find_items(tx, before, item_ids), **_items_made(known, item_ids)},
     )
-    # What is gone is either a page or an item, and may be neither in the space by now.
+    # A deleted part is either a page or an item, and may already be missing in the space.
     page_ids = [id for id in page_ids if id in pages or id in base.pages or id in made.pages]
     item_ids = [id for id in item_ids if id in items or id in base.items or id in made.items]
-    # None of an id means that it is not there; without an entry it would be untouched.
+    # None for an id means that it doesn't exist; without an entry it would be unchanged.
     ours = Versions({id: pages.get(id) for id in page_ids}, {id: items.get(id) for id in item_ids})
     theirs = Versions(
         {id: made.pages.get(id) for id in page_ids}, {id: made.items.get(id) for id in item_ids}
@@ -81,14 +85,14 @@ def merge_made(
     merged = into_main(tx, sides, state)
     after = Versions({**pages, **merged.changes.pages}, {**items, **merged.changes.items})
     texts = {body_hash(text): text for text in merged.bodies}
-    parts: list[PartRow] = []
-    problems = [_problem(conflict, sides) for conflict in merged.conflicts]
+    parts: list[TranslationPartRow] = []
+    problems = [_conflict_problem(conflict, sides) for conflict in merged.conflicts]
     for part in made.parts.values():
         old = known.get(part.part_id)
         outdated = _outdated(tx, part, old, after, texts) if old is not None else {}
         if old is not None:
             problems += [
-                _kept(_name(part.part_id, after), text)
+                _kept_problem(_name(part.part_id, after), text)
                 for text, said in outdated.items()
                 if old.written.outdated.get(text) == said
             ]
@@ -96,8 +100,8 @@ def merge_made(
     return Merging(merged.changes, merged.bodies, merged.keys, parts, problems)
 
 
-def _pages_made(known: Mapping[str, PartRow], ids: Sequence[str]) -> dict[str, Page]:
-    """Pages as the last run made them."""
+def _pages_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> dict[str, Page]:
+    """Return pages as the last run made them."""
     return {
         id: replace(part.written.page, body=part.body)
         for id in ids
@@ -105,7 +109,7 @@ def _pages_made(known: Mapping[str, PartRow], ids: Sequence[str]) -> dict[str, P
     }
 
 
-def _items_made(known: Mapping[str, PartRow], ids: Sequence[str]) -> dict[str, Item]:
+def _items_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> dict[str, Item]:
     return {
         id: replace(part.written.item, content=part.body) if part.body else part.written.item
         for id in ids
@@ -114,7 +118,7 @@ def _items_made(known: Mapping[str, PartRow], ids: Sequence[str]) -> dict[str, I
 
 
 def _with_children_at_top(tx: Transaction, state: State, sides: Sides, gone: Sequence[str]) -> Sides:
-    """Pages that people added below one that the source has no more are at the top then."""
+    """Move pages that people added under a deleted page to the top level."""
     children = [page for page in list_children(tx, state, gone) if page.id not in sides.main.pages]
     here = {page.id: page for page in children}
     moved = {page.id: replace(page, parent=None) for page in children}
@@ -126,20 +130,24 @@ def _with_children_at_top(tx: Transaction, state: State, sides: Sides, gone: Seq
 
 
 def _outdated(
-    tx: Transaction, part: PartRow, old: PartRow, after: Versions, texts: Mapping[str, str]
+    tx: Transaction,
+    part: TranslationPartRow,
+    old: TranslationPartRow,
+    after: Versions,
+    texts: Mapping[str, str],
 ) -> dict[str, str]:
-    """By text of the source that was changed, what people wrote for the one before it, which stays."""
+    """Return people's translations of former source texts, which stay, by the new source text."""
     found: dict[str, str] = {}
     page, item = after.pages.get(part.part_id), after.items.get(part.part_id)
     body = page.body if page is not None else item.content if item is not None else None
     known = set(old.written.source.values())
     if body and body != part.body and part.body and part.source_body:
-        known |= set(texts_of(get_body(tx, old.source_body))) if old.source_body else set()
+        known |= set(list_texts(get_body(tx, old.source_body))) if old.source_body else set()
         merged = texts.get(body)
         found = changed_by_people(
-            texts_of(get_body(tx, part.source_body)),
-            texts_of(get_body(tx, part.body)),
-            texts_of(merged if merged is not None else get_body(tx, body)),
+            list_texts(get_body(tx, part.source_body)),
+            list_texts(get_body(tx, part.body)),
+            list_texts(merged if merged is not None else get_body(tx, body)),
         )
     if page is not None:
         found |= changed_fields(part, page)
@@ -151,7 +159,7 @@ def _outdated(
 
 
 def _name(part_id: str, *sides: Versions) -> str:
-    """What problems call a page or item."""
+    """Return the name of a page or item in problems."""
     for side in sides:
         if (page := side.pages.get(part_id)) is not None:
             return page.file_path or page.slug
@@ -160,26 +168,26 @@ def _name(part_id: str, *sides: Versions) -> str:
     return part_id
 
 
-def _kept(name: str, text: str) -> Problem:
-    said = f"“{readable(text)[:SHOWN]}”: the source was changed; what people wrote for it before stays"
+def _kept_problem(name: str, text: str) -> Problem:
+    said = f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; people's translation of the former text was kept"
     return Problem(name, 0, "kept_by_people", said)
 
 
-def _problem(conflict: Conflict, sides: Sides) -> Problem:
-    """What is to be said of a place that people and the source both changed."""
+def _conflict_problem(conflict: Conflict, sides: Sides) -> Problem:
+    """Return the problem for a place that people and the source both changed."""
     name = _name(conflict.id, sides.main, sides.change)
     if conflict.kind == "deleted":
         said = (
-            "the source has this no more; it stays because people changed it"
+            "deleted from the source, but kept because people edited it"
             if conflict.theirs is None
-            else "people removed this; it is there again because the source was changed"
+            else "deleted by people, but restored because the source has changed"
         )
         return Problem(name, 0, "kept_by_people", said)
     if conflict.theirs is None:
         return Problem(
-            name, 0, "kept_by_people", f"“{str(conflict.ours)[:SHOWN]}” is in the source no more; it stays"
+            name, 0, "kept_by_people", f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source, but kept"
         )
     if conflict.kept == "theirs":
-        said = f"“{str(conflict.theirs)[:SHOWN]}”: people removed this; it is there again because the source was changed"
+        said = f"“{str(conflict.theirs)[:SHOWN]}”: deleted by people, but restored because the source has changed"
         return Problem(name, 0, "kept_by_people", said)
-    return _kept(name, str(conflict.theirs))
+    return _kept_problem(name, str(conflict.theirs))

@@ -29,7 +29,7 @@ def _present(call: Call, row: TranslationRow, space: SpaceAccess) -> wire.Transl
 
 @operation("listTranslations", "GET", _TRANSLATIONS, needs=Can.VIEW, returns=Listing[wire.Translation])
 def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Translation]:
-    """The translations whose space the caller sees, newest first."""
+    """List the translations whose space the caller can see, newest first."""
     with call.db.read() as tx:
         found = store.list_translations(tx, org, query.limit, query.page)
         return present_slice(found, lambda row: _present(call, *managing.get_translation(tx, org, row.id)))
@@ -46,7 +46,8 @@ def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[w
     yields=("content:write", "spaces:write"),
 )
 def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation) -> wire.Translation:
-    """A copy of a space in another language, which follows it run by run. Needs the role `create` at the source."""
+    """Create a translation: a copy of a space in another language that follows it run by run. Requires the role
+    `create` for the source."""
     instructions = body.instructions if body.instructions is not UNSET else {"nodes": []}
     source = body.source
     wanted = managing.Wanted(source.space, source.language, body.language, instructions, body.formality)
@@ -57,7 +58,7 @@ def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation)
 
 @operation("getTranslation", "GET", _TRANSLATION, needs=Can.VIEW, returns=wire.Translation, errors=(404,))
 def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
-    """One translation: how far it is, what could not be translated and why."""
+    """Get a translation with its progress, and the texts that could not be translated."""
     with call.db.read() as tx:
         return _present(call, *managing.get_translation(tx, org, translation_id))
 
@@ -74,8 +75,8 @@ def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Tra
 def update_translation(
     call: Call, org: OrgAccess, translation_id: str, body: wire.UpdateTranslation
 ) -> wire.Translation:
-    """Sets what a model is told for this translation: instructions, and with `formality` how readers are addressed. It
-    holds from the next run on, which translates anew what was translated with another formality."""
+    """Update the instructions to the model for this translation and, with `formality`, how readers are addressed.
+    The change applies from the next run, which translates texts with another formality again."""
     stored = read_instructions(body.instructions)
     with call.db.write() as tx:
         found, space = managing.get_translation(tx, org, translation_id, Can.EDIT)
@@ -86,7 +87,7 @@ def update_translation(
 
 @operation("deleteTranslation", "DELETE", _TRANSLATION, needs=Can.VIEW, returns=Deletion)
 def delete_translation(call: Call, org: OrgAccess, translation_id: str) -> bool:
-    """Ends a translation. Its space stays as it is and follows nothing any more."""
+    """Delete a translation. Its space is kept and no longer follows the source."""
     with call.db.write() as tx:
         return managing.delete(tx, org, translation_id)
 
@@ -101,7 +102,7 @@ def delete_translation(call: Call, org: OrgAccess, translation_id: str) -> bool:
     yields=("content:write", "spaces:write"),
 )
 def run_translation(call: Call, org: OrgAccess, translation_id: str) -> None:
-    """Brings a translation up to its source. A run that is under way begins anew, and has what it did in memory."""
+    """Update a translation to its current source. A run in progress restarts and reuses its translations."""
     with call.db.write() as tx:
         managing.run(tx, org, translation_id)
 
@@ -116,7 +117,8 @@ def run_translation(call: Call, org: OrgAccess, translation_id: str) -> None:
     extension=True,
 )
 def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
-    """Ends the run that is under way. The space stays as it was; what was translated is remembered. 400 without one."""
+    """Cancel the run in progress. The space stays unchanged; finished translations are remembered. Returns 400 if
+    there is no run."""
     with call.db.write() as tx:
         managing.cancel(tx, org, translation_id)
         return _present(call, *managing.get_translation(tx, org, translation_id))
@@ -135,8 +137,8 @@ def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.
 def find_matches(
     call: Call, org: OrgAccess, translation_id: str, query: wire.MatchesQuery
 ) -> wire.MemoryMatches:
-    """What was translated before that is the same text or nearly the same, the nearest first, for whoever may edit
-    the translated space. Of other spaces only what the caller sees is shown."""
+    """Find earlier translations of the same or a similar text, most similar first, for people who can edit the
+    translated space. Results come only from spaces that the caller can see."""
     with call.db.read() as tx:
         found, _ = managing.get_translation(tx, org, translation_id, Can.EDIT)
         near = matching.find_matches(tx, org, found, query.text)
@@ -150,7 +152,7 @@ def find_matches(
 
 @operation("listGlossaryEntries", "GET", _GLOSSARY, needs=Can.VIEW, returns=Listing[wire.GlossaryEntry])
 def list_entries(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.GlossaryEntry]:
-    """Words that are always translated alike, oldest first."""
+    """List the glossary: words with fixed translations, oldest first."""
     with call.db.read() as tx:
         found = store.list_entries(tx, org.organization_id, query.limit, query.page)
     return present_slice(found, lambda row: wire.present_entry(call, org.organization_id, row))
@@ -158,7 +160,7 @@ def list_entries(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.G
 
 @operation("updateGlossaryEntries", "PUT", _GLOSSARY, needs=Can.CREATE_CONTENT, status=204, errors=(400, 404))
 def update_entries(call: Call, org: OrgAccess, body: wire.UpdateGlossary) -> None:
-    """Inserts, updates and deletes entries: all of it or nothing."""
+    """Insert, update, and delete glossary entries. All changes are applied, or none."""
     with call.db.write() as tx:
         glossary.update(tx, org, [wire.change_of(operation) for operation in body.operations])
 
@@ -172,6 +174,6 @@ def update_entries(call: Call, org: OrgAccess, body: wire.UpdateGlossary) -> Non
     errors=(404,),
 )
 def get_entry(call: Call, org: OrgAccess, glossary_entry_id: str) -> wire.GlossaryEntry:
-    """One entry."""
+    """Get a glossary entry."""
     with call.db.read() as tx:
         return wire.present_entry(call, org.organization_id, glossary.get_entry(tx, org, glossary_entry_id))

@@ -1,10 +1,9 @@
-"""The job of a translation's run: what changed at the source is translated, and becomes one revision.
+"""The job that runs a translation: changes of the source are translated and become one revision.
 
-A run looks at every page of the source and works on those that differ from what the last run saw. What people wrote
-into the space that follows is learned first: it goes into the memory as a person's word, which no machine changes. What
-the run made is then merged into the space as a change request is (``merging.py``). A process killed at any point has
-remembered what it translated; the next attempt finds it there.
-"""
+A run compares every page of the source with what the last run saw and processes those that differ. It first learns
+people's edits in the translated space: the memory stores them as human translations, which machines never
+overwrite. Then it merges its result into the space like a change request (``merging.py``). A process killed at any
+point has already stored its translations; the next attempt finds them."""
 
 from __future__ import annotations
 
@@ -40,23 +39,23 @@ from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 
 from . import store
-from .learning import learn
+from .learning import learn_edits
 from .managing import JOB
-from .merging import SHOWN, Made, Merging, merge_made
-from .segments import edited, segments
-from .store import PartRow, TranslationRow, Written
+from .merging import SHOWN, Merging, RunResult, merge_result
+from .segments import mark_edited, segments
+from .store import TranslatedPart, TranslationPartRow, TranslationRow
 from .translating import TextToTranslate, Translator
 
 SECONDS = 4 * 3600.0
 _TELL_EVERY = 0.5
 
 
-class Cancelled(Exception):
-    """The run was cancelled, or another one began: whatever it did is to be dropped."""
+class RunCanceled(Exception):
+    """Raised if the run was canceled or another one started: its result must be dropped."""
 
 
 class _Source(Struct, frozen=True):
-    """What is to be translated of the source: pages, and items (reusable contents are translated, others copied)."""
+    """Content of the source: pages, and items (reusable contents are translated, others copied)."""
 
     pages: dict[str, Page]
     items: dict[str, Item]
@@ -64,14 +63,14 @@ class _Source(Struct, frozen=True):
 
 @job(JOB, attempts=4, seconds=SECONDS)
 def run_translation(context: Context, translation: str, run: str) -> None:
-    """Brings a translation up to its source. What is wrong with the source, the space or the rights ends the run."""
+    """Update a translation to its source. Problems with the source, the space, or permissions end the run."""
     with context.db.write() as tx:
         begun = store.begin_run(tx, translation, run)
     if begun is None:
         return
     try:
         _run(context, begun, run)
-    except Cancelled:
+    except RunCanceled:
         return
     except LeaseLost:
         raise
@@ -100,12 +99,12 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         known = store.list_parts(tx, row.id)
         glossary = store.read_glossary(tx, row.organization_id, row.source_language, row.language)
         model = find_model(context, tx, row.organization_id, row.run_by)
-    learn(context, row, known)
+    learn_edits(context, row, known)
     made = _translate(context, row, run, source, known, Translator(context, row, glossary, model))
     made.gone = [part_id for part_id in known if part_id not in source.pages and part_id not in source.items]
     untranslated = _count_missing(known, made)
     with context.db.write() as tx:
-        # Merging reads them, and the next run too, whatever becomes of them in this one.
+        # This run's merge and the next run need them, whatever happens to this run.
         put_bodies(tx, made.bodies)
     merging: Merging
 
@@ -123,8 +122,8 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
             problems=[*made.problems, *merging.problems],
         )
         if not ended:
-            raise Cancelled
-        # Rights count in the moment of the revision: translating took a while.
+            raise RunCanceled
+        # Check access at the time of the revision: translating takes a while.
         space_access(tx, actor, Can.VIEW, row.source_id)
         space_access(tx, actor, Can.EDIT, row.space_id)
         store.put_parts(tx, row.id, merging.parts, made.gone)
@@ -132,7 +131,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
 
     def make(tx: Transaction, state: State, _: State | None) -> Edited:
         nonlocal merging
-        merging = merge_made(tx, row, state, known, made)
+        merging = merge_result(tx, row, state, known, made)
         return Edited(merging.changes, merging.bodies, merging.keys, [], [])
 
     result = edit_live(context, space, make, end)
@@ -145,8 +144,8 @@ def _notice(untranslated: int, has_model: bool) -> str | None:
     if not untranslated:
         return None
     texts = "1 text is" if untranslated == 1 else f"{untranslated} texts are"
-    why = "" if has_model else " No language model is set: only the memory and the glossary were used."
-    return f"{texts} in the source language.{why}"
+    why = "" if has_model else " No language model is configured: only the memory and the glossary were used."
+    return f"{texts} still in the source language.{why}"
 
 
 def _read_source(tx: Transaction, space_id: str) -> _Source:
@@ -157,15 +156,15 @@ def _read_source(tx: Transaction, space_id: str) -> _Source:
     return _Source(pages, items)
 
 
-def _seen(part: Page | Item, manner: str) -> str:
-    """A hash of all that the source says of a page or item, but for when, and of what models are told of the manner."""
+def _hash_part(part: Page | Item, manner: str) -> str:
+    """Return a hash of everything in a page or item except times, and of the style instructions to models."""
     plain = (
         replace(part, created_at=0, updated_at=0) if isinstance(part, Page) else replace(part, created_at=0)
     )
     return hashlib.sha256(msgspec.json.encode(plain) + manner.encode()).hexdigest()
 
 
-def _count_missing(known: Mapping[str, PartRow], made: Made) -> int:
+def _count_missing(known: Mapping[str, TranslationPartRow], made: RunResult) -> int:
     parts = {**known, **made.parts}
     return sum(part.missing for part_id, part in parts.items() if part_id not in made.gone)
 
@@ -178,18 +177,18 @@ def _translate(
     row: TranslationRow,
     run: str,
     source: _Source,
-    known: Mapping[str, PartRow],
+    known: Mapping[str, TranslationPartRow],
     translator: Translator,
-) -> Made:
-    """Works on what the last run did not see as it is, could not translate wholly, or has to speak of again."""
-    made = Made()
+) -> RunResult:
+    """Process parts that changed since the last run, weren't completely translated, or must be reported again."""
+    made = RunResult()
     manner = translator.manner
     parts: list[Page | Item] = [*source.pages.values(), *source.items.values()]
     waiting = [
         part
         for part in parts
         if (before := known.get(part.id)) is None
-        or before.seen != _seen(part, manner)
+        or before.seen != _hash_part(part, manner)
         or before.missing
         or before.written.outdated
     ]
@@ -200,15 +199,15 @@ def _translate(
             told = time.monotonic()
             with context.db.write() as tx:
                 if not store.set_progress(tx, row.id, run, number, len(waiting)):
-                    raise Cancelled
+                    raise RunCanceled
         _translate_part(context, part, translator, made)
     with context.db.write() as tx:
         if not store.set_progress(tx, row.id, run, len(waiting), len(waiting)):
-            raise Cancelled
+            raise RunCanceled
     return made
 
 
-def _translate_part(context: Context, part: Page | Item, translator: Translator, made: Made) -> None:
+def _translate_part(context: Context, part: Page | Item, translator: Translator, made: RunResult) -> None:
     if isinstance(part, Item):
         body = part.content if part.kind == "reusable-content" else None
     else:
@@ -221,10 +220,10 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
     lines = _lines_of(part)
     document = _body_of(part, text)
     found, reasons = translator.translate(
-        [*_wanted(document), *(TextToTranslate(line, _is_line) for line in lines.values())]
+        [*_list_texts(document), *(TextToTranslate(line, _is_line) for line in lines.values())]
     )
     if text is not None:
-        translated = _written(text, part, found, lines)
+        translated = _write_part(text, part, found, lines)
         digest = body_hash(translated)
         if translated != text:
             made.bodies.append(translated)
@@ -238,15 +237,17 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
     if isinstance(part, Page):
         fields = {key: found.get(line, line) for key, line in lines.items()}
         page = made.pages[part.id] = replace(part, body=digest, **fields)
-        written = Written(page=replace(page, body=None), source=lines)
+        written = TranslatedPart(page=replace(page, body=None), source=lines)
     else:
         item = made.items[part.id] = replace(part, content=digest) if digest is not None else part
-        written = Written(item=replace(item, content=None) if digest is not None else item)
-    made.parts[part.id] = PartRow(part.id, _seen(part, translator.manner), body, digest, missing, written)
+        written = TranslatedPart(item=replace(item, content=None) if digest is not None else item)
+    made.parts[part.id] = TranslationPartRow(
+        part.id, _hash_part(part, translator.manner), body, digest, missing, written
+    )
 
 
 def _lines_of(part: Page | Item) -> dict[str, str]:
-    """The texts of a page that are outside of its body, by the name of their field."""
+    """Return the texts of a page outside its body, by field."""
     if not isinstance(part, Page):
         return {}
     return {name: line for name in ("title", "link_title", "description") if (line := getattr(part, name))}
@@ -271,14 +272,14 @@ def _body_of(part: Page | Item, text: str | None) -> Document:
     return read(split_page(text)[2] if isinstance(part, Page) else text)
 
 
-def _wanted(document: Document) -> list[TextToTranslate]:
-    """The texts of a document, each with the question whether a translation fits. Asking changes the
-    document, so it is read anew for what is written."""
+def _list_texts(document: Document) -> list[TextToTranslate]:
+    """Return the texts of a document, each with a check whether a translation fits. Checking changes the document,
+    so parse it again before writing."""
     return [TextToTranslate(segment.text, segment.put) for segment in segments(document)]
 
 
-def _written(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
-    """The source of a part in the other language: what none of its texts are in stays byte for byte."""
+def _write_part(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
+    """Return the translated source of a part: everything outside its texts stays byte for byte."""
     changed = False
     document = _body_of(part, text)
     for segment in segments(document):
@@ -289,7 +290,7 @@ def _written(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapp
     if isinstance(part, Page):
         front, heading, rest = split_page(text)
         if changed:
-            edited(document)
+            mark_edited(document)
             rest = write(document)
         head = {
             name: found[line]
@@ -299,6 +300,6 @@ def _written(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapp
         body = front + heading + rest
         return with_head(body, head) if head else body
     if changed:
-        edited(document)
+        mark_edited(document)
         body = write(document)
     return body

@@ -1,10 +1,9 @@
-"""The texts of a document that are translated, and nothing else of it.
+"""Translatable texts of a document, and nothing else of it.
 
-A text is the content of one block: a paragraph, a heading, a cell. What is in it besides words becomes numbered
-tags, ``<1>around text</1>`` for marks, links and notes, ``<2/>`` for code, expressions, images and whatever else must
-not change. A translation is taken only when it has the same tags, properly nested; so all of a document but its texts
-is the same before and after, whoever translates.
-"""
+A text is the content of one block: a paragraph, a heading, a cell. Everything in it besides words becomes numbered
+tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and whatever else
+must not change. A translation is accepted only if it has the same tags, properly nested; so everything in a
+document except its texts stays the same, whoever translates."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|\$?\{[\w.-]+\}|%(?:\(\w+
 _LETTER = re.compile(r"[^\W\d_]")
 _CLOSED = frozenset(["code", "prompt", "unknown", "math", "swagger", "openapi-operation", "openapi-schemas",
                      "openapi-webhook", "integration", "embed"])  # fmt: skip
-"""Blocks whose text is not for readers of a language, or not in the document."""
+"""Blocks whose text isn't translatable, or isn't in the document."""
 _FIELDS = {"tabs-item": "title", "image": "alt", "content-ref": "label"}
 """Blocks with a text in their data."""
 
@@ -32,24 +31,24 @@ Nodes = list[Any]
 
 
 class Segment(Struct):
-    """One text with its tags."""
+    """Text with its tags."""
 
     text: str
     replace: Callable[[str], bool]
 
     def put(self, translated: str) -> bool:
-        """Takes a translation; False, and nothing changes, when that has not the same tags and placeholders."""
-        return _fixed(translated) == _fixed(self.text) and self.replace(translated)
+        """Insert a translation. Returns False without any change if its tags or placeholders differ."""
+        return _find_fixed(translated) == _find_fixed(self.text) and self.replace(translated)
 
 
-def _fixed(text: str) -> list[str]:
-    """What programs read in a text: placeholders, addresses. In any order."""
+def _find_fixed(text: str) -> list[str]:
+    """Return machine-readable parts of a text: placeholders, URLs. In any order."""
     return sorted(_PLACEHOLDER.findall(text))
 
 
 def segments(document: Document) -> list[Segment]:
-    """The texts of a document, in reading order; those without a word to translate are left out. Anchors of headings
-    are fixed as they are, so that links to them go on working."""
+    """Return the texts of a document, in reading order, without those that have no words. Anchors of headings are
+    fixed, so that links to them keep working."""
     anchors = place_ids(document)
     found: list[Segment] = []
     for block in _blocks(document):
@@ -61,7 +60,7 @@ def segments(document: Document) -> list[Segment]:
         if any(isinstance(node, (Text, Inline)) for node in block.nodes):
             is_heading = block.type.startswith("heading-")
             found.append(_of_nodes(block, anchors.get(id(block)) if is_heading else None))
-    return [segment for segment in found if _LETTER.search(unprotected(segment.text))]
+    return [segment for segment in found if _LETTER.search(strip_tags(segment.text))]
 
 
 def _blocks(document: Document) -> Iterator[Block]:
@@ -76,8 +75,8 @@ def _blocks(document: Document) -> Iterator[Block]:
         waiting.extend(child for child in reversed(below) if not isinstance(child, Text))
 
 
-def edited(document: Document) -> None:
-    """Says that every block is to be written anew, because some of its texts changed."""
+def mark_edited(document: Document) -> None:
+    """Mark every block to be written again, because some of its texts changed."""
     for block in document.nodes:
         block.source = None
 
@@ -123,7 +122,7 @@ def _of_nodes(block: Block, anchor: str | None) -> Segment:
 
 
 def _serialize(nodes: Nodes, parts: list[Any]) -> str:
-    """The text; ``parts`` gets what each number stands for."""
+    """Return the text with numbered tags; ``parts`` gets what each number stands for."""
     out: list[str] = []
     for node in nodes:
         if isinstance(node, Text):
@@ -146,7 +145,7 @@ def _serialize(nodes: Nodes, parts: list[Any]) -> str:
 
 
 def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
-    """The nodes of a translation; None when it has not each tag once, as it was, inside what it was inside of."""
+    """Return the nodes of a translation; None unless it has each tag once, of the same kind and nested as before."""
     stack: list[tuple[int, Nodes]] = [(0, [])]
     seen: set[int] = set()
     at = 0
@@ -158,7 +157,7 @@ def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
             if match[3] or stack[-1][0] != number:
                 return None
             _, inside = stack.pop()
-            stack[-1][1].append(_around(parts[number - 1], inside))
+            stack[-1][1].append(_wrap_nodes(parts[number - 1], inside))
             if stack[-1][1][-1] is None:
                 return None
             continue
@@ -175,7 +174,7 @@ def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
     _add_text(stack[0][1], translated[at:])
     if len(stack) != 1 or len(seen) != len(parts):
         return None
-    return _merged(stack[0][1])
+    return _merge_texts(stack[0][1])
 
 
 def _has_text(part: Any) -> bool:
@@ -185,10 +184,10 @@ def _has_text(part: Any) -> bool:
     return isinstance(part, Inline) and part.type in ("link", "annotation") and bool(part.nodes)
 
 
-def _around(part: Any, inside: Nodes) -> Any:
-    """A part with other nodes inside; None where it cannot have them."""
+def _wrap_nodes(part: Any, inside: Nodes) -> Any:
+    """Return a part with other nodes inside; None if it can't contain them."""
     if isinstance(part, Inline):
-        return Inline(part.type, part.data, _merged(inside), part.fragments, part.key)
+        return Inline(part.type, part.data, _merge_texts(inside), part.fragments, part.key)
     if any(not isinstance(node, Text) or len(node.leaves) > 1 or node.leaves[0].marks for node in inside):
         return None
     said = "".join(leaf.text for node in inside for leaf in node.leaves)
@@ -200,8 +199,8 @@ def _add_text(nodes: Nodes, text: str) -> None:
         nodes.append(Text([Leaf(_unescape(text))]))
 
 
-def _merged(nodes: Nodes) -> Nodes:
-    """Neighbouring texts as one, as they are read."""
+def _merge_texts(nodes: Nodes) -> Nodes:
+    """Merge adjacent text nodes, as a reader creates them."""
     found: Nodes = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):
@@ -225,34 +224,32 @@ def _unescape(text: str) -> str:
     return _ESCAPED.sub(lambda match: _SIGNS[match[1]], text)
 
 
-def unprotected(text: str) -> str:
-    """What of a text is in a language.
+def strip_tags(text: str) -> str:
+    """Return the words of a text, without tags and machine-readable parts.
 
     >>> unprotected("Now <1>open</1> https://example.com/login {name}")
-    'Now open  '
-    """
+    'Now open  '"""
     return _unescape(_PLACEHOLDER.sub("", _TAG.sub("", text)))
 
 
-def readable(text: str) -> str:
-    """A text as people read it: ``…`` for what is not translated.
+def abbreviate_tags(text: str) -> str:
+    """Return a text for people, with ``…`` in place of untranslatable parts.
 
     >>> readable("Run <1/> in <2>the &lt;root&gt;</2>.")
-    'Run … in the <root>.'
-    """
+    'Run … in the <root>.'"""
     return _unescape(_TAG.sub(lambda tag: "…" if tag[3] else "", text))
 
 
 def skeleton(document: Document) -> Any:
-    """Everything of a document but its texts, to compare two by; what a translation must leave as it was."""
-    return [_bones(block) for block in document.nodes]
+    """Return everything in a document except its texts, which a translation must not change, for comparisons."""
+    return [_reduce_node(block) for block in document.nodes]
 
 
-def _bones(node: Any) -> Any:
+def _reduce_node(node: Any) -> Any:
     if isinstance(node, Text):
         return None
     if isinstance(node, Fragment):
-        return (node.fragment, node.type, [_bones(child) for child in node.nodes])
+        return (node.fragment, node.type, [_reduce_node(child) for child in node.nodes])
     data = dict(node.data)
     if isinstance(node, Block):
         if node.type in _FIELDS:
@@ -265,10 +262,15 @@ def _bones(node: Any) -> Any:
                 for name, column in data.get("definition", {}).items()
             }
     inside = node.nodes if node.type not in _CLOSED else []
-    below = [_bones(child) for child in inside]
-    # Words may be in another order, and with them what is among them.
+    below = [_reduce_node(child) for child in inside]
+    # Words can be in another order, and with them the nodes between them.
     kept = sorted((bone for bone in below if bone is not None), key=repr) if _is_text(node) else below
-    return (node.type, sorted(data.items(), key=repr), kept, [_bones(child) for child in node.fragments])
+    return (
+        node.type,
+        sorted(data.items(), key=repr),
+        kept,
+        [_reduce_node(child) for child in node.fragments],
+    )
 
 
 def _is_text(node: Any) -> bool:

@@ -1,8 +1,7 @@
-"""How near texts are to each other, and what finds the near ones by an index.
+"""Similarity of texts, and signatures to find similar ones by an index.
 
-Each text has a few numbers, its signs: for each of some ways to put all words in an order, the first of its words in
-that order. Two texts share about as many of their signs as of their words. Pure.
-"""
+Each text has a few numbers, its signs (MinHash): for each of several orders of all words, the first of its words in
+that order. Two texts share about the same proportion of signs as of words. Pure."""
 
 from __future__ import annotations
 
@@ -10,18 +9,18 @@ import re
 import zlib
 from difflib import SequenceMatcher
 
-from .segments import readable
+from .segments import abbreviate_tags
 
 SIGNS = 6
 _WORD = re.compile(r"\w+")
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(readable(text).lower())
+    return _WORD.findall(abbreviate_tags(text).lower())
 
 
 def signs(text: str) -> list[int]:
-    """The signs of a text; none of one without a word."""
+    """Return the signs of a text; none for one without a word."""
     words = set(_words(text))
     if not words:
         return []
@@ -31,10 +30,9 @@ def signs(text: str) -> list[int]:
     ]
 
 
-def nearness(text: str, other: str) -> float:
-    """1 for the same words in the same order, 0 for none in common.
+def similarity(text: str, other: str) -> float:
+    """Return 1 for the same words in the same order, 0 for none in common.
 
     >>> nearness("Export a page", "Export <1>a page</1> now")
-    0.86
-    """
+    0.86"""
     return round(SequenceMatcher(None, _words(text), _words(other), autojunk=False).ratio(), 2)

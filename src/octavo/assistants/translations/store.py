@@ -1,4 +1,4 @@
-"""Translations, the memory of texts and the glossary: rows in, frozen records out."""
+"""Translations, the memory of texts, and the glossary: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ MAX_PROBLEMS = 200
 
 
 class TranslationRow(Struct, frozen=True):
-    """``space_id``: the one that follows. Durations in milliseconds; ``instructions`` and ``problems`` are JSON."""
+    """Translation. ``space_id``: the space that follows. Durations in milliseconds; ``instructions`` and
+    ``problems`` are JSON."""
 
     id: str
     organization_id: str
@@ -56,9 +57,9 @@ class TranslationRow(Struct, frozen=True):
     updated_at: int
 
 
-class Written(Struct, omit_defaults=True):
-    """What a run made of a page or item, without its text. ``source``: the fields of the source's page then.
-    ``outdated``: texts of the source that changed below what somebody had written for them, which stays."""
+class TranslatedPart(Struct, omit_defaults=True):
+    """What a run made from a page or item, without its text. ``source``: the fields of the source's page at that
+    time. ``outdated``: source texts that changed although people's translation of the former text stays."""
 
     page: Page | None = None
     item: Item | None = None
@@ -66,20 +67,20 @@ class Written(Struct, omit_defaults=True):
     outdated: dict[str, str] = {}
 
 
-class PartRow(Struct, frozen=True):
-    """What a run made of a page or item; see the table. Without what people changed: that is what the space differs
-    from it in."""
+class TranslationPartRow(Struct, frozen=True):
+    """What a run made from a page or item; see the table. People's edits aren't included: they are the differences
+    in the space."""
 
     part_id: str
     seen: str
     source_body: str | None
     body: str | None
     missing: int
-    written: Written
+    written: TranslatedPart
 
 
 class MemoryRow(Struct, frozen=True):
-    """A text of the memory. ``manner``: see the table."""
+    """Text of the memory. ``manner``: see the table."""
 
     source: str
     target: str
@@ -89,7 +90,7 @@ class MemoryRow(Struct, frozen=True):
 
 
 class EntryRow(Struct, frozen=True):
-    """``translations``: JSON of language to word."""
+    """Glossary entry. ``translations``: JSON of language to word."""
 
     id: str
     translations: str
@@ -151,8 +152,8 @@ def find_translation(tx: Transaction, organization_id: str, translation_id: str)
 
 
 def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
-    """Whether a space has a translation into a language already. One whose space is in the trash is none: nobody sees
-    it."""
+    """Return whether a space already has a translation into a language. Translations whose space is in the trash
+    don't count."""
     found = tx.one(
         """SELECT 1 FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NULL
            WHERE t.source_id = :source AND t.language = :language""",
@@ -163,8 +164,8 @@ def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
 
 
 def delete_trashed(tx: Transaction, source_id: str, language: str) -> None:
-    """Makes room for a translation into a language, where the space of one is in the trash. That space follows nothing
-    any more, should it come back."""
+    """Delete a translation into a language whose space is in the trash, to make room for a new one. If that space
+    is restored, it no longer follows the source."""
     rows = tx.all(
         """SELECT t.id FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NOT NULL
            WHERE t.source_id = :source AND t.language = :language""",
@@ -176,7 +177,7 @@ def delete_trashed(tx: Transaction, source_id: str, language: str) -> None:
 
 
 def list_languages(tx: Transaction, source_id: str) -> list[str]:
-    """The languages that a space is translated into."""
+    """Return the languages that a space is translated into."""
     rows = tx.all(
         """SELECT t.language FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NULL
            WHERE t.source_id = :source ORDER BY t.language""",
@@ -186,7 +187,7 @@ def list_languages(tx: Transaction, source_id: str) -> list[str]:
 
 
 def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[TranslationRow]:
-    """Those whose space the caller sees, newest first."""
+    """Return translations whose space the caller can see, newest first."""
     seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
@@ -197,7 +198,7 @@ def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | N
 
 
 def delete_translation(tx: Transaction, translation_id: str) -> None:
-    """What was translated stays: the space, and the memory."""
+    """Delete a translation. The space and the memory stay."""
     for column in ("source_body", "body"):
         release(
             tx,
@@ -209,8 +210,8 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
-    """A space that goes, for good or to another organization, follows nothing any more, and is not followed. Texts
-    that were translated for it stay, and nobody sees them for its sake."""
+    """End the translations from and to a space that is deleted or transferred. Translated texts stay, but the space
+    gives nobody access to them."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         "SELECT id FROM translations WHERE source_id = :space UNION SELECT id FROM translations WHERE space_id = :space",
@@ -235,7 +236,7 @@ def set_instructions(tx: Transaction, translation_id: str, instructions: str, fo
 
 
 def start_run(tx: Transaction, translation_id: str, by: str) -> str:
-    """Another run, which waits for its job; the run that was under way before ends without any effect."""
+    """Start a run, which waits for its job; a run already in progress ends without any effect."""
     run = ids.new_id()
     tx.run(
         """UPDATE translations SET status = 'pending', run = :run, run_by = :by, done = 0, total = 0,
@@ -249,7 +250,7 @@ def start_run(tx: Transaction, translation_id: str, by: str) -> str:
 
 
 def begin_run(tx: Transaction, translation_id: str, run: str) -> TranslationRow | None:
-    """None when the run is over, or never was."""
+    """Begin the work of a run. Returns None if it ended or doesn't exist."""
     begun = tx.run(
         "UPDATE translations SET status = 'running', updated_at = :at WHERE id = :id AND run = :run",
         id=translation_id,
@@ -260,7 +261,7 @@ def begin_run(tx: Transaction, translation_id: str, run: str) -> TranslationRow 
 
 
 def set_progress(tx: Transaction, translation_id: str, run: str, done: int, total: int) -> bool:
-    """False when the run was cancelled."""
+    """Update the progress. Returns False if the run was canceled."""
     return bool(
         tx.run(
             "UPDATE translations SET done = :done, total = :total WHERE id = :id AND run = :run",
@@ -285,8 +286,8 @@ def end_run(
     notice: str | None = None,
     problems: Sequence[Problem] = (),
 ) -> bool:
-    """Ends a run that is under way; False for one that is not. ``revision`` None: it made none. Past
-    ``MAX_PROBLEMS`` only their number is kept."""
+    """End a run in progress. Returns False if it isn't. ``revision`` None: it made none. Beyond ``MAX_PROBLEMS``,
+    only the number of problems is stored."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         kept.append(
@@ -316,7 +317,7 @@ def end_run(
 
 
 def cancel_run(tx: Transaction, translation_id: str) -> bool:
-    """Ends the run that is under way, if there is one: it has no effect any more."""
+    """End the run in progress, if there is one, without any effect."""
     return bool(
         tx.run(
             """UPDATE translations SET status = 'completed', run = NULL, notice = 'The last run was cancelled.',
@@ -330,19 +331,21 @@ def cancel_run(tx: Transaction, translation_id: str) -> bool:
 # --- parts --------------------------------------------------------------------------------------------
 
 
-def list_parts(tx: Transaction, translation_id: str) -> dict[str, PartRow]:
+def list_parts(tx: Transaction, translation_id: str) -> dict[str, TranslationPartRow]:
     rows = tx.all(
         "SELECT part_id, seen, source_body, body, missing, written FROM translated_parts WHERE translation_id = :id",
         id=translation_id,
     )
     found = {}
     for part_id, seen, source_body, body, missing, written in rows:
-        decoded = msgspec.json.decode(written, type=Written)
-        found[part_id] = PartRow(part_id, seen, source_body, body, missing, decoded)
+        decoded = msgspec.json.decode(written, type=TranslatedPart)
+        found[part_id] = TranslationPartRow(part_id, seen, source_body, body, missing, decoded)
     return found
 
 
-def put_parts(tx: Transaction, translation_id: str, parts: Sequence[PartRow], gone: Iterable[str]) -> None:
+def put_parts(
+    tx: Transaction, translation_id: str, parts: Sequence[TranslationPartRow], gone: Iterable[str]
+) -> None:
     removed = [*gone, *(part.part_id for part in parts)]
     for column in ("source_body", "body"):
         release(
@@ -381,10 +384,10 @@ def fingerprint(text: str) -> str:
 _MEMORY = "m.source, m.target, m.origin, m.manner, m.updated_at"
 
 
-def recall(
+def find_memory(
     tx: Transaction, organization_id: str, source_language: str, language: str, texts: Iterable[str]
 ) -> dict[str, MemoryRow]:
-    """Of these texts, those that were translated before, with what is remembered."""
+    """Return the entries of the memory for these texts."""
     rows = tx.all(
         f"""SELECT {_MEMORY} FROM translation_memory m WHERE m.organization_id = :org
               AND m.source_language = :source AND m.language = :language AND m.fingerprint IN :fingerprints""",
@@ -396,7 +399,7 @@ def recall(
     return {row[0]: MemoryRow(*row) for row in rows}
 
 
-def list_alike(
+def list_similar(
     tx: Transaction,
     org: OrgAccess,
     source_language: str,
@@ -404,7 +407,7 @@ def list_alike(
     signs: Sequence[int],
     limit: int,
 ) -> list[MemoryRow]:
-    """Texts of spaces that the caller sees which share signs, those with most of them first."""
+    """Return texts that share signs, from spaces that the caller can see, those with most shared signs first."""
     seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     rows = tx.all(
         f"""{seen.prefix} SELECT {_MEMORY} FROM (
@@ -425,11 +428,11 @@ def list_alike(
     return [MemoryRow(*row) for row in rows]
 
 
-def remember(
+def store_memory(
     tx: Transaction, row: TranslationRow, texts: Mapping[str, str], origin: str, manners: Mapping[str, str]
 ) -> None:
-    """Keeps translations by their text. What a person wrote is changed by a person alone. ``manners``: of texts that
-    have any."""
+    """Store translations by their text. Only people can replace human translations. ``manners``: for texts that
+    have one."""
     kept = "WHERE translation_memory.origin = 'machine'" if origin == "machine" else ""
     shared = {
         "org": row.organization_id,
@@ -480,7 +483,7 @@ def find_entry(tx: Transaction, organization_id: str, entry_id: str) -> EntryRow
 
 
 def list_entries(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[EntryRow]:
-    """Oldest first."""
+    """Return entries, oldest first."""
     source = "FROM glossary_entries WHERE organization_id = :org"
     return list_page(tx, limit, page, _ENTRY, source, lambda row: EntryRow(*row), org=organization_id)
 
@@ -519,7 +522,7 @@ def delete_entry(tx: Transaction, entry_id: str) -> None:
 def read_glossary(
     tx: Transaction, organization_id: str, source_language: str, language: str
 ) -> dict[str, str]:
-    """The words of one language in another."""
+    """Return the glossary from one language to another."""
     found = {}
     for (stored,) in tx.all(
         "SELECT translations FROM glossary_entries WHERE organization_id = :org ORDER BY id",

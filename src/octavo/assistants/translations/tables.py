@@ -1,4 +1,4 @@
-"""What the tables of translations are."""
+"""Declarations of the tables of translations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.tables import Table, declare, person, row, text
 from octavo.organization.spaces.hooks import on_purge, on_transfer
 
-from .store import Written, list_languages, remove_of_space
+from .store import TranslatedPart, list_languages, remove_of_space
 from .types import Formality, TranslationStatus
 
 declare(
@@ -24,7 +24,7 @@ declare(
         name="translated_parts",
         of_space="translation_id IN (SELECT id FROM translations WHERE space_id IN {spaces})",
         columns=(text("source_body"), text("body")),
-        json={"written": Written},
+        json={"written": TranslatedPart},
         long=("written",),
     ),
     Table(
@@ -42,15 +42,16 @@ declare(
 )
 
 
-def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Raises PreconditionFailed for a space that others follow: they would stay behind, and end without a word."""
+def _refuse_move(tx: Transaction, space_id: str, organization_id: str) -> None:
+    """Raise PreconditionFailed for a space with translations, which would be left behind and end silently."""
     languages = list_languages(tx, space_id)
     if languages:
         raise PreconditionFailed(
-            f"This space is translated into {', '.join(languages)}. Delete its translations first; their spaces stay."
+            f"This space is translated into {', '.join(languages)}. Delete its translations first; "
+            "their spaces are kept."
         )
     remove_of_space(tx, space_id)
 
 
-on_transfer(_leave)
+on_transfer(_refuse_move)
 on_purge(remove_of_space)

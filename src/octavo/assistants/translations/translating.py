@@ -1,8 +1,7 @@
-"""From texts to their translations: out of the memory, the glossary, or a model; what none of them has stays.
+"""Translation of texts from the memory, the glossary, or a model; all others stay in the source language.
 
-A model is sent texts with tags and has to give them back with the same tags; a text that it gets wrong is sent once
-more by itself, and then left in the source language and reported.
-"""
+A model gets texts with tags and must return them with the same tags. A text with a wrong answer is sent once more
+by itself; if that fails, it stays in the source language and is reported."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.assistants.models.calling import Model, as_data
-from octavo.assistants.models.provider import Message
+from octavo.assistants.models.provider import ModelMessage
 from octavo.core.document.json import from_json
 from octavo.core.document.text import to_text
 from octavo.core.sentences import content_words
@@ -23,16 +22,16 @@ from octavo.kit.scheduling import deadlines
 
 from . import store
 from .languages import LANGUAGES, seems_other
-from .segments import unprotected
+from .segments import strip_tags
 from .store import TranslationRow
 
 _CHARACTERS = 6000
 _TEXTS = 40
-"""Of one request: what a model gets right more surely than a whole page."""
+"""Texts per request, fewer than a page, because models make fewer mistakes then."""
 _TERMS = 60
-_MISSING = "the model answered without a translation of it"
-_REFUSED = "the translation has other tags or placeholders than the text"
-_FOREIGN = "the translation is in another language"
+_MISSING = "the model's answer doesn't contain a translation of it"
+_REFUSED = "the translation has different tags or placeholders than the text"
+_FOREIGN = "the translation is in the wrong language"
 _ADDRESS = {
     "formal": "Address the reader formally, where the language makes a difference.",
     "informal": "Address the reader informally, as a friend, where the language makes a difference.",
@@ -42,14 +41,14 @@ Accepts = Callable[[str], bool]
 
 
 class TextToTranslate(Struct, frozen=True):
-    """A text to translate; ``accepts`` says whether a translation fits where the text is."""
+    """Text to translate; ``accepts`` returns whether a translation fits at the text's place."""
 
     text: str
     accepts: Accepts
 
 
 class Translator(Struct):
-    """Translations for one run. ``failed``: why the model is asked no more."""
+    """Translations for one run. ``failed``: why the model is no longer called."""
 
     context: Context
     translation: TranslationRow
@@ -58,11 +57,11 @@ class Translator(Struct):
     failed: str | None = None
 
     def translate(self, wanted: Sequence[TextToTranslate]) -> tuple[dict[str, str], dict[str, str]]:
-        """The translations by text, and why other texts have none. What a model says is remembered at once, so that
-        a run that is cut off begins where it was."""
+        """Return the translations by text, and why other texts have none. A model's translations are remembered
+        immediately, so that an interrupted run continues where it stopped."""
         row = self.translation
         with self.context.db.read() as tx:
-            known = store.recall(
+            known = store.find_memory(
                 tx, row.organization_id, row.source_language, row.language, [each.text for each in wanted]
             )
         found, rest = dict[str, str](), dict[str, TextToTranslate]()
@@ -85,31 +84,31 @@ class Translator(Struct):
                 if made:
                     manners = {text: self._manner(text) for text in made}
                     with self.context.db.write() as tx:
-                        store.remember(tx, row, made, "machine", manners)
+                        store.store_memory(tx, row, made, "machine", manners)
         for text, each in rest.items():
-            # In another manner is better than in another language.
+            # The wrong style is better than the wrong language.
             if text not in found and text in known and each.accepts(known[text].target):
                 found[text] = known[text].target
         return found, {
-            text: reasons.get(text, self.failed or "no language model is set")
+            text: reasons.get(text, self.failed or "no language model is configured")
             for text in rest
             if text not in found
         }
 
     @property
     def manner(self) -> str:
-        """What models are told of the manner of all texts, as a hash; '' for nothing."""
+        """Return a hash of the general style instructions to models; '' if there are none."""
         formality, words = self.translation.formality, dict(self.glossary)
         return store.fingerprint(f"{formality}\n{words}") if words or formality != "default" else ""
 
     def _manner(self, text: str) -> str:
-        """What the model is told of the manner of this text; '' for nothing."""
+        """Return a hash of the style instructions to the model for this text; '' if there are none."""
         formality = self.translation.formality
         terms = self._terms(text)
         return store.fingerprint(f"{formality}\n{terms}") if terms or formality != "default" else ""
 
     def _terms(self, text: str) -> list[tuple[str, str]]:
-        """The words of the glossary in a text."""
+        """Return the glossary's words in a text."""
         folded = text.lower()
         return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
 
@@ -123,7 +122,7 @@ class Translator(Struct):
         return found
 
     def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
-        """Those translations of a batch that fit; ``reasons`` gets why others do not."""
+        """Return the translations of a batch that fit; ``reasons`` gets why others don't."""
         if self.model is None or self.failed is not None:
             return {}
         names = {str(number): each for number, each in enumerate(batch, 1)}
@@ -144,8 +143,8 @@ class Translator(Struct):
             translated = answer.get(name)
             if not isinstance(translated, str) or not translated.strip():
                 reasons[each.text] = _MISSING
-            elif _is_left(each.text, translated) or seems_other(
-                unprotected(translated), self.translation.language
+            elif _is_unchanged(each.text, translated) or seems_other(
+                strip_tags(translated), self.translation.language
             ):
                 reasons[each.text] = _FOREIGN
             elif not each.accepts(translated):
@@ -154,7 +153,7 @@ class Translator(Struct):
                 found[each.text] = translated
         return found
 
-    def _messages(self, names: Mapping[str, TextToTranslate]) -> list[Message]:
+    def _messages(self, names: Mapping[str, TextToTranslate]) -> list[ModelMessage]:
         row = self.translation
         texts = {name: each.text for name, each in names.items()}
         terms = self._terms("\n".join(texts.values()))[:_TERMS]
@@ -172,8 +171,8 @@ class Translator(Struct):
         if instructions:
             told.append(f"The organization asks for this translation:\n{instructions}")
         return [
-            Message("system", "\n".join(told)),
-            Message("user", as_data(msgspec.json.encode(texts).decode())),
+            ModelMessage("system", "\n".join(told)),
+            ModelMessage("user", as_data(msgspec.json.encode(texts).decode())),
         ]
 
 
@@ -191,7 +190,7 @@ def _batches(wanted: Iterable[TextToTranslate]) -> Iterable[list[TextToTranslate
 
 
 def _read(said: str) -> dict[str, Any]:
-    """The JSON object in an answer; nothing where there is none."""
+    """Return the JSON object in an answer; empty if there is none."""
     begin, end = said.find("{"), said.rfind("}")
     try:
         found = msgspec.json.decode(said[begin : end + 1])
@@ -200,6 +199,6 @@ def _read(said: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _is_left(text: str, translated: str) -> bool:
-    """Whether a text of some length came back as it was, which is no translation."""
-    return translated.strip() == text.strip() and len(content_words(unprotected(text))) > 5
+def _is_unchanged(text: str, translated: str) -> bool:
+    """Return whether a longer text came back unchanged, which is no translation."""
+    return translated.strip() == text.strip() and len(content_words(strip_tags(text))) > 5

@@ -1,4 +1,4 @@
-"""What translations can be."""
+"""Values shared by the modules of translations."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from typing import Literal
 
 TranslationStatus = Literal["pending", "running", "completed"]
 Formality = Literal["default", "formal", "informal"]
-"""How readers are addressed, where a language makes a difference."""
+"""How to address readers in languages that distinguish this."""

@@ -1,4 +1,4 @@
-"""Translations and the glossary on the wire."""
+"""Wire format of translations and the glossary."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Result(Struct):
 
 
 class Stats(Struct, rename="camel"):
-    """Durations in milliseconds."""
+    """Statistics of a run. Durations in milliseconds."""
 
     runs: int
     total_words: int
@@ -52,7 +52,7 @@ class Stats(Struct, rename="camel"):
 
 
 class TranslationProgress(Struct):
-    """Pages of the run at work; ``total`` is 0 before it knows."""
+    """Pages of the run in progress; ``total`` is 0 until it is known."""
 
     done: int
     total: int
@@ -68,8 +68,9 @@ class TranslationLocation(Struct):
 
 
 class Translation(Struct, rename="camel", kw_only=True):
-    """Our own: ``formality``; ``progress``; ``untranslated``, the number of texts that are in the source language; ``notice``, what
-    is to be known of the last run; ``problems``, texts that could not be translated."""
+    """Translation. Octavo's own fields: ``formality``; ``progress``; ``untranslated``, the number of texts still in
+    the source language; ``notice``, information about the last run; ``problems``, texts that could not be
+    translated."""
 
     object: Literal["translation"] = "translation"
     id: str
@@ -127,7 +128,8 @@ class MatchesQuery(Struct):
 
 
 class MemoryMatch(Struct, rename="camel"):
-    """``score``: 1 for the same words in the same order. ``…`` in a text is what is not translated."""
+    """Similar text. ``score``: 1 for the same words in the same order. ``…`` in a text stands for untranslatable
+    parts."""
 
     source: str
     translation: str

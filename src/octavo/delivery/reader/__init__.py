@@ -1,1 +1,1 @@
-"""What visitors see: published sites."""
+"""Published sites, as their visitors see them."""

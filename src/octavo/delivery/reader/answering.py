@@ -1,7 +1,6 @@
-"""From a request to the visit that it makes, and to the answer of the route that is there.
+"""From a request to a visit, and to the answer of the matching route.
 
-Only this module has visits made for routes.
-"""
+Only this module creates visits for routes."""
 
 from __future__ import annotations
 
@@ -23,14 +22,14 @@ from octavo.delivery.visits.authorization import (
 from octavo.errors import MethodNotAllowed, NotFound, OctavoError, Unauthorized
 from octavo.kit.http.edge import Answer
 
-from .answers import closed, not_found, redirect, with_query
+from .answers import not_found, private_answer, redirect, with_query
 from .forms import is_for_programs
 from .questions import FAILED
 from .table import Later, SiteRoute, View, of_site, of_space
 
 
 class Visited(NamedTuple):
-    """An answer and, where a visit was made, what it was made of, and who made it."""
+    """Answer with the data it was made from and the admission of its visitor, if there was a visit."""
 
     answer: Answer | Later
     made_of: MadeOf | None = None
@@ -38,7 +37,8 @@ class Visited(NamedTuple):
 
 
 def answer_visit(view: View, host: str, path: str) -> Visited:
-    """The answer to a decoded path. Raises NotFound where no site is, Unauthorized for a visitor's bad token."""
+    """Return the answer for a decoded path. Raises NotFound if no site is there, and Unauthorized for a visitor's
+    invalid token."""
     try:
         return _visit(view, host, path, _coming(view, path))
     except SendOn as sent:
@@ -47,8 +47,8 @@ def answer_visit(view: View, host: str, path: str) -> Visited:
 
 
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
-    """The answer to what was posted to a decoded path. Programs that keep no cookies send a visitor's token as a
-    bearer token. Raises NotFound, and Unauthorized for who has to sign in first."""
+    """Return the answer to a POST to a decoded path. Clients without cookies send a visitor's token as a bearer
+    token. Raises NotFound, and Unauthorized if the visitor must sign in first."""
     coming = _coming(view, path)
     scheme, _, token = view.request.header(b"authorization").partition(" ")
     if scheme.lower() == "bearer":
@@ -57,7 +57,7 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
         answer = _visit(view, host, path, coming).answer
     except SendOn:
         raise Unauthorized(
-            "Only signed visitors of this site may post here. Send a visitor's token: Authorization: Bearer <token>.",
+            "You must sign in to this site first. Send a visitor's token: Authorization: Bearer <token>",
             **{"www-authenticate": "Bearer"},
         ) from None
     if isinstance(answer, Answer):
@@ -68,11 +68,11 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
         with view.context.db.read() as tx:
             enter_site(tx, view.context, host, path, coming)
 
-    return later._replace(work_out=lambda: _while_open(later.work_out(), enter))
+    return later._replace(work_out=lambda: _limit_stream(later.work_out(), enter))
 
 
-def _while_open(answer: Answer, enter: Callable[[], object]) -> Answer:
-    """An answer whose stream ends once whoever reads it may not ``enter`` the site any more."""
+def _limit_stream(answer: Answer, enter: Callable[[], object]) -> Answer:
+    """Return an answer whose stream ends once its reader can no longer ``enter`` the site."""
     begin = answer.stream
     if begin is None:
         return answer
@@ -106,7 +106,7 @@ def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:
     visit = enter_site(view.tx, view.context, host, path, coming)
     view.request.shows_path = visit.admission.has_open_path
     answer = _answer_at(view, visit)
-    shown = closed(visit.admission, answer) if isinstance(answer, Answer) else answer
+    shown = private_answer(visit.admission, answer) if isinstance(answer, Answer) else answer
     return Visited(shown, visit.made_of, visit.admission)
 
 
@@ -120,7 +120,7 @@ def _answer_at(view: View, visit: SiteVisit) -> Answer | Later:
     if space is None:
         target = find_redirect(view.tx, visit, view.context.settings.sites_url)
         if target is None:
-            raise NotFound("There is nothing at this address.")
+            raise NotFound("There is nothing at this URL.")
         return redirect(target)
     if not visit.is_below(space.base):
         return redirect(with_query(view, f"{space.base}{quote(space.rest)}"))
@@ -135,7 +135,7 @@ def _answer(
     if found is None:
         allowed = ", ".join(sorted(routes))
         raise MethodNotAllowed(
-            f"{view.request.method} is not possible here. Allowed: {allowed}", allow=allowed
+            f"This URL doesn't support {view.request.method}. Use one of: {allowed}", allow=allowed
         )
     view.request.name = found.name
     answer = found.answer(view, visit, **values)

@@ -1,4 +1,4 @@
-"""What answers of sites have in common: their forms, headers and frame, and what is said where nothing is."""
+"""Common parts of the answers of sites: forms, headers, frame, and "not found" answers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from .forms import prefers_markdown, shows_all_fields
 from .pages import PageBuilder
 from .scripts import scripts_of
 from .searching import search_site
-from .sites import look_of, site_view
+from .sites import find_look, site_view
 from .table import View
-from .tracking import SEEN_PATH, note_missing
+from .tracking import SEEN_PATH, record_missing_page
 from .views import Crumb, GoneView, MessageView, SearchHit, SiteView
 
 HTML = "text/html; charset=utf-8"
@@ -40,8 +40,10 @@ _WORD = re.compile(r"[^\W_]{2,}")
 _SUGGESTED = 5
 
 
-def same(body: bytes | str, content_type: str, *, status: int = 200, policy: str = "") -> Answer:
-    """An answer that is the same until something changes."""
+def revalidated_answer(
+    body: bytes | str, content_type: str, *, status: int = 200, policy: str = ""
+) -> Answer:
+    """Return an answer that stays the same until something changes."""
     raw = body.encode() if isinstance(body, str) else body
     headers = {"cache-control": REVALIDATE}
     if policy:
@@ -50,11 +52,11 @@ def same(body: bytes | str, content_type: str, *, status: int = 200, policy: str
 
 
 class Frame:
-    """What every HTML answer at a space needs: how it looks, and who builds its pages."""
+    """Parts that every HTML answer of a space needs: its look and the builder of its pages."""
 
     def __init__(self, view: View, visit: SpaceVisit) -> None:
         self._view, self._visit = view, visit
-        self.look = look_of(view.tx, visit)
+        self.look = find_look(view.tx, visit)
         self.whole = shows_all_fields(view.request.query_string)
         self.builder = PageBuilder(
             view.tx, visit, app_hosts(view.context.settings.url), view.kept, self.look, whole=self.whole
@@ -80,19 +82,19 @@ def html_answer(
     connect: tuple[str, ...] = (),
 ) -> Answer:
     policy = content_security_policy(site.theme_css, connect, site.sources)
-    return same(text, HTML, status=status, policy=policy)
+    return revalidated_answer(text, HTML, status=status, policy=policy)
 
 
 def with_query(view: View, location: str) -> str:
-    """Another spelling of what was asked for: claims, and the words of a search, go along."""
+    """Return another spelling of the requested URL, keeping its query (claims and search terms)."""
     query = view.request.query_string.decode("latin-1")
     return f"{location}?{query}" if query else location
 
 
 _ESCAPED = {code: f"%{code:02X}" for code in (*range(32), 127)}
-"""Control characters, which no header may have and stored addresses may."""
+"""Control characters, which stored URLs can contain and headers can't."""
 VARIES = {"vary": "Accept"}
-"""Of answers that have another form for who accepts that one."""
+"""Header of answers that have another form, chosen by ``Accept``."""
 
 
 def with_headers(answer: Answer, headers: dict[str, str]) -> Answer:
@@ -100,8 +102,8 @@ def with_headers(answer: Answer, headers: dict[str, str]) -> Answer:
 
 
 def feed_answer(feed: bytes, media_type: str) -> Answer:
-    """A feed, which search engines do not list: they list its pages."""
-    return with_headers(same(feed, f"{media_type}; charset=utf-8"), {"x-robots-tag": "noindex"})
+    """Return a feed. Search engines don't list it: they list its pages."""
+    return with_headers(revalidated_answer(feed, f"{media_type}; charset=utf-8"), {"x-robots-tag": "noindex"})
 
 
 def link_header(visit: SiteVisit, first: str) -> str:
@@ -117,7 +119,7 @@ def redirect(location: str, cookies: tuple[str, ...] = ()) -> Answer:
 
 
 def not_found(view: View, space: SpaceVisit) -> Answer:
-    """Nothing is here: the visitor is sent on where a redirect says so, else told."""
+    """Redirect the visitor if a redirect matches; otherwise answer that the page doesn't exist."""
     target = find_redirect(view.tx, space.visit, view.context.settings.sites_url)
     if target is not None:
         return redirect(target)
@@ -127,12 +129,12 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
     if isinstance(former, Page):
         suffix = ".md" if as_markdown else ""
         return redirect(with_query(view, f"{space.base}{quote(tree.url_path(former))}{suffix}"))
-    note_missing(view.events, view.request, space)
+    record_missing_page(view.events, view.request, space)
     if as_markdown or prefers_markdown(view.request.header(b"accept")):
         return with_headers(_not_found_in_markdown(space, former), VARIES)
     frame = Frame(view, space)
     if former is not None:
-        return with_headers(_gone(frame, former), VARIES)
+        return with_headers(_gone_answer(frame, former), VARIES)
     site = frame.site()
     words = " ".join(_WORD.findall(space.rest))[:MAX_SEARCH]
     empty = not space.rest and space.view.tree.home is None
@@ -140,7 +142,7 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
         title=site.labels.no_pages if empty else site.labels.not_found,
         text=site.labels.no_pages_text if empty else site.labels.not_found_text,
         nav=frame.builder.nav(None),
-        suggestions=_related(space.rest, search_site(view.tx, space.visit, words).hits)[:_SUGGESTED],
+        suggestions=_filter_related(space.rest, search_site(view.tx, space.visit, words).hits)[:_SUGGESTED],
     )
     return with_headers(html_answer(site, draw_not_found(site, message), status=404), VARIES)
 
@@ -148,20 +150,20 @@ def not_found(view: View, space: SpaceVisit) -> Answer:
 def _not_found_in_markdown(space: SpaceVisit, gone: Gone | None) -> Answer:
     listed = f"All pages are listed in {space.visit.published}llms.txt\n"
     if gone is None:
-        text = f"# Page not found\n\nNo page of this documentation is at this address. {listed}"
-        return same(text, MARKDOWN, status=404)
+        text = f"# Page not found\n\nThis documentation has no page at this URL. {listed}"
+        return revalidated_answer(text, MARKDOWN, status=404)
     since = ", ".join(filter(None, (gone.since, _day_of(gone).isoformat())))
     instead = f" Use {gone.instead.title} instead." if gone.instead is not None else ""
-    text = f"# {gone.title}\n\n{gone.method.upper()} {gone.path} is gone since {since}.{instead} {listed}"
-    return same(text, MARKDOWN, status=410)
+    text = f"# {gone.title}\n\n{gone.method.upper()} {gone.path} has been unavailable since {since}.{instead} {listed}"
+    return revalidated_answer(text, MARKDOWN, status=410)
 
 
 def _day_of(gone: Gone) -> date:
     return datetime.fromtimestamp(gone.at / 1000, UTC).date()
 
 
-def _gone(frame: Frame, gone: Gone) -> Answer:
-    """A page about an operation that an API has no more."""
+def _gone_answer(frame: Frame, gone: Gone) -> Answer:
+    """Return a page about an operation that has been removed from an API."""
     site = frame.site()
     since = ", ".join(filter(None, (gone.since, date_words(_day_of(gone), frame.look.locale))))
     text = site.labels.gone.replace("{name}", since)
@@ -184,13 +186,13 @@ def _gone(frame: Frame, gone: Gone) -> Answer:
     return html_answer(site, draw_not_found(site, message), status=410)
 
 
-def _related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
-    """Those that are called by a word of the last part of a path, or nearly: what only says one of them somewhere in its
-    text is not what was looked for."""
-    wanted = _names(path.strip("/").rpartition("/")[2].removesuffix(".md"))
+def _filter_related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
+    """Return the hits whose title contains a word of the last path segment, or nearly so. Pages that only mention
+    the word in their text aren't what the visitor was looking for."""
+    wanted = _split_name(path.strip("/").rpartition("/")[2].removesuffix(".md"))
 
     def is_like(hit: SearchHit) -> bool:
-        called = _names(f"{hit.title} {unquote(hit.href).partition('#')[0].rpartition('/')[2]}")
+        called = _split_name(f"{hit.title} {unquote(hit.href).partition('#')[0].rpartition('/')[2]}")
         return any(
             one == other or (min(len(one), len(other)) > 3 and (one[:-1] in other or other[:-1] in one))
             for one in wanted
@@ -200,16 +202,16 @@ def _related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
     return tuple(hit for hit in hits if is_like(hit))
 
 
-def _names(text: str) -> set[str]:
+def _split_name(text: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(text)}
 
 
 def file_answer(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
-    """A file's bytes, with headers that keep whatever is in it from acting. ``public``: anybody may have it. Raises
-    NotFound."""
+    """Return a file, with headers that keep its content from running scripts. ``public``: shared caches can keep
+    it. Raises NotFound."""
     found = size if size is not None else context.files.find_size(grant.hash)
     if found is None:
-        raise NotFound("There is no such file.")
+        raise NotFound("This file doesn't exist.")
     headers = {name.lower(): value for name, value in file_headers(grant, public=public).items()}
     headers["cross-origin-resource-policy"] = "cross-origin"
     content = Content(found, lambda start, end: context.files.open(grant.hash, start, end))
@@ -219,16 +221,16 @@ def file_answer(context: Context, grant: FileGrant, size: int | None, *, public:
 
 
 def decoded_path(request: Request) -> str:
-    """The decoded path. Raises NotFound for one that says something else when it is decoded again, or climbs."""
+    """Return the decoded path. Raises NotFound for one that changes when decoded again, or contains ``..``."""
     for segment in request.segments:
         if segment in {"", ".", ".."} or "/" in segment or "\\" in segment or "\0" in segment:
-            raise NotFound("There is no published site at this address.")
+            raise NotFound("No site is published at this URL.")
     path = "/" + "/".join(request.segments)
     return f"{path}/" if request.ends_with_slash and request.segments else path
 
 
-def closed(admission: Admission, answer: Answer) -> Answer:
-    """An answer of a site that is not open to everybody: kept by the visitor's own browser at most."""
+def private_answer(admission: Admission, answer: Answer) -> Answer:
+    """Return an answer of a restricted site: only the visitor's own browser can keep it."""
     if not admission.personal and not admission.key:
         return answer
     headers = dict(answer.headers)
@@ -238,12 +240,12 @@ def closed(admission: Admission, answer: Answer) -> Answer:
 
 
 def is_json(request: Request) -> bool:
-    """Whether what is posted is said to be JSON, which no form of a page can say."""
+    """Return whether the body is declared as JSON, which HTML forms can't do."""
     return request.header(b"content-type").partition(";")[0].strip().lower() == "application/json"
 
 
-def is_foreign(view: View, visit: SiteVisit) -> bool:
-    """Whether a page of another origin may have posted this, or a form, as any page can make a browser do."""
+def is_cross_origin(view: View, visit: SiteVisit) -> bool:
+    """Return whether a page of another origin may have sent this, or a form, which any page can submit."""
     request = view.request
     origin = request.header(b"origin")
     return not is_json(request) or bool(
@@ -251,9 +253,9 @@ def is_foreign(view: View, visit: SiteVisit) -> bool:
     )
 
 
-def words_of(view: View) -> str:
-    """What is searched or asked by the query `q`. Raises BadRequest for more than a search takes."""
+def read_query(view: View) -> str:
+    """Return the query ``q`` of a search or question. Raises BadRequest if it is too long."""
     query = parse_qs(view.request.query_string.decode("latin-1")).get("q", [""])[0].replace("\0", "")
     if len(query) > MAX_SEARCH:
-        raise BadRequest(f"q: more than {MAX_SEARCH} characters")
+        raise BadRequest(f"q: must be at most {MAX_SEARCH} characters")
     return query

@@ -1,7 +1,7 @@
-"""The reference of Octavo's own API, drawn from its description as every other API's is, in the frame of a site.
+"""Reference of Octavo's own API, drawn from its description like any other API's, in the frame of a site.
 
-Its pages need no site and no database: they are made of the table of operations, and kept within the memory for caches.
-"""
+Its pages need neither a site nor the database: they are made from the table of operations and kept within the
+memory for caches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from octavo.errors import NotFound
 from octavo.kit.db.cache import ByteCache, share
 from octavo.kit.http.edge import Action, Answer, Request, Route, etag_of
 from octavo.kit.processes.highlighting import Highlighter
-from octavo.sites.openapi.description import Description, Operation, Tag, tags_of
+from octavo.sites.openapi.description import ApiDescription, ApiTag, DescribedOperation, tags_of
 from octavo.sites.openapi.drawing import Drawer
 from octavo.sites.openapi.models import (
     draw_model,
@@ -40,7 +40,7 @@ from .app import ASSET_ROUTE
 from .drawing import content_security_policy, draw_page, draw_search
 from .reference_search import ReferenceIndex
 from .sites import own_frame
-from .views import Crumb, Layout, Link, NavItem, PageView, SearchAnswer, SiteView
+from .views import Crumb, LayoutView, LinkView, NavItem, SearchAnswer, SitePageView, SiteView
 
 PATH = "/docs"
 _SCHEMAS = "schemas"
@@ -52,8 +52,8 @@ _ASK_AGAIN = {"cache-control": "no-cache", "referrer-policy": "no-referrer"}
 
 
 def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_readable: str) -> list[Route]:
-    """The pages below ``/docs``, and the static files they show. ``describe`` is asked once. ``home`` is where the
-    title leads to, ``machine_readable`` the address of the description itself."""
+    """Return the routes of the pages under ``/docs`` and of their static files. ``describe`` is called once.
+    ``home`` is the URL that the title links to, ``machine_readable`` the URL of the description itself."""
     pages = _Pages(describe, home, machine_readable)
 
     def answer(request: Request) -> Answer:
@@ -76,30 +76,29 @@ def reference_routes(describe: Callable[[], dict[str, Any]], home: str, machine_
 class _Pages:
     def __init__(self, describe: Callable[[], dict[str, Any]], home: str, machine_readable: str) -> None:
         self._describe = describe
-        self._links = (Link(title="OpenAPI", href=machine_readable),)
+        self._links = (LinkView(title="OpenAPI", href=machine_readable),)
         self._home = home
         self._made: ByteCache[Answer] = ByteCache(_SHARE)
         self._lock = threading.Lock()
         self._highlighter = Highlighter()
 
     @cached_property
-    def _description(self) -> Description:
-        return Description(self._describe())
+    def _description(self) -> ApiDescription:
+        return ApiDescription(self._describe())
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        """The pages by their addresses: the overview, how to authenticate, errors and limits, one for each tag, the
-        schemas."""
+        """Names of the pages: the overview, authentication, errors and limits, one page per tag, and the schemas."""
         return ("", _AUTHENTICATION, _ERRORS, *self._tags, _SCHEMAS)
 
     @cached_property
-    def _tags(self) -> dict[str, Tag]:
-        """By the last part of the addresses of their pages."""
+    def _tags(self) -> dict[str, ApiTag]:
+        """Tags by the last path segment of their pages."""
         return {slugify(tag.name): tag for tag in self._description.tags()}
 
     @cached_property
-    def _areas(self) -> dict[str, dict[str, Operation]]:
-        """The operations of each tag, both by the last part of their addresses."""
+    def _areas(self) -> dict[str, dict[str, DescribedOperation]]:
+        """Operations of each tag, both by the last path segment of their pages."""
         return {
             name: {_name_of(each): each for each in self._description.with_tag(tag.name)}
             for name, tag in self._tags.items()
@@ -107,19 +106,19 @@ class _Pages:
 
     @cached_property
     def _models(self) -> dict[str, int | None]:
-        """What is below the page of schemas, by the last part of its address: each schema, and the further pages that
-        list them, by their numbers."""
+        """Pages under the schemas page by their last path segment: each schema, and the numbered pages that list
+        them."""
         further = enumerate(split_models(list_models(self._description)))
         pages = {f"page-{number + 1}": number for number, _ in further if number}
         return {**pages, **dict.fromkeys(self._description.schemas)}
 
     def answer(self, name: str, operation: str = "") -> Answer:
-        """A page by the last parts of its address: that of an area, or of an operation in it; empty for the overview.
-        Raises NotFound."""
+        """Return a page by its last path segments: an area, or an operation in it; the overview if empty. Raises
+        NotFound."""
         with self._lock:
             inside = self._models if name == _SCHEMAS else self._areas.get(name, {})
             if name not in self._names or (operation and operation not in inside):
-                raise NotFound("There is nothing at this address.")
+                raise NotFound("There is nothing at this URL.")
             key = f"{name}/{operation}"
             made = self._made.get(key)
             if made is None:
@@ -128,23 +127,23 @@ class _Pages:
             return made
 
     def read_form(self, request: Request) -> Answer:
-        """The form by which an operation is tried. The browser sends its requests itself. Raises NotFound."""
+        """Return the form for trying an operation. The browser sends the request itself. Raises NotFound."""
         key = parse_qs(request.query_string.decode("latin-1")).get("operation", [""])[0]
         with self._lock:
             operation = self._description.operations.get(key)
             if operation is None or not can_try(self._description, operation):
-                raise NotFound("There is nothing at this address.")
+                raise NotFound("There is nothing at this URL.")
             form = msgspec.structs.replace(make_form(self._description, operation), proxy="never")
         return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
 
     def read_access(self, request: Request) -> Answer:
-        """What the page on authentication asks its reader for."""
+        """Return the fields that the authentication page asks for."""
         with self._lock:
             form = make_access(self._description)
         return Answer(200, msgspec.json.encode(form), "application/json", _ASK_AGAIN)
 
     def list_operations(self, request: Request) -> Answer:
-        """All operations, as `~operations.json` of a site lists them."""
+        """Return all operations, like a site's `~operations.json`."""
         with self._lock:
             listed = [
                 [each.method.upper(), each.path, each.title, f"{PATH}/{quote(name)}/{quote(at)}"]
@@ -155,7 +154,7 @@ class _Pages:
         return Answer(200, body, "application/json", _ASK_AGAIN, etag_of(body), again=True)
 
     def list_models(self, request: Request) -> Answer:
-        """All schemas, as `~models.json` of a site lists them."""
+        """Return all schemas, like a site's `~models.json`."""
         with self._lock:
             listed = index_models(list_models(self._description), self._model_at)
         body = msgspec.json.encode(listed)
@@ -166,11 +165,11 @@ class _Pages:
         return f"{PATH}/{_SCHEMAS}/{quote(name)}"
 
     def find(self, request: Request) -> Answer:
-        """What is found in the reference, as `~search.json` of a site answers it."""
+        """Search the reference and answer like a site's `~search.json`."""
         return Answer(200, msgspec.json.encode(self._search(request)), "application/json", _ASK_AGAIN)
 
     def show_found(self, request: Request) -> Answer:
-        """What is found in the reference as a page, for browsers without scripts."""
+        """Return the search results as a page, for browsers without scripts."""
         answer, site = self._search(request), self._frame()
         headers = {**_ASK_AGAIN, "content-security-policy": content_security_policy(site.theme_css)}
         return Answer(200, draw_search(site, answer, self._nav(None)).encode(), _HTML, headers)
@@ -189,10 +188,10 @@ class _Pages:
         return own_frame(self._description.title, self._home, f"{PATH}/", links=self._links, searched=True)
 
     def _make(self, name: str, below: str) -> Answer:
-        """``below``: the last part of the address of a page in an area; empty for that of the area."""
+        """Draw a page. ``below``: the last path segment of an operation's page; empty for the page of its area."""
         operation = self._areas[name][below] if below and name != _SCHEMAS else None
         access = name == _AUTHENTICATION
-        # What needs the room of the outline.
+        # These pages use the room of the outline.
         bare = access or name == _SCHEMAS
         listing = name == _SCHEMAS and (not below or self._models[below] is not None)
         site = self._frame()
@@ -217,13 +216,13 @@ class _Pages:
         above = (Crumb(title=self._description.title, href=PATH),) if name else ()
         if below:
             above = (*above, Crumb(title=self._title(name), href=f"{PATH}/{quote(name)}"))
-        page = PageView(
+        page = SitePageView(
             title=title,
             body=drawn.body,
             outline=() if bare else drawn.outline,
             nav=self._nav(name, operation),
             crumbs=above,
-            layout=Layout(width="wide", pagination=False, updated=False, outline=not bare),
+            layout=LayoutView(width="wide", pagination=False, updated=False, outline=not bare),
             operations=drawn.operations,
             together=drawn.together,
             filter=f"{PATH}/~operations.json",
@@ -268,24 +267,24 @@ class _Pages:
         return [Block("openapi-rows", {"rows": rows})]
 
     @staticmethod
-    def _place_of(operation: Operation) -> dict[str, Any]:
+    def _place_of(operation: DescribedOperation) -> dict[str, Any]:
         (tag,) = tags_of(operation)
         return {"kind": "url", "url": f"{PATH}/{quote(slugify(tag))}/{quote(_name_of(operation))}"}
 
     @staticmethod
-    def _tag_place(tag: Tag) -> dict[str, Any]:
+    def _tag_place(tag: ApiTag) -> dict[str, Any]:
         return {"kind": "url", "url": f"{PATH}/{quote(slugify(tag.name))}"}
 
-    def _operation_blocks(self, operation: Operation) -> list[Block]:
+    def _operation_blocks(self, operation: DescribedOperation) -> list[Block]:
         return self._drawer().operation(operation, operation.title)
 
     def _drawer(self) -> Drawer:
-        """Schemas are on pages of their own, and operations lead there."""
+        """Drawer that links to schemas on their own pages."""
         schemas = self._description.schemas
         return Drawer(self._description, folded=True, linked=schemas, schemas_at=f"{PATH}/{_SCHEMAS}")
 
     def _model_rows(self, below: str) -> list[Block]:
-        """One of the pages that list all schemas."""
+        """Return the rows of one of the pages that list all schemas."""
         pieces = split_models(list_models(self._description))
         addresses = {number: name for name, number in self._models.items() if number is not None}
         letters: dict[str, dict[str, Any]] = {}
@@ -304,8 +303,8 @@ class _Pages:
     def _model_place(self, name: str) -> dict[str, Any]:
         return {"kind": "url", "url": self._model_at(name)}
 
-    def _nav(self, current: str | None, operation: Operation | None = None) -> tuple[NavItem, ...]:
-        """The areas, with the operations of the one that is shown."""
+    def _nav(self, current: str | None, operation: DescribedOperation | None = None) -> tuple[NavItem, ...]:
+        """Return the areas, with the operations of the current one."""
 
         def item(name: str) -> NavItem:
             here = name == current
@@ -330,6 +329,6 @@ class _Pages:
         return tuple(item(name) for name in self._names)
 
 
-def _name_of(operation: Operation) -> str:
-    """The last part of the address of an operation's page."""
+def _name_of(operation: DescribedOperation) -> str:
+    """Return the last path segment of an operation's page."""
     return str(operation.data["operationId"])

@@ -1,10 +1,9 @@
-"""The reader's application: every URL of published sites is answered here.
+"""Application of the reader, which answers every URL of published sites.
 
-An answer is kept until anybody commits anything (the database says when). Then it is enough to see that what it was
-made of is the same: the site and the revisions of the spaces that it shows. A warm view costs a look-up, and nothing
-is ever stale. What depends on who comes is kept for the same cookies and query alone, until the next commit, and no
-longer than the visitor's token is good.
-"""
+Answers are cached until the next commit (the database reports it). After a commit, an answer is still used if what
+it was made from is unchanged: the site and the revisions of the spaces it shows. A warm view therefore costs one
+lookup, and nothing is ever stale. Answers that depend on the visitor are cached for the same cookies and query
+only, until the next commit, and no longer than the visitor's token is valid."""
 
 from __future__ import annotations
 
@@ -56,32 +55,32 @@ from octavo.sites.site.store import find_site_by_hostname
 from octavo.sites.site.wire import PROXIED
 
 from . import routes  # noqa: F401 - each declares what it answers
-from .answer_cache import Tellings, Told, ToolPlace
+from .answer_cache import ToolPlace, ToolResult, ToolResults
 from .answering import Visited, answer_post, answer_visit
-from .answers import FOREVER, TEXT, closed, decoded_path, file_answer, is_json
+from .answers import FOREVER, TEXT, decoded_path, file_answer, is_json, private_answer
 from .cards import Cards
-from .drawing import asset
-from .forms import form_of
+from .drawing import find_asset
+from .forms import name_form
 from .full_text import Whole
 from .home import answer_home, answer_missing
-from .pages import Kept
-from .questions import asks
+from .pages import PageCaches
+from .questions import has_question
 from .sites import ASSETS_PATH
 from .table import Later, Pool, Rate, View, find_posted
-from .tracking import note_again, note_view
+from .tracking import record_cached_events, record_view
 
 _PATIENCE = 20.0
-"""Seconds that who opens a link to a print waits for it before being told to come again."""
+"""Seconds that a visitor who opens a link to a PDF waits before being asked to come back."""
 _POLL = 0.2
 _ANSWERS, _PERSONAL = share("answers of sites", 48), share("answers to single visitors", 16)
 _HOSTS = share("host names", 4)
 _IMAGES = 2
-"""Images of pages that are made at a time."""
+"""Number of page images drawn at the same time."""
 _ENTRY = 4096
-"""Bytes that a kept answer takes beside its body: its headers, in each form that they are sent in."""
+"""Bytes that a cached answer takes besides its body: its headers, in every form they are sent in."""
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
 
-# A book, for sites that have no icon of their own.
+# A book, for sites without their own icon.
 _MARK = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2f55c8"/>'
     b'<path d="M8 9c4-1 6 0 8 2 2-2 4-3 8-2v13c-4-1-6 0-8 2-2-2-4-3-8-2z" fill="none" stroke="#fff" '
@@ -94,51 +93,51 @@ def _is_personal(visited: Visited) -> bool:
 
 
 def _is_valid(visited: Visited) -> bool:
-    """Whether what the visitor proved still counts."""
+    """Return whether the visitor's proof is still valid."""
     return visited.admission is None or visited.admission.until is None or now() < visited.admission.until
 
 
 def _has_open_path(visited: Visited) -> bool:
-    """Whether nobody comes in by what is in the path."""
+    """Return whether nothing in the path grants access."""
     return visited.admission is not None and visited.admission.has_open_path
 
 
-def _cost(visited: Visited) -> int | None:
-    return None if _is_personal(visited) else _cost_of_answer(visited)
+def _measure(visited: Visited) -> int | None:
+    return None if _is_personal(visited) else _measure_answer(visited)
 
 
-def _personal_cost(visited: Visited) -> int | None:
-    # A preview ends by itself, and few look at it.
+def _measure_personal(visited: Visited) -> int | None:
+    # A preview soon ends, and few people see it.
     if visited.admission is None or not visited.admission.personal or visited.admission.preview:
         return None
-    return _cost_of_answer(visited)
+    return _measure_answer(visited)
 
 
-def _is_still_so(visited: Visited, tx: Transaction, name: str, path: str) -> bool:
+def _is_unchanged(visited: Visited, tx: Transaction, name: str, path: str) -> bool:
     return visited.made_of is not None and visited.made_of.is_still_so(tx, name, path)
 
 
-def _cost_of_answer(visited: Visited) -> int | None:
+def _measure_answer(visited: Visited) -> int | None:
     answer = visited.answer
     if not isinstance(answer, Answer):
         return None
-    # Refusals and redirects are as many as there are spellings; a page has one address.
+    # Refusals and redirects exist for every spelling of a URL; a page has one URL.
     return len(answer.body) + _ENTRY if answer.again and answer.status == 200 else None
 
 
 class Sites:
-    """Answers the addresses of all sites."""
+    """Answers for the URLs of all sites."""
 
     def __init__(self, context: Context, pool: SharedThreads, events: EventQueue) -> None:
         self._context = context
         self._events = events
         self._pool = pool
-        self._kept, self._whole = Kept(), Whole()
-        self._tellings = Tellings(context.db)
+        self._kept, self._whole = PageCaches(), Whole()
+        self._tellings = ToolResults(context.db)
         self._insiders = Insiders()
         self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
-        self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _cost)
-        self._personal: FreshCache[Visited] = FreshCache(context.db, _PERSONAL, _personal_cost)
+        self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _measure)
+        self._personal: FreshCache[Visited] = FreshCache(context.db, _PERSONAL, _measure_personal)
         self._hosts: FreshCache[str] = FreshCache(context.db, _HOSTS)
         self._threads: dict[Pool, SharedThreads] = {
             "questions": context.questions,
@@ -152,29 +151,30 @@ class Sites:
         }
 
     async def answer(self, request: Request) -> Answer:
-        """What is kept is answered on the event loop; everything else reads and draws, and does so in a thread."""
+        """Answer from the cache on the event loop; read and draw everything else in a thread."""
         request.shows_path = False
         path = decoded_path(request)
         name = host_name(request.header(b"host"))
         kept = None
-        if not _is_alone(request, path):
+        if not _bypasses_cache(request, path):
             turns = self._context.turns
             if turns.is_free():
                 kept = self._find_kept(name, path, request)
             else:
                 kept = await turns.run(lambda: request.owner, self._find_kept, name, path, request)
         if kept is not None:
-            assert isinstance(kept.answer, Answer), "nothing else is kept"
+            assert isinstance(kept.answer, Answer), "nothing else is cached"
             request.name = "readPage"
             request.shows_path = _has_open_path(kept)
-            note_view(self._events, request, kept.made_of)
+            record_view(self._events, request, kept.made_of)
             return kept.answer
         found = await in_turn(self._pool, request.owner, self._make, request, name, path)
         self._count(request, found)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     def owner_of(self, request: Request) -> Owner:
-        """Whose turn a request is answered in: that of the organization whose site it visits, once somebody has."""
+        """Return the organization in whose share a request is answered: the one whose site it visits, if the site
+        has been visited before."""
         name = host_name(request.header(b"host"))
         return self._insiders.organization(name, "", _site_path(request)), address_key(request.client)
 
@@ -185,27 +185,28 @@ class Sites:
         return kept if kept is not None else self._find_again(name, path, request)
 
     def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
-        form = form_of(request)
+        form = name_form(request)
         kept = self._answers.find((site, path, form), generation)
         if kept is not None:
             return kept
-        kept = self._personal.find((site, path, form, _who(request)), generation)
+        kept = self._personal.find((site, path, form, _hash_visitor(request)), generation)
         return kept if kept is not None and _is_valid(kept) else None
 
     def _find_again(self, name: str, path: str, request: Request) -> Visited | None:
-        """What was kept before somebody committed, if it is still what there is: a few look-ups in SQLite, or among
-        the rows of PostgreSQL that another visit got since then, which are done sooner than a thread has its turn behind
-        those that compute. None where the server would have to be waited for."""
+        """Return an answer cached before the last commit, if it is still valid. This takes a few lookups in SQLite,
+        or in the PostgreSQL rows that another visit has fetched since, and is faster than waiting for a thread
+        behind those that compute. Returns None if the database server would have to be queried."""
         try:
             with self._context.db.read_kept(begins=False) as tx:
                 site = self._hosts.get(name, lambda: self._find_host(tx, name))
-                key = (site, path, form_of(request))
-                return self._answers.renew(key, lambda kept: _is_still_so(kept, tx, name, path))
+                key = (site, path, name_form(request))
+                return self._answers.renew(key, lambda kept: _is_unchanged(kept, tx, name, path))
         except NotKept:
             return None
 
     def _find_host(self, tx: Transaction, name: str) -> str:
-        """The id of the site with this host name. Other names mean the same, so that they do not fill the cache."""
+        """Return the id of the site with this host name. All other names map to the same value, so that they don't
+        fill the cache."""
         found = find_site_by_hostname(tx, name) if "." in name else None
         return found.id if found is not None else ""
 
@@ -231,11 +232,11 @@ class Sites:
             view = View(
                 self._context, tx, request, self._kept, self._cards, self._whole, self._tellings, events
             )
-            # Who accepts Markdown, or wants all fields, is answered otherwise at the same address.
-            form = form_of(request)
+            # Clients that accept Markdown or request all fields get another answer at the same URL.
+            form = name_form(request)
 
             def make() -> Visited:
-                visited = self._personal.get((site, path, form, _who(request)), visit)
+                visited = self._personal.get((site, path, form, _hash_visitor(request)), visit)
                 return visited if _is_valid(visited) else visit()
 
             def visit() -> Visited:
@@ -243,12 +244,12 @@ class Sites:
 
             def is_good(kept: Visited) -> bool:
                 request.name = "readPage"
-                return _is_still_so(kept, tx, name, path)
+                return _is_unchanged(kept, tx, name, path)
 
-            # A preview is asked before what is kept: the same address shows everybody else something else.
-            alone = _is_alone(request, path)
+            # Handle a preview before the cache: others see something else at the same URL.
+            alone = _bypasses_cache(request, path)
             visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
-            note_view(events, request, visited.made_of)
+            record_view(events, request, visited.made_of)
             request.shows_path = _has_open_path(visited)
             if visited.made_of is not None:
                 place = "" if site else _site_path(request)
@@ -257,20 +258,20 @@ class Sites:
         return visited.answer
 
     def _is_own(self, name: str) -> bool:
-        """Whether a host is the server itself; any other name with a domain may be a site's that is gone."""
+        """Return whether a host is the server itself. Any other name with a dot may belong to a deleted site."""
         own = self._context.settings.sites_address.host
         return name == own or "." not in name or name.replace(".", "").isdigit()
 
     async def post(self, request: Request) -> Answer:
-        """What is posted to a site. How often, and how much, is known before anything is read. What a tool said is
-        answered again on the event loop."""
+        """Answer a POST to a site. Rate and size limits apply before the body is read. Cached tool results are
+        answered on the event loop."""
         request.shows_path = False
         path = decoded_path(request)
         route = find_posted(path)
         if route is not None and route.rate in self._limiters:
             self._limiters[route.rate].count(address_key(request.client))
         body = await request.read(route.body) if route is not None else b""
-        if route is not None and route.kept and not _is_alone(request, path):
+        if route is not None and route.kept and not _bypasses_cache(request, path):
             request.name = route.name
             told = await self._tell(request, path, body)
             if told is not None:
@@ -280,9 +281,9 @@ class Sites:
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     async def _tell(self, request: Request, path: str, message: bytes) -> Answer | None:
-        """What is kept of what a message calls for; None where a visit has to be made."""
+        """Return the cached answer to a message; None if a visit is needed."""
         call = read_call(message, Headers.of(request))
-        # Whoever's browser another page has sent is told by the visit itself.
+        # The visit itself refuses browsers that come from another page.
         if call is None or b"origin" in request.headers or not is_json(request):
             return None
         turns = self._context.turns
@@ -292,11 +293,11 @@ class Sites:
             told = await turns.run(lambda: request.owner, self._find_told, request, path, call)
         if told is None:
             return None
-        assert isinstance(told.result, bytes), "nothing else is kept"
-        note_again(self._events, request, told.made_of, told.notes)
-        return closed(told.admission, answer_call(call, told.result))
+        assert isinstance(told.result, bytes), "nothing else is cached"
+        record_cached_events(self._events, request, told.made_of, told.notes)
+        return private_answer(told.admission, answer_call(call, told.result))
 
-    def _find_told(self, request: Request, path: str, call: Call) -> Told | None:
+    def _find_told(self, request: Request, path: str, call: Call) -> ToolResult | None:
         name = host_name(request.header(b"host"))
         generation = self._context.db.generation_lately()
         site = self._hosts.find(name, generation)
@@ -312,12 +313,12 @@ class Sites:
             return None
 
     def _count(self, request: Request, found: Answer | Later) -> None:
-        """Raises TooManyRequests for what counts as more than a visit, of which only its own route knows that."""
+        """Raise TooManyRequests for an answer that counts as more than a visit, if only its route knows that."""
         if isinstance(found, Later) and found.rate in self._limiters:
             self._limiters[found.rate].count(address_key(request.client))
 
     async def _work_out(self, request: Request, later: Later) -> Answer:
-        """In threads of their own, so that those of readers are never taken by what others take long for."""
+        """Compute an answer in separate threads, so that slow work never takes those of readers."""
         threads = self._threads[later.pool]
         owner = (later.organization_id, address_key(request.client))
 
@@ -347,16 +348,17 @@ class Sites:
                 body,
             )
             found = answer_post(view, host_name(request.header(b"host")), path)
-        # What takes no longer than a visit goes on in this thread.
+        # Work as short as a visit continues in this thread.
         return found.work_out() if isinstance(found, Later) and found.pool == "visits" else found
 
     def close(self) -> None:
-        """Waits for what is being sent."""
+        """Wait for pending answers."""
         for pool in ("calls", "images"):
             self._threads[pool].close()
 
     def find_host(self, request: Request) -> Answer:
-        """Whether a published site has this host name of its own: asked by proxies that get certificates on demand."""
+        """Answer whether a published site has this custom domain. Proxies that request certificates on demand ask
+        this."""
         query = parse_qs(request.query_string.decode("latin-1"))
         name = spell_host(query.get("domain", [""])[0])
         with self._context.db.read() as tx:
@@ -366,24 +368,24 @@ class Sites:
         return Answer(200, b"ok\n", TEXT, {"cache-control": "no-store"})
 
     def read_file(self, request: Request) -> Answer:
-        """A file by a signed link."""
+        """Return the file of a signed link."""
         require_shared_host(self._context, request.header(b"host"))
         grant = self._context.files.verify(FILE_PURPOSE, request.parameters["token"])
         if grant is None:
-            raise NotFound("This link is not good, or not any more.")
+            raise NotFound("This link is invalid or has expired.")
         return file_answer(self._context, grant, None)
 
     def read_picture(self, request: Request) -> Answer:
-        """A logo or an icon of sites, for everybody."""
+        """Return a logo or icon of a site, for everyone."""
         require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
             found = find_picture(tx, request.parameters["picture"])
         if found is None or found[0].name != request.parameters["name"]:
-            raise NotFound("There is no such picture.")
+            raise NotFound("This image doesn't exist.")
         return file_answer(self._context, *found, public=True)
 
     async def read_print(self, request: Request) -> Answer:
-        """The PDF of a link: as soon as it is made, or after a while the news that it is still being made."""
+        """Return the PDF of a link as soon as it is ready, or after a while the status that it is still being made."""
         host = request.header(b"host")
         await in_turn(self._pool, request.owner, require_shared_host, self._context, host)
         loop = asyncio.get_running_loop()
@@ -393,7 +395,7 @@ class Sites:
                 self._pool, request.owner, open_print, self._context, request.parameters["token"]
             )
             if opened is None:
-                raise NotFound("This link is not good, or not any more.")
+                raise NotFound("This link is invalid or has expired.")
             if opened.file is not None:
                 file, size = opened.file, opened.size
                 return await in_turn(self._pool, request.owner, file_answer, self._context, file, size)
@@ -416,9 +418,9 @@ async def _read_asset(request: Request) -> Answer:
 
 
 def _make_asset(name: str) -> Answer:
-    static = asset(name)
+    static = find_asset(name)
     if static is None:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
     headers = {"cache-control": FOREVER}
     if static.policy:
         headers["content-security-policy"] = static.policy
@@ -429,27 +431,27 @@ _ASSET = {"GET": Action("readAsset", _read_asset)}
 ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", _ASSET)
 
 
-def _who(request: Request) -> bytes:
-    """A hash of all that says who comes, the cookies and the query, which may be long."""
+def _hash_visitor(request: Request) -> bytes:
+    """Return a hash of everything that identifies the visitor: cookies and query, which may be long."""
     cookies = request.headers.get(b"cookie", b"")
     return blake2b(b"%d:%b%b" % (len(cookies), cookies, request.query_string), digest_size=32).digest()
 
 
-def _is_alone(request: Request, path: str) -> bool:
-    """Whether a request is answered for itself: nothing that is kept answers a preview or a question."""
+def _bypasses_cache(request: Request, path: str) -> bool:
+    """Return whether a request bypasses the cache: previews and questions."""
     query, cookie = request.query_string, request.headers.get(b"cookie", b"")
     if path.startswith(PREVIEWED):
         return True
-    return bool(query or cookie) and (asks_for_preview(query, cookie) or asks(query))
+    return bool(query or cookie) and (asks_for_preview(query, cookie) or has_question(query))
 
 
 def _site_path(request: Request) -> str:
-    """Where a site is at a host name that many share: the first two parts of the path."""
+    """Return the path of a site at the shared host name: its first two segments."""
     return "/".join(request.segments[:2])
 
 
 def icon_route() -> Route:
-    """The icon of pages that have none of their own."""
+    """Return the route of the icon for pages without their own."""
     headers = {"cache-control": "public, max-age=86400"}
     return fixed("/favicon.ico", "readIcon", lambda: _MARK, "image/svg+xml", headers)
 
@@ -460,8 +462,8 @@ def reader_edge(
     events: EventQueue | None = None,
     others: Sequence[Route] = (),
 ) -> Edge:
-    """Published sites as an application. ``events``: where it puts what visitors do, for whoever opens it to
-    write now and then. ``others``: what it answers besides."""
+    """Return the application of published sites. ``events``: the queue for what visitors do, which its owner writes
+    to the database from time to time. ``others``: further routes."""
     settings = context.settings
     pool = request_threads("pages are being made", settings.threads, "octavo-read", settings.connections)
     sites = Sites(context, pool, events or EventQueue(context))

@@ -1,9 +1,8 @@
-"""What visitors do with the blocks of integrations: they press what a script offered, and it draws anew.
+"""Interaction with blocks of integrations: visitors press what a script offered, and it draws again.
 
-A drawn component carries an offer, signed by us: what it was drawn of, its actions, its fields and their values. Who
-presses sends the offer back with the number of an action and the values of fields. So a visitor can have a script do
-what that script offered on this very block, and nothing of their own making.
-"""
+A drawn component carries an offer that we sign: what it was drawn from, its actions, its fields, and their values.
+A press sends the offer back with the number of an action and the values of fields. So visitors can make a script do
+only what that script offered on this very block."""
 
 from __future__ import annotations
 
@@ -20,11 +19,11 @@ from octavo.kit.context import Context
 
 _PURPOSE = "block"
 _LARGEST = 64 * 1024
-"""Characters of an offer; a block with a larger one is shown and does nothing."""
+"""Maximum characters of an offer; blocks with a larger one are shown but inactive."""
 _LONGEST = 10_000
-"""Characters of the value of a field."""
+"""Maximum characters of a field's value."""
 MAX_PRESS = 1024 * 1024
-"""Bytes of a press: an offer, which is signed as text, and the values of its fields."""
+"""Maximum bytes of a press: an offer, which is signed as text, and the values of its fields."""
 _MANY = 200
 _DEEPEST = 60
 
@@ -34,7 +33,7 @@ Value = str | bool | int | float | list[str | int | float]
 
 
 class ComponentField(Struct, frozen=True, omit_defaults=True):
-    """A field of a component. ``of``: the values of one that chooses ``one`` or ``many``."""
+    """Field of a component. ``of``: the values of a field that selects ``one`` or ``many``."""
 
     kind: Literal["text", "flag", "one", "many"]
     of: list[str | int | float] = []
@@ -49,8 +48,8 @@ class ComponentField(Struct, frozen=True, omit_defaults=True):
         return isinstance(value, list) and len(value) <= _MANY and all(one in self.of for one in value)
 
 
-class Component(Struct, frozen=True):
-    """A component of an integration as it is now."""
+class OfferedComponent(Struct, frozen=True):
+    """Current state of an integration's component."""
 
     id: str
     props: dict[str, Any]
@@ -58,17 +57,17 @@ class Component(Struct, frozen=True):
 
 
 class Offer(Struct, frozen=True, omit_defaults=True):
-    """``opener``: of a modal, the component that opened it."""
+    """Signed offer. ``opener``: the component that opened this modal."""
 
     block: tuple[Any, ...]
-    component: Component
+    component: OfferedComponent
     actions: list[dict[str, Any]]
     fields: dict[str, ComponentField]
-    opener: Component | None = None
+    opener: OfferedComponent | None = None
 
 
 class Press(Struct, frozen=True):
-    """What a page posts. ``act`` is the number of an action of the offer."""
+    """Press posted by a page. ``act`` is the number of an action of the offer."""
 
     offer: str
     act: int
@@ -76,20 +75,21 @@ class Press(Struct, frozen=True):
 
 
 class DrawRequest(Struct, frozen=True):
-    """What a script is asked for: to draw a component after an action."""
+    """Request to a script to draw a component after an action."""
 
-    component: Component
+    component: OfferedComponent
     action: dict[str, Any] | None = None
-    opener: Component | None = None
+    opener: OfferedComponent | None = None
 
 
 def name_block(subject: Subject, space_id: str, key: str) -> tuple[Any, ...]:
-    """Of what an offer is: a block of a page, as long as its integration is the same."""
+    """Return the identity of a block for offers: a block of a page, as long as its integration stays the same."""
     return (*version_of(subject), space_id, key)
 
 
 def can_be_offered(action: Any, modal: bool) -> bool:
-    """Whether visitors of a published page may do that: what a script made up itself, and modals, one at a time."""
+    """Return whether visitors of a published page may use an action: actions defined by the script, and modals, one
+    at a time."""
     name = action.get("action") if isinstance(action, dict) else None
     if not isinstance(name, str):
         return False
@@ -100,53 +100,53 @@ def can_be_offered(action: Any, modal: bool) -> bool:
 
 
 def sign_offer(context: Context, offer: Offer) -> str | None:
-    """None for one that is too large to be sent to and fro."""
+    """Return a signed offer; None if it is too large to be sent back and forth."""
     text = msgspec.json.encode(offer).decode()
     return context.signer.sign(_PURPOSE, text) if len(text) <= _LARGEST else None
 
 
 def read_press(context: Context, body: bytes, block: tuple[Any, ...]) -> DrawRequest:
-    """What is wanted by a press at a block. Raises BadRequest, and Conflict for an offer that is not good any more."""
+    """Return what a press on a block asks for. Raises BadRequest, and Conflict for an outdated offer."""
     try:
         given = msgspec.json.decode(body, type=Press)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"body: {error}") from None
     signed = context.signer.verify(_PURPOSE, given.offer)
     if signed is None:
-        raise BadRequest("offer: it was not made here.")
+        raise BadRequest("offer: must be an offer of this server. Reload the page and try again.")
     offer = msgspec.json.decode(signed, type=Offer)
     if msgspec.json.encode(offer.block) != msgspec.json.encode(block):
-        raise Conflict("This block was changed meanwhile. Load it again.")
+        raise Conflict("This block has changed. Reload the page and try again.")
     if not 0 <= given.act < len(offer.actions):
-        raise BadRequest("act: there is no such action.")
+        raise BadRequest("act: must be the number of an action of the offer")
     for name, value in given.values.items():
         field = offer.fields.get(name)
         if field is None or not field.allows(value):
-            raise BadRequest(f"values.{name[:100]}: the block has no field that takes this.")
+            raise BadRequest(f"values.{name[:100]}: must be a field of this block with a value it accepts")
     state = {**(offer.component.state or {}), **given.values}
-    action = _resolved(offer.actions[given.act], state)
-    here = Component(offer.component.id, offer.component.props, state)
+    action = _resolve_state(offer.actions[given.act], state)
+    here = OfferedComponent(offer.component.id, offer.component.props, state)
     if action["action"] == OPEN:
-        return DrawRequest(Component(action["componentId"], action["props"]), opener=here)
+        return DrawRequest(OfferedComponent(action["componentId"], action["props"]), opener=here)
     if action["action"] == CLOSE and offer.opener is not None:
         return DrawRequest(offer.opener, action)
     return DrawRequest(here, action, offer.opener)
 
 
-def closed(wanted: DrawRequest, value: dict[str, Any]) -> DrawRequest | None:
-    """What is wanted once a component is complete: a modal gives its value to what opened it."""
+def close_modal(wanted: DrawRequest, value: dict[str, Any]) -> DrawRequest | None:
+    """Return the next request once a component is complete: a modal passes its value to what opened it."""
     action = {"action": CLOSE, "returnValue": value}
     return DrawRequest(wanted.opener, action) if wanted.opener is not None else None
 
 
-def _resolved(value: Any, state: Mapping[str, Any], depth: int = 0) -> Any:
-    """A part of an action with what the state holds in place of its name."""
+def _resolve_state(value: Any, state: Mapping[str, Any], depth: int = 0) -> Any:
+    """Return part of an action with names replaced by their values in the state."""
     if depth > _DEEPEST:
         return value
     if isinstance(value, list):
-        return [_resolved(one, state, depth + 1) for one in value]
+        return [_resolve_state(one, state, depth + 1) for one in value]
     if not isinstance(value, dict):
         return value
     if isinstance(name := value.get("$state"), str) and len(value) == 1:
         return state.get(name)
-    return {key: _resolved(one, state, depth + 1) for key, one in value.items()}
+    return {key: _resolve_state(one, state, depth + 1) for key, one in value.items()}

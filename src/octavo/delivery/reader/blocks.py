@@ -1,9 +1,8 @@
-"""Blocks of integrations on pages: what a script answers, as HTML of ours.
+"""Blocks of integrations on pages: the output of a script, rendered as our own HTML.
 
-Scripts take their time, so no page waits for them: a page has what can be shown without them, and a script of ours
-asks for each block. What was drawn at first is kept for all readers; scripts are told nothing of them but what they
-press and fill in.
-"""
+Scripts take time, so no page waits for them: a page contains what can be shown without them, and a client-side
+script fetches each block. The initial output is cached for all readers; integrations learn nothing about them
+except what they press and fill in."""
 
 from __future__ import annotations
 
@@ -38,31 +37,31 @@ from octavo.kit.processes.highlighting import Highlighter
 
 from .block_actions import (
     CLOSE,
-    Component,
     ComponentField,
     DrawRequest,
     Offer,
+    OfferedComponent,
     can_be_offered,
-    closed,
+    close_modal,
     name_block,
     read_press,
     sign_offer,
 )
 from .drawing import draw_block
-from .styling import Look
+from .styling import SiteLook
 from .views import ElementView, Labels
 
 _LARGEST = 4 * 1024 * 1024
-"""Characters of the HTML of one block."""
+"""Maximum characters of the HTML of one block."""
 _FAILED = 30
-"""Seconds for which a script that failed is not asked for the same again."""
+"""Seconds to wait before running a failed script again."""
 _ID = re.compile(r' (id|aria-controls|aria-labelledby|aria-describedby|popovertarget|href)="(#?)')
 
 _highlighter = Highlighter()
 
 
 class KeptBlock(NamedTuple):
-    """``html`` None: the script failed, with ``error``. ``until`` in milliseconds."""
+    """Cached block. ``html`` None: the script failed, with ``error``. ``until`` in milliseconds."""
 
     until: int
     html: bytes | None
@@ -70,7 +69,7 @@ class KeptBlock(NamedTuple):
 
 
 class PreparedBlock(NamedTuple):
-    """A block that is to be drawn, and for whose pages."""
+    """Block to draw, with the pages it is for."""
 
     subject: Subject
     space_id: str
@@ -81,15 +80,15 @@ class PreparedBlock(NamedTuple):
 
 
 def block_key(data: dict[str, Any]) -> str:
-    """What tells a block from the others of its page."""
+    """Return the key that identifies a block on its page."""
     named = [data["integration"], data["block"], data["props"]]
     return hashlib.sha256(msgspec.json.encode(named, order="deterministic")).hexdigest()[:24]
 
 
 def prepare_block(
-    tx: Transaction, visit: SpaceVisit, data: dict[str, Any], look: Look
+    tx: Transaction, visit: SpaceVisit, data: dict[str, Any], look: SiteLook
 ) -> PreparedBlock | None:
-    """None where no active integration has such a block."""
+    """Return a block ready to be drawn; None if no active integration has such a block."""
     space_id = visit.view.state.space_id
     owner = find_block_owner(tx, visit.visit.organization_id, space_id, data["integration"], data["block"])
     if owner is None:
@@ -99,7 +98,7 @@ def prepare_block(
 
 
 def answer_block(context: Context, kept: ByteCache[KeptBlock], block: PreparedBlock) -> bytes:
-    """The HTML of a block: what was kept, or what its script is asked for now. Raises Failed, Unavailable."""
+    """Return the HTML of a block from the cache or its script. Raises Failed, Unavailable."""
     key = (version_of(block.subject), block.space_id, block_key(block.data), *block[3:])
     found = kept.get(key)
     if found is None or found.until <= now():
@@ -111,27 +110,27 @@ def answer_block(context: Context, kept: ByteCache[KeptBlock], block: PreparedBl
 
 
 class Pressed(msgspec.Struct, frozen=True):
-    """What a page is answered that posted a press: where ``html`` goes."""
+    """Answer to a press on a page: where ``html`` goes."""
 
     into: Literal["block", "modal"]
     html: str
 
 
 def answer_press(context: Context, block: PreparedBlock, body: bytes) -> Pressed:
-    """What a block shows after somebody pressed something. Raises BadRequest, Conflict, Failed, Unavailable."""
+    """Return what a block shows after something was pressed. Raises BadRequest, Conflict, Failed, Unavailable."""
     wanted = read_press(context, body, _name(block))
     try:
         output = _render(context, block, wanted).output
         if output.get("type") == "complete":
-            behind = closed(wanted, output.get("returnValue", {}))
+            behind = close_modal(wanted, output.get("returnValue", {}))
             if behind is None:
-                raise CannotBeDrawn("only a modal is complete")
+                raise CannotBeDrawn("only a modal can be completed")
             wanted = behind
             output = _render(context, block, wanted).output
         into: Literal["block", "modal"] = "modal" if wanted.opener is not None else "block"
         return Pressed(into, _draw(context, block, output, wanted))
     except (BadRequest, NotFound, Failed, CannotBeDrawn):
-        raise Failed("The integration could not do this.") from None
+        raise Failed("The integration failed. Try again later.") from None
 
 
 def _name(block: PreparedBlock) -> tuple[Any, ...]:
@@ -154,7 +153,7 @@ def _render(context: Context, block: PreparedBlock, wanted: DrawRequest) -> Rend
 
 def _draw(context: Context, block: PreparedBlock, output: dict[str, Any], wanted: DrawRequest) -> str:
     def sign(actions: list[dict[str, Any]], fields: dict[str, ComponentField]) -> str | None:
-        component = Component(wanted.component.id, output["props"], output["state"])
+        component = OfferedComponent(wanted.component.id, output["props"], output["state"])
         return sign_offer(context, Offer(_name(block), component, actions, fields, wanted.opener))
 
     frames = frames_of(context, block.subject.integration.name, block.subject.integration.manifest)
@@ -163,12 +162,12 @@ def _draw(context: Context, block: PreparedBlock, output: dict[str, Any], wanted
 
 
 def _ask(context: Context, block: PreparedBlock) -> KeptBlock:
-    wanted = DrawRequest(Component(block.data["block"], block.data["props"]))
+    wanted = DrawRequest(OfferedComponent(block.data["block"], block.data["props"]))
     try:
         rendered = _render(context, block, wanted)
         html = _draw(context, block, rendered.output, wanted)
     except (BadRequest, NotFound, Failed, CannotBeDrawn):
-        return KeptBlock(now() + _FAILED * 1000, None, "The integration could not show this block.")
+        return KeptBlock(now() + _FAILED * 1000, None, "The integration couldn't show this block.")
     return KeptBlock(now() + rendered.kept_for * 1000, html.encode())
 
 
@@ -176,7 +175,7 @@ def _ask(context: Context, block: PreparedBlock) -> KeptBlock:
 
 
 class CannotBeDrawn(Exception):
-    """An output that is not what was asked for, or one that is too large."""
+    """Raised for an output of the wrong kind or one that is too large."""
 
 
 Sign = Callable[[list[dict[str, Any]], dict[str, ComponentField]], str | None]
@@ -191,13 +190,12 @@ def draw_output(
     frames: Frames | None = None,
     root: Literal["block", "modal"] = "block",
 ) -> str:
-    """The HTML of a checked output (``integrations.contentkit``). ``sign(actions, fields)`` makes the offer that goes
-    with it; without one controls do nothing. ``frames``: the addresses that are shown in frames. Raises
-    CannotBeDrawn."""
-    # Of one that is complete nothing was checked.
+    """Return the HTML of a checked output (``integrations.contentkit``). ``sign(actions, fields)`` makes the offer
+    sent along; without one, controls are inactive. ``frames``: the URLs shown in frames. Raises CannotBeDrawn."""
+    # The output of a completed component hasn't been checked.
     given = output["element"] if output.get("type") == "element" else None
     if given is None or given["type"] != root:
-        raise CannotBeDrawn(f"the element is no {root}")
+        raise CannotBeDrawn(f"the element is not a {root}")
     reader = _Reader(output["state"], labels, new_tab, sign is not None, frames)
     element = reader.element(given)
     offer = sign(reader.actions, reader.fields) if sign is not None and reader.actions else None
@@ -211,7 +209,7 @@ def draw_output(
 
 
 class _Reader:
-    """Elements of a script's output as views. The tree was checked: it is not deep."""
+    """Converter from elements of a script's output to views. The tree has been checked and isn't deep."""
 
     def __init__(
         self, state: dict[str, Any], labels: Labels, new_tab: bool, live: bool, frames: Frames | None
@@ -261,8 +259,8 @@ class _Reader:
         if kind == "image":
             return ElementView(kind="image", src=_address(given.get("source")))
         if kind == "webframe":
-            # Frames hold pages of any host; those of the integration itself, and of hosts that it names to whoever
-            # installs it, are shown inside of ours.
+            # Frames can hold pages of any host. Pages of the integration itself, and of hosts it names when being
+            # installed, are framed inside one of our frames.
             href = _address(given.get("source"))
             if href is not None and self._frames is not None:
                 if href.startswith(self._frames.own):
@@ -282,11 +280,11 @@ class _Reader:
             )
         if kind == "button":
             text = self._text(given.get("label")) or self._text(given.get("tooltip"))
-            href, act = _opened(given.get("onPress")), self._press(given)
+            href, act = _find_opened_url(given.get("onPress")), self._press(given)
             before, after = _icon(given.get("icon")), _icon(given.get("trailingIcon"))
             return ElementView(
                 kind="button", text=text, href=href, act=act, confirm=_confirm(given), icon=before, icon_after=after,
-                # One without a label shows its icon alone, and is named by its tooltip.
+                # A button without a label shows only its icon, and its tooltip is its name.
                 shape="icon" if before and not self._text(given.get("label")) else "",
             )  # fmt: skip
         if kind == "card":
@@ -298,7 +296,7 @@ class _Reader:
                 icon=_icon(given.get("icon")),
                 lead=() if isinstance(given.get("icon"), str) else self._parts(given, "icon"),
                 tools=self._parts(given, "buttons"),
-                href=_opened(given.get("onPress")),
+                href=_find_opened_url(given.get("onPress")),
                 act=self._press(given),
                 children=(*self._below(given.get("hint")), *self._parts(given, "children")),
             )
@@ -308,11 +306,11 @@ class _Reader:
         return tuple(one for name in names for one in self._children(given.get(name)))
 
     def _line(self, hint: Any) -> tuple[ElementView | str, ...]:
-        """A hint that is a list of words and links: they stand in one line."""
+        """Return a hint that is a list of words and links, shown on one line."""
         return self._children(hint) if _is_line(hint) else ()
 
     def _below(self, hint: Any) -> tuple[ElementView | str, ...]:
-        """A hint that is made of other elements; one of words has its own place."""
+        """Return a hint made of other elements. Hints of words have their own place."""
         return () if isinstance(hint, str) or _is_line(hint) else self._children(hint)
 
     def _children(self, given: Any) -> tuple[ElementView | str, ...]:
@@ -324,7 +322,7 @@ class _Reader:
         )
 
     def _value(self, given: Any) -> Any:
-        """A value, or what the state holds where it names a part of that."""
+        """Return a value, or the part of the state that it refers to."""
         if isinstance(given, dict) and isinstance(given.get("$state"), str):
             return self._state.get(given["$state"])
         return given
@@ -336,7 +334,7 @@ class _Reader:
         return str(value)
 
     def _act(self, action: Any) -> int | None:
-        """The number by which an action is offered; None for one that is not."""
+        """Return the number under which an action is offered; None if it isn't offered."""
         if not self._live or not can_be_offered(action, self._modal):
             return None
         self.actions.append(action)
@@ -359,7 +357,7 @@ class _Reader:
         )
 
     def _control(self, given: dict[str, Any]) -> ElementView:
-        """A control with its value. Without an offer, or where it says so, it is disabled."""
+        """Return a control with its value. It is disabled if it says so or if there is no offer."""
         kind, named = given["type"], given.get("state")
         value = self._state.get(named) if isinstance(named, str) else self._value(named)
         if value is None:
@@ -389,7 +387,7 @@ class _Reader:
         many = value if isinstance(value, list) else [value]
         if not isinstance(chosen, str | int | float) or isinstance(chosen, bool):
             return ElementView(kind="tick", checked=value is True)
-        # Nothing but texts and numbers is compared: what is nested could be so deeply.
+        # Compare only text and numbers: nested values could be too deep.
         checked = value is True or any(one == chosen for one in many if isinstance(one, str | int | float))
         self._takes(name, ComponentField("one" if kind == "radio" else "many", [chosen]))
         text = msgspec.json.encode(chosen).decode()
@@ -404,7 +402,7 @@ class _Reader:
         )
 
     def _edited(self, given: dict[str, Any]) -> ElementView | None:
-        """A listing that readers may change, as a field; None for any other, and where it could not be sent back."""
+        """Return an editable code block as a field; None for any other, and if its value couldn't be sent back."""
         named = given.get("state")
         if given["type"] != "codeblock" or not (self._live and isinstance(named, str) and len(named) <= 100):
             return None
@@ -423,7 +421,7 @@ class _Reader:
         )
 
     def _select(self, given: dict[str, Any], value: Any, name: str, label: str) -> ElementView:
-        """One whose options are not in the output, but elsewhere, shows its value and does nothing."""
+        """Return a select. If its options come from elsewhere, it shows its value and is inactive."""
         options = given.get("options")
         found = [
             (one["id"], self._text(one.get("label")))
@@ -448,7 +446,7 @@ class _Reader:
         )
 
     def _takes(self, name: str, field: ComponentField) -> None:
-        """Notes a field; ticks of one name are values of one field."""
+        """Record a field; checkboxes with the same name are values of one field."""
         if name:
             known = self.fields.get(name)
             together = [*known.of, *field.of] if known is not None and known.kind == field.kind else field.of
@@ -463,7 +461,7 @@ class _Reader:
             data = {"syntax": self._text(given.get("syntax")), "title": self._text(given.get("title"))}
             document = Document([Block("code", data, list(lines))])
         html = str(render(document, self._drawing).body)
-        # Ids are for this page's own; quotes are escaped wherever they are not those of attributes.
+        # Make ids unique on this page. Outside attributes, quotes are escaped.
         self._count += 1
         mark = f"{hashlib.sha256(content.encode()).hexdigest()[:8]}-{self._count}-"
 
@@ -481,7 +479,7 @@ _KINDS: dict[str, Any] = {
     "hint": "hint",
     "divider": "rule",
 }
-"""What lays out its children or is nothing but itself; whatever else has children has them below one another."""
+"""Elements that only lay out their children, or that have no children. All others stack their children."""
 _CONTROLS = ("textinput", "select", "switch", "checkbox", "radio")
 
 
@@ -490,7 +488,7 @@ _ICONS = {
     "warning": "triangle-exclamation", "link-external": "arrow-up-right-from-square", "eye-off": "eye-slash",
     "check-circle": "circle-check",
 }  # fmt: skip
-"""Icons that are called otherwise than ours."""
+"""Icons whose names differ from ours."""
 
 
 def _icon(name: Any) -> Markup | None:
@@ -498,7 +496,7 @@ def _icon(name: Any) -> Markup | None:
 
 
 def _is_line(hint: Any) -> bool:
-    """Whether a hint is a list of nothing but words and links."""
+    """Return whether a hint is a list of only words and links."""
     return isinstance(hint, list) and all(
         isinstance(one, str) or (isinstance(one, dict) and one.get("type") in ("text", "link"))
         for one in hint
@@ -506,30 +504,30 @@ def _is_line(hint: Any) -> bool:
 
 
 def _confirm(given: dict[str, Any]) -> str:
-    """The question that is asked before a press counts."""
+    """Return the question asked before a press counts."""
     asked = given.get("confirm")
     parts = [asked.get("title"), asked.get("text")] if isinstance(asked, dict) else []
     return "\n\n".join(part for part in parts if isinstance(part, str))[:500]
 
 
 def _address(holder: Any) -> str | None:
-    """The address of an image, a frame or a link: http and https alone."""
+    """Return the http or https URL of an image, frame, or link."""
     url = holder.get("url") if isinstance(holder, dict) else None
     if isinstance(url, dict):
         host, path = url.get("host"), url.get("pathname")
         if not (isinstance(host, str) and isinstance(path, str)) or re.search(r"[/?#@\\\s]", host):
             return None
         url = f"https://{host}/{quote(path.lstrip('/'), safe='/%~!$&()*+,;=:@')}"
-    return _web(url)
+    return _safe_url(url)
 
 
-def _opened(action: Any) -> str | None:
-    """Where a press leads that opens an address."""
+def _find_opened_url(action: Any) -> str | None:
+    """Return the URL that a press opens."""
     named = action.get("action") if isinstance(action, dict) else None
-    return _web(action.get("url")) if named == "@ui.url.open" else None
+    return _safe_url(action.get("url")) if named == "@ui.url.open" else None
 
 
-def _web(url: Any) -> str | None:
+def _safe_url(url: Any) -> str | None:
     safe = safe_url(url)
     if safe is None or not safe.lower().startswith(("https://", "http://")):
         return None

@@ -1,10 +1,8 @@
-"""Fonts of scripts that no font of customization has: cards show titles in them too.
+"""Fonts for scripts that no customization font covers, so that cards can show titles in them.
 
-The files in ``card_fonts/`` are those of the Fontsource packages of Noto Sans, unchanged, with their licences. They are
-for cards alone: browsers have such fonts of their system, which is as well, as those of Chinese, Japanese and Korean
-are large, and are here in one weight; as WOFF, which is a third larger than WOFF2 and unpacked in a fortieth of
-the time.
-"""
+The files in ``card_fonts/`` are those of the Fontsource packages of Noto Sans, unchanged, with their licenses. Only
+cards use them: browsers have such fonts in their system, and those of Chinese, Japanese, and Korean are large. Each
+is here in one weight and as WOFF, which is a third larger than WOFF2 but decompresses forty times as fast."""
 
 from __future__ import annotations
 
@@ -13,15 +11,16 @@ from importlib.resources import files
 from msgspec import Struct
 
 
-class Script(Struct, frozen=True):
-    """``ranges`` of the characters that ask for it; ``first`` are languages in which it goes before the others."""
+class WritingSystem(Struct, frozen=True):
+    """Writing system. ``ranges``: the characters that need it; ``first``: languages in which it precedes the
+    others."""
 
     files: tuple[str, ...]
     ranges: tuple[tuple[int, int], ...]
     first: tuple[str, ...] = ()
 
 
-def _both(name: str) -> tuple[str, ...]:
+def _both_subsets(name: str) -> tuple[str, ...]:
     return (f"{name}-400-normal.woff2", f"{name}-700-normal.woff2")
 
 
@@ -35,23 +34,27 @@ _HAN = (
 )
 _KANA = (0x3040, 0x30FF)
 SCRIPTS = {
-    "arabic": Script(_both("noto-sans-arabic-arabic"), ((0x600, 0x6FF), (0x750, 0x77F), (0xFB50, 0xFEFC))),
-    "hebrew": Script(_both("noto-sans-hebrew-hebrew"), ((0x590, 0x5FF), (0xFB1D, 0xFB4F))),
-    "thai": Script(_both("noto-sans-thai-thai"), ((0xE00, 0xE7F),)),
-    "devanagari": Script(_both("noto-sans-devanagari-devanagari"), ((0x900, 0x97F), (0xA8E0, 0xA8FF))),
-    "korean": Script(
+    "arabic": WritingSystem(
+        _both_subsets("noto-sans-arabic-arabic"), ((0x600, 0x6FF), (0x750, 0x77F), (0xFB50, 0xFEFC))
+    ),
+    "hebrew": WritingSystem(_both_subsets("noto-sans-hebrew-hebrew"), ((0x590, 0x5FF), (0xFB1D, 0xFB4F))),
+    "thai": WritingSystem(_both_subsets("noto-sans-thai-thai"), ((0xE00, 0xE7F),)),
+    "devanagari": WritingSystem(
+        _both_subsets("noto-sans-devanagari-devanagari"), ((0x900, 0x97F), (0xA8E0, 0xA8FF))
+    ),
+    "korean": WritingSystem(
         ("noto-sans-kr-korean-700-normal.woff",),
         ((0x1100, 0x11FF), (0x3130, 0x318F), (0xAC00, 0xD7AF)),
         ("ko",),
     ),
-    # What one of the two lacks of the Chinese characters, the other mostly has.
-    "chinese": Script(("noto-sans-sc-chinese-simplified-700-normal.woff",), (*_HAN, _KANA), ("zh",)),
-    "japanese": Script(("noto-sans-jp-japanese-700-normal.woff",), (*_HAN, _KANA), ("ja",)),
+    # Chinese characters missing in one of the two are mostly in the other.
+    "chinese": WritingSystem(("noto-sans-sc-chinese-simplified-700-normal.woff",), (*_HAN, _KANA), ("zh",)),
+    "japanese": WritingSystem(("noto-sans-jp-japanese-700-normal.woff",), (*_HAN, _KANA), ("ja",)),
 }
 
 
-def scripts_of(text: str, language: str) -> tuple[str, ...]:
-    """The names of the scripts whose fonts a text needs, in the order in which a character is looked for."""
+def find_scripts(text: str, language: str) -> tuple[str, ...]:
+    """Return the names of the scripts whose fonts a text needs, in lookup order."""
     points = {ord(character) for character in text}
     found = [
         name

@@ -1,8 +1,7 @@
-"""Cards: the images that networks show where somebody shares a page, drawn of its title and its site's look.
+"""Cards: the images that social networks show when someone shares a page, drawn from its title and its site's look.
 
-Text is set by typst, in this process: what people wrote reaches it as data. A logo is the one picture that others made;
-it is redrawn apart (``kit.pictures``) before it is shown.
-"""
+Typst sets the text in this process and receives what people wrote as data. A logo is the only image from others; it
+is redrawn in a separate process (``kit.pictures``) first."""
 
 from __future__ import annotations
 
@@ -28,30 +27,30 @@ from octavo.kit.net.fetch import Fetcher, FetchError, Limits
 from octavo.kit.processes.image_conversion import redraw
 from octavo.kit.temporary import TemporaryFolder
 from octavo.sites.fonts.built_in import FONTS, read_font, upright_files
-from octavo.sites.printing.fonts import coverage
+from octavo.sites.printing.fonts import read_folder_coverage
 
-from .card_scripts import SCRIPTS, read_script_font, scripts_of
-from .styling import Look
-from .views import PageView, SiteView
+from .card_scripts import SCRIPTS, find_scripts, read_script_font
+from .styling import SiteLook
+from .views import SitePageView, SiteView
 
 log = logging.getLogger(__name__)
 
 WIDTH, HEIGHT = 1200, 630
 _DEFAULT = "Inter"
 _TITLE, _ABOUT, _ABOVE, _SITE = 110, 110, 70, 50
-"""The longest lines, in columns: a Chinese character takes two."""
+"""Longest lines, in columns: a Chinese character takes two."""
 _SIZES = ((24, 92), (48, 78), (80, 64), (_TITLE, 54))
-"""Sizes of a title of up to so many columns, in points."""
+"""Font sizes, in points, of titles with up to so many columns."""
 _LOGO = (520, 72)
 _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 _LOGO_KEPT, _LOGO_FAILED = 3_600_000, 600_000
-"""Milliseconds for which a logo is kept, and for which one that there is not is not asked for again."""
+"""Milliseconds for which a logo is cached, and for which a missing one isn't fetched again."""
 _FONTS_KEPT = 32
-"""Sets of fonts that are kept in memory: one for each font of a look, with those of the scripts that a card needs."""
+"""Sets of fonts kept in memory: one per font of a look, together with those of the scripts that a card needs."""
 
 
 class Card(Struct, frozen=True):
-    """All that a card shows. ``above``: the titles of the pages above; ``colours`` by what they are for."""
+    """Everything that a card shows. ``above``: the titles of the pages above; ``colours`` by their use."""
 
     title: str
     about: str
@@ -69,7 +68,7 @@ class Card(Struct, frozen=True):
         return hashlib.blake2b(msgspec.json.encode(self, order="deterministic"), digest_size=8).hexdigest()
 
 
-def card_of(page: PageView, site: SiteView, look: Look) -> Card:
+def card_of(page: SitePageView, site: SiteView, look: SiteLook) -> Card:
     styling = look.customization.styling
     dark = look.theme == "dark"
     side = look.colours.dark if dark else look.colours.light
@@ -94,19 +93,19 @@ def card_of(page: PageView, site: SiteView, look: Look) -> Card:
         site=site.title,
         logo=((logo.dark if dark else None) or logo.light) if logo is not None else None,
         font=styling.font if isinstance(styling.font, str) and styling.font in FONTS else _DEFAULT,
-        colours={name: _numbers(colour) for name, colour in chosen.items()},
+        colours={name: _color_numbers(colour) for name, colour in chosen.items()},
         gradient=styling.theme == "gradient",
         language=site.language,
         rtl=site.direction == "rtl",
     )
 
 
-def _numbers(colour: Oklch) -> tuple[float, float, float]:
+def _color_numbers(colour: Oklch) -> tuple[float, float, float]:
     return (round(colour.l, 3), round(colour.c, 3), round(colour.h, 1))
 
 
 class _Fonts(NamedTuple):
-    """Fonts of typst, their families in the order in which a character is looked for, and the characters they have."""
+    """Typst's fonts, their families in lookup order, and the characters they cover."""
 
     loaded: Any
     families: list[str]
@@ -124,8 +123,8 @@ _IMAGES, _LOGOS = share("images of pages", 16), share("logos", 4)
 
 
 class Cards:
-    """Draws cards and keeps them. ``further_fonts``: a folder, or an empty text; ``allowed``: private
-    addresses that logos may be at."""
+    """Drawing and caching of cards. ``further_fonts``: a folder, or ""; ``allowed``: private addresses from which
+    logos can be fetched."""
 
     def __init__(self, further_fonts: str, allowed: str) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_IMAGES)
@@ -134,12 +133,12 @@ class Cards:
         self._fetcher = Fetcher(allowed)
         self._fonts: dict[tuple[str, ...], _Fonts] = {}
         self._unpacked: dict[str, frozenset[int]] = {}
-        # Typst reads a font when it is first shown.
+        # Typst reads a font the first time it is used.
         self._folder = TemporaryFolder("fonts")
         self._lock = threading.Lock()
 
     def draw(self, card: Card) -> bytes:
-        """The PNG, ``WIDTH`` by ``HEIGHT``."""
+        """Return the PNG, ``WIDTH`` by ``HEIGHT``."""
         drawn = self._kept.get(card.version)
         if drawn is None:
             drawn = self._draw(card)
@@ -150,7 +149,7 @@ class Cards:
         import typst
 
         text = f"{card.title}{card.about}{card.above}{card.site}"
-        fonts = self._load(card.font, scripts_of(text, card.language))
+        fonts = self._load(card.font, find_scripts(text, card.language))
         logo = self._logo(card.logo) if card.logo else None
         with TemporaryFolder("card") as name:
             folder = Path(name)
@@ -167,7 +166,7 @@ class Cards:
                 package_cache_path=empty,
             )
             made = compiler.compile(format="png", ppi=72)
-        assert isinstance(made, bytes), "there is one page"
+        assert isinstance(made, bytes), "a card is one page"
         return made
 
     # --- fonts ------------------------------------------------------------------------------------------
@@ -202,7 +201,7 @@ class Cards:
         if self._further_fonts:
             folders.append(self._further_fonts)
         loaded = typst.Fonts(False, False, folders)
-        return _Fonts(loaded, list(families), known, list(coverage(self._further_fonts)))
+        return _Fonts(loaded, list(families), known, list(read_folder_coverage(self._further_fonts)))
 
     # --- logos ------------------------------------------------------------------------------------------
 
@@ -218,7 +217,7 @@ class Cards:
         try:
             fetched = self._fetcher.fetch(url, limits=_LOGO_LIMITS)
         except FetchError as error:
-            log.info("a logo could not be fetched", extra={"url": url, "error": str(error)})
+            log.info("could not fetch a logo", extra={"url": url, "error": str(error)})
             return None
         return redraw(fetched.body, *_LOGO) if fetched.status == 200 else None
 
@@ -227,15 +226,15 @@ class Cards:
 
 
 def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> dict[str, Any]:
-    """The card as its template reads it, every line as short as it has to be."""
-    title = _cut(_shown(card.title, fonts), _TITLE)
+    """Return the card as its template reads it, with lines cut to size."""
+    title = _truncate(_replace_missing(card.title, fonts), _TITLE)
     language = card.language.lower().replace("_", "-").partition("-")[0]
     return {
         "title": title,
-        "size": next(size for columns, size in _SIZES if _columns(title) <= columns),
-        "about": _cut(_shown(card.about, fonts), _ABOUT),
-        "above": _cut(_shown(card.above, fonts), _ABOVE),
-        "site": _cut(_shown(card.site, fonts), _SITE),
+        "size": next(size for columns, size in _SIZES if _count_columns(title) <= columns),
+        "about": _truncate(_replace_missing(card.about, fonts), _ABOUT),
+        "above": _truncate(_replace_missing(card.above, fonts), _ABOVE),
+        "site": _truncate(_replace_missing(card.site, fonts), _SITE),
         "logo": "logo.png" if logo is not None else None,
         "height": struct.unpack(">I", logo[20:24])[0] / 2 if logo is not None else 0,
         "fonts": fonts.families,
@@ -248,8 +247,8 @@ def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> dict[str, Any]:
     }
 
 
-def _shown(text: str, fonts: _Fonts) -> str:
-    """The text as the fonts can show it: without signs that they lack, or nothing where they lack letters."""
+def _replace_missing(text: str, fonts: _Fonts) -> str:
+    """Return the text as the fonts can show it: without missing symbols, or "" if letters are missing."""
     kept = []
     for character in " ".join(text.split()):
         if character == " " or fonts.have(character):
@@ -259,12 +258,12 @@ def _shown(text: str, fonts: _Fonts) -> str:
     return " ".join("".join(kept).split())
 
 
-def _columns(text: str) -> int:
+def _count_columns(text: str) -> int:
     return sum(1 + (unicodedata.east_asian_width(character) in "WF") for character in text)
 
 
-def _cut(text: str, columns: int) -> str:
-    taken = accumulate(_columns(character) for character in text)
+def _truncate(text: str, columns: int) -> str:
+    taken = accumulate(_count_columns(character) for character in text)
     fitting = sum(1 for _ in takewhile(lambda so_far: so_far <= columns, taken))
     return text if fitting == len(text) else f"{text[: fitting - 1].rstrip()}…"
 
@@ -275,7 +274,7 @@ def _template() -> bytes:
 
 
 def _unpack(packed: dict[str, bytes], folder: Path) -> frozenset[int]:
-    """Writes font files as typst reads them; the characters that they have."""
+    """Write font files in the form Typst reads. Returns the characters they cover."""
     from fontTools.ttLib import TTFont
 
     folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Views laid out as HTML, the static files beside it, and the header that keeps both honest."""
+"""Rendering of views as HTML, static files, and the Content-Security-Policy for both."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from .views import (
     Labels,
     MessageView,
     NavItem,
-    PageView,
     SearchAnswer,
+    SitePageView,
     SiteView,
 )
 
-# The only inline script that runs: it has to run before the first paint, or the wrong theme would flash.
+# The only inline script: it must run before the first paint, or the wrong theme would flash.
 _THEME_SCRIPT = Markup(
     'try{var t=localStorage.getItem("octavo-theme"),d=document.documentElement;'
     'if(t=="light"||t=="dark")d.dataset.theme=t;else if(t)delete d.dataset.theme}catch(e){}'
@@ -42,11 +42,12 @@ _ASSETS = (
     "ask.css", "ask.js", "diagrams.js", "diagrams-frame.js", "diagrams.html", "embed.js",
 )  # fmt: skip
 _MERMAID = "mermaid.min.js"
-"""Mermaid as its package publishes it, 11.17.2, with its licence beside it."""
+"""Mermaid 11.17.2, as published by its package, with its license beside it."""
 _FRAME_POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts"
-"""Of the frame in which Mermaid draws: it writes styles into what it draws, and has no origin to do anything with."""
+"""Policy of the frame in which Mermaid draws: Mermaid adds styles to its drawings, so the frame has no origin and
+can't do anything else."""
 _SCRIPT_SRC = re.compile(r'(?<=<script src=")([^"]+)')
-# Pages of the site that a reader is about to open are fetched before; what begins with a tilde is no page.
+# Prefetch pages that a reader is about to open; paths that begin with a tilde aren't pages.
 _SPECULATION = Markup(
     '{"prefetch":[{"where":{"and":[{"href_matches":"/*"},{"not":{"href_matches":"/*~*"}},'
     '{"not":{"href_matches":"/*\\\\?*"}},{"not":{"selector_matches":"[download],[rel~=noopener]"}}]},'
@@ -61,8 +62,8 @@ _TYPES = {
 
 
 class Static(Struct, frozen=True):
-    """A static file. ``version`` is a hash of its content and is in its address (``?v=``), so that answers
-    may be kept for ever. ``policy``: of a page, what it may load."""
+    """Static file. ``version`` is a hash of its content and part of its URL (``?v=``), so that caches can keep it
+    forever. ``policy``: what a page may load."""
 
     content: bytes
     media_type: str
@@ -70,8 +71,8 @@ class Static(Struct, frozen=True):
     policy: str = ""
 
 
-def _squeeze(css: str) -> str:
-    """Our own style sheet without comments and the spaces that only people need."""
+def _minify_css(css: str) -> str:
+    """Return our style sheet without comments and unneeded whitespace."""
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     css = re.sub(r"\s*\n\s*", "", css)
     css = re.sub(r" (\+ (?=[^\d(v])|~ |!(?=important))", lambda found: found[1].strip(), css)
@@ -79,14 +80,14 @@ def _squeeze(css: str) -> str:
     return re.sub(r" ?([{};>]) ?|(:|,) ", r"\1\2", css).replace(";}", "}")
 
 
-def _dedent(script: str) -> str:
-    """Our own script without whole-line comments and the spaces its lines begin with."""
+def _minify_script(script: str) -> str:
+    """Return our script without whole-line comments and indentation."""
     lines = (line.strip() for line in script.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
-def asset(name: str) -> Static | None:
-    """The static file of that name (a style sheet, a script, a font, the frame of diagrams), or None."""
+def find_asset(name: str) -> Static | None:
+    """Return the static file of that name (style sheet, script, font, or frame for diagrams), or None."""
     return _load(name) if name in _ASSETS or name == _MERMAID or name in font_files() else None
 
 
@@ -106,12 +107,12 @@ def _load(name: str) -> Static:
     return Static(content, _TYPES[kind], hashlib.sha256(content).hexdigest()[:12], policy)
 
 
-def _with_versions(page: str) -> str:
-    """A page of ours whose scripts are named by their version."""
+def _add_versions(page: str) -> str:
+    """Return one of our pages with versions added to its script URLs."""
     return _SCRIPT_SRC.sub(lambda found: f"{found[1]}?v={_version(found[1])}", page)
 
 
-_SHORTENED = {"css": _squeeze, "js": _dedent, "html": _with_versions}
+_SHORTENED = {"css": _minify_css, "js": _minify_script, "html": _add_versions}
 
 
 def _hash(text: str) -> str:
@@ -124,8 +125,9 @@ def content_security_policy(
     connect: tuple[str, ...] = (),
     sources: tuple[tuple[str, tuple[str, ...]], ...] = (),
 ) -> str:
-    """The Content-Security-Policy of every page of a site with these theme colours. ``connect``: hosts besides its own
-    that the script of the page may speak to; ``sources``: what else is let through, by directive."""
+    """Return the Content-Security-Policy of every page of a site with these theme colors. ``connect``: hosts
+    besides its own that the script of the page can connect to; ``sources``: further allowed sources by
+    directive."""
     directives: dict[str, tuple[str, ...]] = {
         "default-src": ("'none'",),
         "script-src": ("'self'", _hash(_THEME_SCRIPT), _hash(_SPECULATION)),
@@ -144,9 +146,9 @@ def content_security_policy(
     return "; ".join(" ".join((name, *dict.fromkeys(values))) for name, values in directives.items())
 
 
-def _steps(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | None]]:
-    """A tree as the order its tags are written in: each item, then ``open``, its children, ``close``. A list
-    instead of nested macros, so that no depth of a tree is too deep."""
+def _flatten_tree(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | None]]:
+    """Yield the tags of a tree in writing order: each item, then ``open``, its children, ``close``. A flat list
+    instead of nested macros, so that any depth works."""
     stack: list[tuple[str, NavItem | None]] = [("item", item) for item in reversed(items)]
     while stack:
         kind, item = stack.pop()
@@ -160,7 +162,7 @@ def _steps(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | None]]:
 
 
 def _entry(item: NavItem) -> str:
-    """An entry of the tree without what is below it."""
+    """Return a tree entry without its children."""
     return _kept_entry(item) if not item.children else _drawn_entry(item)
 
 
@@ -170,11 +172,11 @@ def _drawn_entry(item: NavItem) -> str:
 
 
 _kept_entry = lru_cache(maxsize=2048)(_drawn_entry)
-"""Nearly all entries are the same beside every page."""
+"""Cache: nearly all entries are the same on every page."""
 
 
 def _version(name: str) -> str:
-    found = asset(name)
+    found = find_asset(name)
     return found.version if found else ""
 
 
@@ -195,7 +197,7 @@ def _templates() -> Environment:
         theme_script=_THEME_SCRIPT,
         speculation=_SPECULATION,
         version=_version,
-        steps=_steps,
+        steps=_flatten_tree,
         entry=_entry,
         form_words=_form_words,
     )
@@ -203,7 +205,7 @@ def _templates() -> Environment:
 
 
 def _form_words(labels: Labels) -> str:
-    """The words of what scripts make of operations, as JSON."""
+    """Return the labels of scripts that show operations, as JSON."""
     names = [name for name in Labels.__struct_fields__ if name.startswith(_FORM)]
     words = {name.removeprefix(_FORM): getattr(labels, name) for name in names}
     words |= {
@@ -239,20 +241,25 @@ def _form_words(labels: Labels) -> str:
 
 
 def embed_script(labels: Labels) -> Static:
-    """The script that shows a site in a window of another one."""
-    script = asset("embed.js")
+    """Return the script that shows a site in a window of another one."""
+    script = find_asset("embed.js")
     assert script is not None
     words = {"label": labels.embedded, "close": labels.close, "title": labels.embedded}
     content = script.content.replace(b'"%words%"', msgspec.json.encode(words))
     return msgspec.structs.replace(script, content=content)
 
 
-def draw_page(site: SiteView, page: PageView) -> str:
-    return _templates().get_template("page.html").render(site=site, page=page, facts=_facts(site, page))
+def draw_page(site: SiteView, page: SitePageView) -> str:
+    return (
+        _templates()
+        .get_template("page.html")
+        .render(site=site, page=page, facts=_structured_data(site, page))
+    )
 
 
-def _facts(site: SiteView, page: PageView) -> dict[str, Any] | None:
-    """What search engines are told of a page, as JSON-LD of schema.org; None for a page that they may not list."""
+def _structured_data(site: SiteView, page: SitePageView) -> dict[str, Any] | None:
+    """Return a page's structured data for search engines (JSON-LD of schema.org); None for a page they must not
+    list."""
     here = page.canonical
     if here is None or site.no_index or page.no_index:
         return None
@@ -268,7 +275,7 @@ def _facts(site: SiteView, page: PageView) -> dict[str, Any] | None:
     if page.updated:
         article["dateModified"] = page.updated
     above = [Crumb(title=site.title, href=site.home), *page.crumbs]
-    # Groups have no page of their own, and every step but the last needs one.
+    # Groups have no page, and every step but the last needs one.
     steps = [(step.title, join_address(here, step.href)) for step in above if step.href is not None]
     trail = [
         {"@type": "ListItem", "position": position, "name": name, "item": item}
@@ -280,12 +287,12 @@ def _facts(site: SiteView, page: PageView) -> dict[str, Any] | None:
 
 
 def draw_block(element: ElementView, labels: Labels, offer: str | None = None) -> str:
-    """What a block of an integration shows, as a part of a page; with the offer that presses send back."""
+    """Return an integration's block as part of a page, with the offer that presses send back."""
     return _templates().get_template("block.html").render(root=element, labels=labels, offer=offer)
 
 
 def draw_search(site: SiteView, answer: SearchAnswer, nav: tuple[NavItem, ...] = ()) -> str:
-    """The results as a page of their own, for readers without JavaScript; an empty query shows the form."""
+    """Return the search results as a page, for readers without JavaScript; an empty query shows the form."""
     return _templates().get_template("search.html").render(site=site, answer=answer, nav=nav)
 
 
@@ -296,24 +303,25 @@ def draw_ask(
     answered: AnsweredView | None = None,
     questions: Sequence[str] = (),
 ) -> str:
-    """A question with its answer as a page of its own, for readers without JavaScript; before it is asked, the form
-    with ``query`` and questions that could be asked."""
+    """Return a question and its answer as a page, for readers without JavaScript. Before a question is asked,
+    return the form with ``query`` and suggested questions."""
     template = _templates().get_template("ask.html")
     return template.render(site=site, nav=nav, query=query, answered=answered, questions=questions)
 
 
 def draw_answer(site: SiteView, answered: AnsweredView) -> str:
-    """An answer as a part of a page, for scripts."""
+    """Return an answer as part of a page, for scripts."""
     return _templates().get_template("answer.html").render(site=site, answered=answered)
 
 
 def draw_questions(site: SiteView, questions: Sequence[str]) -> str:
-    """Questions that could be asked, as a part of a page."""
+    """Return suggested questions as part of a page."""
     return _templates().get_template("questions.html").render(site=site, questions=questions)
 
 
 def draw_signed_in(labels: Labels, locale: str, direction: str, assets: str) -> str:
-    """Where providers of OAuth send a reader back to, in a window of its own. ``assets``: the address of static files."""
+    """Return the page that OAuth providers redirect a reader to, in a separate window. ``assets``: the URL of
+    static files."""
     template = _templates().get_template("signed_in.html")
     return template.render(labels=labels, locale=locale, direction=direction, assets=assets)
 
@@ -325,10 +333,10 @@ def draw_not_found(site: SiteView, message: MessageView | None = None) -> str:
 
 
 def draw_home(site: SiteView, sites: Sequence[tuple[str, str]], more: str | None) -> str:
-    """A list of sites by title and address; ``more`` is where it goes on."""
+    """Return a list of sites by title and URL; ``more`` is the URL of the next page."""
     return _templates().get_template("home.html").render(site=site, sites=sites, more=more)
 
 
 def draw_error(site: SiteView, message: MessageView) -> str:
-    """An error, where it is not known which site was asked for."""
+    """Return an error page when the site is unknown."""
     return _templates().get_template("error.html").render(site=site, message=message)

@@ -1,4 +1,4 @@
-"""Dated entries of a page (the block ``updates``), which a feed is made of."""
+"""Dated entries of a page (the block ``updates``), from which feeds are made."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from datetime import date
 from msgspec import Struct
 
 FEED = "rss.xml"
-"""The last part of a feed's path, below its page's."""
+"""Last path segment of a feed, under its page's path."""
 MAX_ENTRIES = 100
 
 
 class DatedEntry(Struct, frozen=True):
-    """One dated entry. ``anchor`` is its place in the page, ``body`` its HTML with addresses as pages have them."""
+    """Dated entry. ``anchor`` is its place in the page, ``body`` its HTML with URLs as on pages."""
 
     anchor: str
     title: str
@@ -23,6 +23,6 @@ class DatedEntry(Struct, frozen=True):
 
 
 def newest(entries: Sequence[DatedEntry]) -> list[DatedEntry]:
-    """The entries that a feed has: the newest first, those without a day at the end in the order of the page."""
+    """Return the entries of a feed: newest first, then undated ones in page order."""
     dated = sorted((entry for entry in entries if entry.day), key=lambda entry: entry.day or date.min)
     return [*reversed(dated), *(entry for entry in entries if not entry.day)][:MAX_ENTRIES]

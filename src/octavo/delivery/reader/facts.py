@@ -1,8 +1,7 @@
-"""What drawing a page asks of the space that it is in, and of others: noted, question by question.
+"""Everything that drawing a page asks about its space and others, recorded question by question.
 
-What was drawn is good as long as the answers are the same, in whichever revision and for whichever visitor. So a text
-is drawn again when something changed that it shows, and not because something changed.
-"""
+A drawn text stays valid as long as the answers are the same, in any revision and for any visitor. So a text is
+redrawn only when something it shows has changed."""
 
 from __future__ import annotations
 
@@ -24,12 +23,12 @@ from octavo.extensions.integrations.blocks import find_block_owner, list_code_bl
 from octavo.kit.db.database import Transaction
 
 Notes = tuple[tuple[tuple[Any, ...], Any], ...]
-"""Questions, each the name of a method of ``Facts`` with its arguments, and the answers to them."""
+"""Recorded questions, each the name of a method of ``Facts`` with its arguments, and their answers."""
 
 
 class Facts:
-    """All that the text of a page may be drawn of beside itself. ``link`` and ``file`` give the addresses of resolved
-    references."""
+    """Everything besides its source that the text of a page can depend on. ``link`` and ``file`` return the URLs of
+    resolved references."""
 
     def __init__(
         self,
@@ -60,7 +59,7 @@ class Facts:
         return self._files_of(space_id) is not None
 
     def of_files(self, space_id: str, asked: str, *arguments: Any) -> Any:
-        """What a method of ``SpaceFiles`` gives."""
+        """Call a method of ``SpaceFiles`` of a space."""
         files = self._files_of(space_id)
         return getattr(files, asked)(*arguments) if files is not None else None
 
@@ -92,27 +91,27 @@ class Facts:
         return self._asset(msgspec.json.decode(ref))
 
     def list_rendering_states(self, drawn: tuple[Drawn, ...]) -> tuple[str, ...]:
-        """Return the states on which these rendered blocks currently depend."""
+        """Return the current state of what blocks of these kinds are drawn from."""
         return list_rendering_states(self._tx, requester_at(self._tx, self._view.state.space_id, None), drawn)
 
     def computed_state(self, page_id: str) -> bytes:
-        """What a computed page is made of now."""
+        """Return the current state of what a computed page is made from."""
         page = self._view.tree.page(page_id)
         return computed_state(self._tx, self._view.state.space_id, page) if page is not None else b""
 
     def has_block(self, integration: str, block: str) -> bool:
-        """Whether an integration that is active in the space shows such blocks."""
+        """Return whether an active integration of the space provides this block."""
         visit = self._visit
         organization_id, space_id = visit.visit.organization_id, visit.view.state.space_id
         return find_block_owner(self._tx, organization_id, space_id, integration, block) is not None
 
     def code_blocks(self) -> dict[str, CodeBlock]:
-        """The blocks of integrations that draw listings of the space, by language."""
+        """Return the integration blocks that render code blocks of the space, by language."""
         visit = self._visit
         return list_code_blocks(self._tx, visit.visit.organization_id, visit.view.state.space_id)
 
     def below(self, page_id: str) -> tuple[str, ...]:
-        """The pages below a page that lists show."""
+        """Return the subpages that lists show."""
         return tuple(
             child.id
             for child in self._view.tree.children.get(page_id, [])
@@ -120,12 +119,12 @@ class Facts:
         )
 
     def agree_with(self, notes: Notes) -> bool:
-        """Whether all that was asked would be answered the same."""
+        """Return whether every recorded question would be answered the same."""
         return all(getattr(self, name)(*arguments) == answer for (name, *arguments), answer in notes)
 
 
-class Noted:
-    """Facts that remember what they were asked. Whoever draws gets these, and nothing else of a visit."""
+class RecordedFacts:
+    """Recording facade of the facts. Code that draws sees only this part of a visit."""
 
     members = False
 
@@ -144,21 +143,21 @@ class Noted:
             self._answers[key] = getattr(self._facts, name)(*arguments)
         return self._answers[key]
 
-    # --- as a viewer of other spaces -----------------------------------------------------------------------
+    # --- viewer of other spaces ------------------------------------------------------------------------------
 
     def sees(self, space_id: str) -> bool:
         return bool(self.ask("sees", space_id))
 
     def files(self, space_id: str) -> SpaceFiles | None:
-        return _NotedFiles(self, space_id) if self.ask("has_files", space_id) else None
+        return _RecordedFiles(self, space_id) if self.ask("has_files", space_id) else None
 
-    # --- as a view of the space ----------------------------------------------------------------------------
+    # --- view of the space -----------------------------------------------------------------------------------
 
     def own_files(self) -> SpaceFiles:
-        return _NotedFiles(self, self.state.space_id)
+        return _RecordedFiles(self, self.state.space_id)
 
     def shown(self, page: Page) -> Shown:
-        return _NotedShown(self, page.id)
+        return _RecordedShown(self, page.id)
 
     @property
     def withholds(self) -> bool:
@@ -171,7 +170,7 @@ class Noted:
         found: Item | None = self.ask("item", item_id, kind)
         return found
 
-    # --- as addresses --------------------------------------------------------------------------------------
+    # --- URLs ------------------------------------------------------------------------------------------------
 
     def link(self, ref: dict[str, Any]) -> HtmlTarget | None:
         found: HtmlTarget | None = self.ask("link", _encode(ref))
@@ -186,8 +185,8 @@ def _encode(ref: dict[str, Any]) -> bytes:
     return msgspec.json.encode(ref, order="sorted")
 
 
-class _NotedShown(Shown):
-    def __init__(self, noted: Noted, page_id: str) -> None:
+class _RecordedShown(Shown):
+    def __init__(self, noted: RecordedFacts, page_id: str) -> None:
         self._noted, self._page_id = noted, page_id
 
     def text(self, expression: str) -> str:
@@ -197,10 +196,10 @@ class _NotedShown(Shown):
         return bool(self._noted.ask("holds", self._page_id, expression))
 
 
-class _NotedFiles:
-    """``SpaceFiles`` of a space, every question noted."""
+class _RecordedFiles:
+    """``SpaceFiles`` of a space with every question recorded."""
 
-    def __init__(self, noted: Noted, space_id: str) -> None:
+    def __init__(self, noted: RecordedFacts, space_id: str) -> None:
         self.space_id = space_id
         self._noted = noted
 

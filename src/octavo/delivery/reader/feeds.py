@@ -1,7 +1,6 @@
-"""Feeds of sites, as Atom, and of pages that have dated entries (the block ``updates``), as RSS 2.0.
+"""Atom feeds of sites, and RSS 2.0 feeds of pages with dated entries (the block ``updates``).
 
-Loaded with the first feed that is asked for.
-"""
+Loaded on the first request for a feed."""
 
 from __future__ import annotations
 
@@ -21,29 +20,29 @@ from octavo.kit.clock import iso
 
 from .entries import DatedEntry, newest
 from .sites import FEED_PATH
-from .views import PageView, SiteView
+from .views import SitePageView, SiteView
 
 _ATOM = "http://www.w3.org/2005/Atom"
 MAX_PAGES = 50
-"""The most pages in the feed of a site."""
+"""Maximum number of pages in a site's feed."""
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML cannot have, not even escaped."""
-# What only acts, or only decorates, where our style sheet and scripts are.
+"""Characters that XML can't contain, not even escaped."""
+# Elements that only act or decorate, with our style sheet and scripts.
 _FRAME = etree.XPath(".//button | .//svg | .//*[@aria-hidden='true'] | .//*[@hidden]")
 
 
-def feed_xml(site: SiteView, page: PageView, entries: Sequence[DatedEntry], address: str) -> bytes:
-    """The feed at ``address`` of a page that has a canonical one."""
+def feed_xml(site: SiteView, page: SitePageView, entries: Sequence[DatedEntry], address: str) -> bytes:
+    """Return the feed at ``address`` of a page that has a canonical URL."""
     assert page.canonical is not None
     rss = etree.Element("rss", version="2.0", nsmap={"atom": _ATOM})
     channel = etree.SubElement(rss, "channel")
     _add(channel, "title", f"{page.title} · {site.title}")
     _add(channel, "link", page.canonical)
-    # Descriptions are HTML, titles are not.
+    # Descriptions are HTML; titles aren't.
     _add(channel, "description", escape(page.description or page.title, quote=False))
     _add(channel, "language", site.language)
     if page.updated:
-        _add(channel, "lastBuildDate", _moment(date.fromisoformat(page.updated)))
+        _add(channel, "lastBuildDate", _format_date(date.fromisoformat(page.updated)))
     _link(channel, "self", "application/rss+xml", address)
     for entry in newest(entries):
         item = etree.SubElement(channel, "item")
@@ -52,10 +51,10 @@ def feed_xml(site: SiteView, page: PageView, entries: Sequence[DatedEntry], addr
         _add(item, "link", link)
         _add(item, "guid", link)
         if entry.day:
-            _add(item, "pubDate", _moment(entry.day))
+            _add(item, "pubDate", _format_date(entry.day))
         for tag in entry.tags:
             _add(item, "category", tag)
-        _add(item, "description", _alone(entry.body, page.canonical))
+        _add(item, "description", _make_standalone(entry.body, page.canonical))
     written: bytes = etree.tostring(rss, encoding="UTF-8", xml_declaration=True)
     return written
 
@@ -88,23 +87,23 @@ def _add_atom(parent: etree._Element, name: str, text: str) -> None:
 
 
 def _link(parent: etree._Element, rel: str, media_type: str, address: str) -> None:
-    etree.SubElement(parent, f"{{{_ATOM}}}link", rel=rel, type=media_type, href=_plain(address))
+    etree.SubElement(parent, f"{{{_ATOM}}}link", rel=rel, type=media_type, href=_strip_invalid(address))
 
 
 def _add(parent: etree._Element, name: str, text: str) -> None:
-    etree.SubElement(parent, name).text = _plain(text)
+    etree.SubElement(parent, name).text = _strip_invalid(text)
 
 
-def _plain(text: str) -> str:
+def _strip_invalid(text: str) -> str:
     return _NO_XML.sub("", text)
 
 
-def _moment(day: date) -> str:
+def _format_date(day: date) -> str:
     return format_datetime(datetime(day.year, day.month, day.day, tzinfo=UTC), usegmt=True)
 
 
-def _alone(body: str, address: str) -> str:
-    """HTML of a page as it is read elsewhere: with whole addresses, and without what needs our scripts."""
+def _make_standalone(body: str, address: str) -> str:
+    """Return the HTML of a page for use elsewhere: with absolute URLs and without what needs our scripts."""
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
     tree = html.document_fromstring(f"<div>{body}</div>".encode(), parser=parser)
     for element in _FRAME(tree):

@@ -1,5 +1,5 @@
-"""Which form of a page somebody asks for: HTML for people, with all fields of an API where they want these at once, and
-Markdown for programs that say so."""
+"""Choice of a page's form: HTML for people, with all fields of an API expanded on request, and Markdown for clients
+that ask for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FOR_PROGRAMS = re.compile(r"\.md\Z|/(?:llms(?:-full)?\.txt|~(?:gitbook/)?mcp)\Z
 
 
 def _weights(accepted: str) -> dict[str, float]:
-    """What an Accept header names, each with its weight; what is not written as one weighs nothing."""
+    """Return the media types in an Accept header with their weights; invalid weights count as 0."""
     found: dict[str, float] = {}
     for part in accepted.split(","):
         name, *parameters = (piece.strip().lower() for piece in part.split(";"))
@@ -31,14 +31,13 @@ def _weights(accepted: str) -> dict[str, float]:
 
 
 def prefers_markdown(accepted: str) -> bool:
-    """Whether an ``Accept`` header asks for Markdown: it names it, and gives HTML no greater weight. Whoever names
-    both alike gets Markdown, because browsers never name it. Anything else, however odd, gets HTML.
+    """Return whether an ``Accept`` header prefers Markdown: it names it and doesn't weight HTML higher. If both are
+    named with equal weights, Markdown wins, because browsers never name it. Everything else gets HTML.
 
     >>> prefers_markdown("text/markdown, text/html;q=0.9, */*;q=0.1")
     True
     >>> prefers_markdown("text/html, text/markdown;q=0.5") or prefers_markdown("text/*") or prefers_markdown("*/*")
-    False
-    """
+    False"""
     return "markdown" in accepted.lower() and _prefers_markdown(accepted)
 
 
@@ -47,31 +46,29 @@ def _prefers_markdown(accepted: str) -> bool:
     weights = _weights(accepted)
     wanted = max(weights.get(name, 0.0) for name in _MARKDOWN)
     html = weights.get("text/html", weights.get("text/*", weights.get("*/*", 0.0)))
-    # A wildcard says that something else is taken as well, not that it is liked better than what is named.
+    # A wildcard means that something else is accepted too, not that it is preferred to what is named.
     return wanted > 0 and (wanted >= html or "text/html" not in weights)
 
 
 def shows_all_fields(query: bytes) -> bool:
-    """Whether a query asks for all fields.
+    """Return whether a query asks for all fields.
 
     >>> [shows_all_fields(query) for query in (b"fields=all", b"q=a&fields=all", b"fields=", b"")]
-    [True, True, False, False]
-    """
+    [True, True, False, False]"""
     return bool(query) and _ALL_FIELDS in query.split(b"&")
 
 
-def form_of(request: Request) -> str:
-    """Names the form that a request asks for; the same address has another answer for each."""
+def name_form(request: Request) -> str:
+    """Return the name of the form a request asks for; each form has its own answer at the same URL."""
     if prefers_markdown(request.header(b"accept")):
         return "markdown"
     return ALL_FIELDS if shows_all_fields(request.query_string) else ""
 
 
 def is_for_programs(path: str, accepted: str) -> bool:
-    """Whether what is at a decoded path of a site is written for programs, or is asked for in the form that they read.
-    It says nothing of who asks: whoever opens the same address, with the same form, sees the same.
+    """Return whether a decoded path of a site, or its form, is meant for agents and other programs. This says
+    nothing about the visitor: anyone who requests the same URL and form gets the same answer.
 
     >>> [is_for_programs(path, "*/*") for path in ("/docs/guide.md", "/docs/llms.txt", "/docs/~mcp", "/docs/guide")]
-    [True, True, True, False]
-    """
+    [True, True, True, False]"""
     return prefers_markdown(accepted) or _FOR_PROGRAMS.search(path) is not None

@@ -1,5 +1,5 @@
-"""All pages of a site in one text, written a few at a time as it is sent: so it takes no more memory than these, however
-many there are, and others read in between. What was written is kept, compressed, until something is published."""
+"""All pages of a site in one text, written in pieces while it is sent. So memory use is bounded however many pages
+there are, and other requests run in between. The result is cached, compressed, until something is published."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Build = Callable[[Transaction, SpaceVisit], PageBuilder]
 
 
 class Whole:
-    """The texts of sites. ``pieces`` gives one."""
+    """Cache of the texts of sites. ``pieces`` returns one."""
 
     def __init__(self) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_PIECES)
@@ -35,8 +35,8 @@ class Whole:
     def pieces(
         self, context: Context, visit: SiteVisit, pages: Sequence[tuple[SpaceVisit, Page]], build: Build
     ) -> Iterator[bytes]:
-        """The text of these pages, all that a visitor is shown, in pieces; it is read in transactions of its own, a
-        piece each. ``build`` gives the builder of pages of a space."""
+        """Yield the text of these pages, everything a visitor can see, in pieces. Each piece is read in its own
+        transaction. ``build`` returns the page builder of a space."""
         made_of = visit.made_of
         shown = msgspec.json.encode((made_of.visitor, visit.base, visit.published), order="sorted")
         key = (visit.site.id, made_of.version, frozenset(made_of.revisions.items()), shown)
@@ -57,7 +57,7 @@ class Whole:
 def _write(
     context: Context, visit: SiteVisit, pages: Sequence[tuple[SpaceVisit, Page]], build: Build
 ) -> tuple[bytes, bool]:
-    """Pages as their Markdown, and whether something in it may change without a revision."""
+    """Return pages as Markdown, and whether anything in it can change without a revision."""
     parts, varies = [], False
     builder: PageBuilder | None = None
     at: SpaceVisit | None = None

@@ -1,4 +1,4 @@
-"""The root of the address of sites: which sites everybody may see, as a page for people and as JSON for programs."""
+"""Root of the sites domain: the list of public sites, as a page for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .sites import own_frame
 from .views import MessageView
 
 _MOST = 100
-"""Sites of one page of the list."""
+"""Sites on one page of the list."""
 
 
 def answer_missing(context: Context, request: Request, error: NotFound) -> Answer:
-    """What is at an address where no site is, or nothing of one that is not open to everybody: the same for both."""
+    """Return the answer for a URL without a site, or with nothing at a restricted one: the same for both."""
     if not accepts_page(request.headers):
         return text_error(error)
     frame = own_frame(context.settings.name, "/", "/")
@@ -41,7 +41,8 @@ class PublicSite(Struct):
 
 
 def answer_home(context: Context, tx: Transaction, request: Request) -> Answer:
-    """The published, public sites of all organizations, newest first. Raises BadRequest for a bad ``page``."""
+    """Return the published, public sites of all organizations, newest first. Raises BadRequest for an invalid
+    ``page``."""
     query = parse_qs(request.query_string.decode("latin-1"))
     found = list_public_sites(tx, _MOST, query.get("page", [None])[0])
     origin = context.settings.sites_url

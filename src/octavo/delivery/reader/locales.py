@@ -1,4 +1,4 @@
-"""The languages of the reader's interface: its words, from one catalogue, and which way lines run."""
+"""Languages of the reader's interface: its labels, from one catalog, and their writing direction."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _RIGHT_TO_LEFT = frozenset({"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur"
 
 
 @cache
-def catalogue() -> dict[str, Labels]:
-    """The words of every language there is. Raises ValueError for a language that lacks one."""
+def read_catalog() -> dict[str, Labels]:
+    """Return the labels of every language. Raises ValueError if a language lacks one."""
     return locales.read_catalogue(Labels, __package__, "locales.toml")
 
 
 def find_locale(language: str | None) -> str | None:
-    """The language of the catalogue that a tag (``pt-br``) means, or None."""
-    return locales.find_locale(language, catalogue())
+    """Return the catalog language for a language tag such as ``pt-br``, or None."""
+    return locales.find_locale(language, read_catalog())
 
 
 def direction(language: str) -> Literal["ltr", "rtl"]:

@@ -1,7 +1,7 @@
-"""What tells programs how to read a site: llms.txt and its parts, sitemap.md, skill.md, and cards at well-known places.
+"""Texts that tell agents how to read a site: llms.txt and its parts, sitemap.md, skill.md, and cards under
+``.well-known``.
 
-All of it is made of what the visitor who asks is shown, without a model.
-"""
+All are made from what the requesting visitor can see, without a model."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from octavo.sites.site.structure.store import localize
 from .sites import listed_pages
 
 LLMS_PARTS = "~llms"
-"""Where the parts of a long llms.txt are, below the base of a site."""
+"""Path of the parts of a long llms.txt, under the base of a site."""
 SITEMAP, SKILL = "sitemap.md", "skill.md"
 WELL_KNOWN = ".well-known"
 _MAX_INDEX = 40_000
-"""Characters of one llms.txt: what programs read at once."""
+"""Maximum characters of one llms.txt: what agents read at once."""
 _MAX_NAMES = 200
 _MAX_SUMMARY = 500
 _SKILL_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -47,7 +47,7 @@ class ListedPage(NamedTuple):
         return self.space.visit.public(f"{self.space.base}{quote(self.space.view.tree.path(self.page))}.md")
 
 
-class Chapter(NamedTuple):
+class IndexChapter(NamedTuple):
     """Pages under one heading."""
 
     title: str
@@ -64,7 +64,7 @@ def _item(entry: ListedPage, address: str) -> str:
 
 
 def _section_title(tx: Transaction, space: SpaceVisit) -> str:
-    """How a site with several spaces calls one: by its section, and by its variant where there are several."""
+    """Return the name of a space on a site with several: its section, and its variant if there are several."""
     section = space.visit.outline.section(space.site_space.section_id)
     titles = [section.title] if section is not None else []
     if len(space.site_spaces) > 1 or not titles:
@@ -73,9 +73,9 @@ def _section_title(tx: Transaction, space: SpaceVisit) -> str:
     return " / ".join(titles)
 
 
-def list_chapters(tx: Transaction, visit: SiteVisit) -> list[Chapter]:
-    """All listed pages in reading order, by the section that they are in, or else by the group."""
-    chapters: list[Chapter] = []
+def list_chapters(tx: Transaction, visit: SiteVisit) -> list[IndexChapter]:
+    """Return all listed pages in reading order, by their section, or else by their group."""
+    chapters: list[IndexChapter] = []
     several = len(visit.outline.site_spaces()) > 1
     at: tuple[str, str] | None = None
     for space, page in listed_pages(tx, visit):
@@ -84,27 +84,29 @@ def list_chapters(tx: Transaction, visit: SiteVisit) -> list[Chapter]:
         here = (space.site_space.id, group.id if group is not None and not several else "")
         if here != at:
             title = _section_title(tx, space) if several else group.title if group is not None else ""
-            chapters.append(Chapter(title or visit.site.title, []))
+            chapters.append(IndexChapter(title or visit.site.title, []))
             at = here
         chapters[-1].entries.append(ListedPage(space, page))
     return chapters
 
 
-def _summary(chapters: Sequence[Chapter], visit: SiteVisit) -> str:
+def _summary(chapters: Sequence[IndexChapter], visit: SiteVisit) -> str:
     first = next((entry.page for chapter in chapters for entry in chapter.entries), None)
     about = " ".join((first.description or "").split()) if first is not None else ""
     return _in_line(about[:_MAX_SUMMARY]) if about else f"The documentation “{_in_line(visit.site.title)}”."
 
 
-def _head(chapters: Sequence[Chapter], visit: SiteVisit, mcp: str | None) -> str:
+def _head(chapters: Sequence[IndexChapter], visit: SiteVisit, mcp: str | None) -> str:
     start = visit.published
     lines = [
         f"# {_in_line(visit.site.title)}",
         "",
         f"> {_summary(chapters, visit)}",
         "",
-        f"Every page is also Markdown: with `.md` behind its address, or asked for with `Accept: text/markdown`. "
-        f"The pages in one text: {start}llms-full.txt. Their tree: {start}{SITEMAP}.",
+        (
+            "Every page is also available as Markdown: append `.md` to its URL or send `Accept: "
+            f"text/markdown`. All pages in one file: {start}llms-full.txt. Page tree: {start}{SITEMAP}."
+        ),
     ]
     if mcp:
         lines += ["", f"MCP server: {mcp}"]
@@ -117,8 +119,8 @@ class _Part(NamedTuple):
     pages: int
 
 
-def _parts(chapters: Sequence[Chapter]) -> list[_Part]:
-    """The lists of chapters in texts of at most ``_MAX_INDEX`` characters, cut between pages."""
+def _parts(chapters: Sequence[IndexChapter]) -> list[_Part]:
+    """Return the lists of chapters in texts of at most ``_MAX_INDEX`` characters, split between pages."""
     found: list[_Part] = []
     lines: list[str] = []
     names: list[str] = []
@@ -150,8 +152,8 @@ def _parts(chapters: Sequence[Chapter]) -> list[_Part]:
 
 
 def llms_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
-    """The index of a site for language models: its pages by section, or where they are too many for one text, the
-    parts that list them. ``mcp``: the address of the site's MCP server, if there is one."""
+    """Return the index of a site for language models: its pages by section, or links to the parts that list them if
+    there are too many for one text. ``mcp``: the URL of the site's MCP server, if any."""
     chapters = list_chapters(tx, visit)
     head, parts = _head(chapters, visit, mcp), _parts(chapters)
     if not parts:
@@ -170,7 +172,7 @@ def llms_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
 
 
 def llms_part(tx: Transaction, visit: SiteVisit, name: str) -> str | None:
-    """A part of an index that is too long for one text, by the last part of its address; None where there is none."""
+    """Return a part of an index that is too long for one text, by its last path segment; None if there is none."""
     number = name.removesuffix(".txt")
     parts = _parts(list_chapters(tx, visit))
     if name == number or not number.isascii() or not number.isdecimal() or len(parts) < 2 or len(number) > 6:
@@ -183,7 +185,7 @@ def llms_part(tx: Transaction, visit: SiteVisit, name: str) -> str | None:
 
 
 def sitemap_markdown(tx: Transaction, visit: SiteVisit) -> str:
-    """The tree of listed pages as a nested list."""
+    """Return the tree of listed pages as a nested list."""
     lines = [f"# {_in_line(visit.site.title)}", "", f"> Index with descriptions: {visit.published}llms.txt"]
     for chapter in list_chapters(tx, visit):
         lines += ["", f"## {_in_line(chapter.title)}", ""]
@@ -197,27 +199,27 @@ def sitemap_markdown(tx: Transaction, visit: SiteVisit) -> str:
 
 
 def _skill_name(visit: SiteVisit) -> str:
-    """The title of a site as the format wants names: Latin small letters, digits and single hyphens."""
+    """Return the title of a site as a skill name: lowercase Latin letters, digits, and single hyphens."""
     plain = unicodedata.normalize("NFKD", visit.site.title).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
     return name[:50].strip("-") or "documentation"
 
 
 def skill_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
-    """How to use the documentation, as a skill that agents load."""
+    """Return a skill that tells agents how to use the documentation."""
     chapters = list_chapters(tx, visit)
     title, start = _in_line(visit.site.title), visit.published
-    about = f"Answers questions about {visit.site.title} from its published documentation."
+    about = f"Answer questions about {visit.site.title} from its published documentation."
     summary = _summary(chapters, visit)
     described = msgspec.json.encode(f"{about} {summary}"[:1000]).decode()
     names = list(dict.fromkeys(chapter.title for chapter in chapters))
     steps = [
         f"Read {start}llms.txt and choose pages by their titles and descriptions.",
-        "Read a page as Markdown: put `.md` behind its address, or ask with `Accept: text/markdown`.",
-        "Name the addresses of the pages that an answer rests on; where no page says it, say so.",
+        "Read a page as Markdown: append `.md` to its URL or send `Accept: text/markdown`.",
+        "Cite the URLs of the pages an answer is based on. If no page contains the answer, say so.",
     ]
     if mcp:
-        steps.insert(1, f"Or search by the MCP server at {mcp}.")
+        steps.insert(1, f"Or search with the MCP server at {mcp}.")
     lines = [
         "---", f"name: {_skill_name(visit)}", f"description: {described}", "---", "",
         f"# {title}", "", f"{summary}", "", "## How to find an answer", "",
@@ -235,7 +237,7 @@ def skill_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
 
 
 def well_known(tx: Transaction, visit: SiteVisit, path: str, mcp: str | None) -> tuple[bytes, str] | None:
-    """What is at a path below ``.well-known/``, with its media type; None where nothing is."""
+    """Return a document under ``.well-known/`` with its media type; None if there is none."""
     skill = f"{_skill_name(visit)}/SKILL.md"
     folder, _, name = path.partition("/")
     if folder in ("agent-skills", "skills") and name == skill:

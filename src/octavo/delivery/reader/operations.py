@@ -1,4 +1,4 @@
-"""What a site shows of APIs: its operations for the filter above the navigation, and with their fields and models for
+"""APIs on a site: operations for the filter above the navigation, and operations with their fields and models for
 search."""
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.kit.db.database import Transaction
-from octavo.sites.openapi.description import Description
+from octavo.sites.openapi.description import ApiDescription
 from octavo.sites.openapi.drawing import MANY
-from octavo.sites.openapi.index import Found, OperationIndex
+from octavo.sites.openapi.index import IndexHit, OperationIndex
 from octavo.sites.openapi.models import index_models, list_models
 from octavo.sites.openapi.pages import (
     Listed,
@@ -35,12 +35,12 @@ from .views import ApiHit
 
 _LISTED = 5_000
 _HITS = 20
-"""Of one kind."""
+"""Hits of each kind."""
 
 
 class _Shown(Struct):
-    """What pages show of one specification: the page of each operation and model. ``first``: one of its pages;
-    ``crowded``: the ids of those on which no field has an address."""
+    """Pages of one specification, by operation and model. ``first``: one of its pages; ``crowded``: the ids of
+    pages whose fields have no anchors."""
 
     first: Page
     operations: dict[str, tuple[Page, Listed]] = {}
@@ -50,11 +50,11 @@ class _Shown(Struct):
 
 
 _shown: WeakKeyDictionary[PageTree, list[_Shown]] = WeakKeyDictionary()
-_indexes: WeakKeyDictionary[Description, OperationIndex] = WeakKeyDictionary()
+_indexes: WeakKeyDictionary[ApiDescription, OperationIndex] = WeakKeyDictionary()
 
 
 def _references(tree: PageTree) -> list[_Shown]:
-    """The specifications that pages of a space are made of. A tree never changes, so this is worked out once."""
+    """Return the specifications that pages of a space are made from. Cached, because a tree never changes."""
     found = _shown.get(tree)
     if found is None:
         by_seed: dict[str, _Shown] = {}
@@ -81,11 +81,11 @@ _authentication: WeakKeyDictionary[PageTree, dict[str, str]] = WeakKeyDictionary
 
 
 def find_authentication(tree: PageTree, spec: str) -> str | None:
-    """The id of the page of a space that says how to authenticate with the API of a specification."""
+    """Return the id of the space's page on authentication with the API of a specification."""
     found = _authentication.get(tree)
     if found is None:
         told = ((authentication_of(page), page.id) for page in tree if not page.hidden)
-        # Where several say so, the first does.
+        # If several pages qualify, use the first.
         found = _authentication[tree] = {name: id for name, id in reversed([*told]) if name is not None}
     return found.get(spec)
 
@@ -94,8 +94,8 @@ _counts: WeakKeyDictionary[PageTree, dict[str, int]] = WeakKeyDictionary()
 
 
 def count_operations(tree: PageTree, page: Page) -> int:
-    """How many operations a page shows or leads to; 0 for the page of a single one. Worked out for all pages at once,
-    as every page of a reference says it of all tags."""
+    """Return the number of operations that a page shows or links to; 0 for the page of a single one. Computed for
+    all pages at once, because every page of a reference shows it for all tags."""
     found = _counts.get(tree)
     if found is None:
         found = {}
@@ -114,8 +114,8 @@ def shows_operations(tree: PageTree) -> bool:
     return any(one.operations for one in _references(tree))
 
 
-def operations_of(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
-    """Method, path, title and address of all operations that pages of a space show."""
+def list_shown_operations(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
+    """Return method, path, title, and URL of all operations that pages of a space show."""
     found = (entry for one in _references(visit.view.tree) for entry in one.operations.values())
     return [
         (each.method.upper(), each.path, each.title, _address(visit, page, each.anchor))
@@ -123,20 +123,20 @@ def operations_of(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def models_of(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | None:
-    """The models that a page lists, each with its page, for the filter above them; None for any other page."""
+def list_shown_models(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | None:
+    """Return the models that a page lists, each with its page, for the filter above them; None for other pages."""
     page = visit.view.tree.page(page_id)
     found = find_reference(tx, requester_at(tx, visit.view.state.space_id, None), page) if page else None
     if page is None or found is None or not lists_models(page):
         return None
-    shown = next((one for one in _references(visit.view.tree) if _of_same(one.first, page)), None)
+    shown = next((one for one in _references(visit.view.tree) if _share_specification(one.first, page)), None)
     pages = shown.models if shown is not None else {}
     listed = [model for model in list_models(found[0]) if model.name in pages]
     return index_models(listed, lambda name: _address(visit, pages[name], ""))
 
 
-def access_of(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
-    """What a page on authentication asks its reader for; None for any other page."""
+def find_access_form(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
+    """Return the fields that an authentication page asks for; None for other pages."""
     if authentication_of(page) is None:
         return None
     found = find_reference(tx, requester_at(tx, visit.view.state.space_id, None), page)
@@ -144,15 +144,15 @@ def access_of(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
     return form if form is not None and form.security and form.servers else None
 
 
-def _of_same(one: Page, other: Page) -> bool:
-    """Whether two computed pages are made of the same specification."""
+def _share_specification(one: Page, other: Page) -> bool:
+    """Return whether two computed pages are made from the same specification."""
     return (one.computed or {}).get("dependencies") == (other.computed or {}).get("dependencies")
 
 
 def find_in_references(
     tx: Transaction, spaces: Sequence[SpaceVisit], query: str
 ) -> dict[str, tuple[ApiHit, ...]]:
-    """What is found of operations, fields and models, by these names. Only what a page shows to this visitor."""
+    """Search operations, fields, and models. Returns hits by these kinds, only from pages this visitor can see."""
     found: dict[str, list[ApiHit]] = {"operations": [], "fields": [], "models": []}
     for visit in spaces:
         for one in _references(visit.view.tree):
@@ -169,7 +169,7 @@ def find_in_references(
     return {kind: tuple(hits) for kind, hits in found.items()}
 
 
-def _hits(visit: SpaceVisit, shown: _Shown, found: Iterator[Found]) -> Iterator[tuple[str, ApiHit]]:
+def _hits(visit: SpaceVisit, shown: _Shown, found: Iterator[IndexHit]) -> Iterator[tuple[str, ApiHit]]:
     for each in found:
         if each.operation is None:
             page = shown.models.get(each.model) or shown.all_models

@@ -1,4 +1,4 @@
-"""One page as its view: navigation, text, neighbours. Everything a page links to is resolved here."""
+"""View of one page: navigation, text, neighbors. Resolves everything a page links to."""
 
 from __future__ import annotations
 
@@ -37,45 +37,46 @@ from octavo.kit.icons import icon
 from octavo.kit.locales import date_words
 from octavo.kit.processes.highlighting import Highlighter
 from octavo.organization.spaces.store import get_space
-from octavo.sites.openapi.description import Description, Operation
+from octavo.sites.openapi.description import ApiDescription, DescribedOperation
 from octavo.sites.openapi.pages import (
     OPERATIONS,
+    can_export,
     find_operation,
     group_of,
     list_operations,
     lists_models,
-    may_export,
     method_of,
 )
 from octavo.sites.openapi.trying import token_origins
 
 from .blocks import KeptBlock, block_key
 from .entries import FEED, DatedEntry
-from .facts import Facts, Noted, Notes
+from .facts import Facts, Notes, RecordedFacts
 from .locales import direction
-from .operations import access_of, count_operations, find_authentication, shows_operations
+from .operations import count_operations, find_access_form, find_authentication, shows_operations
 from .questions import ASK_PATH
-from .styling import Look
-from .views import CoverView, Crumb, Feedback, Layout, Link, NavItem, PageView, SiteView
+from .styling import SiteLook
+from .views import CoverView, Crumb, Feedback, LayoutView, LinkView, NavItem, SitePageView, SiteView
 
 _WHOLE_TREE = 400
-"""Up to this many pages the tree at the side is complete; beyond, closed branches are left out, and of a long list what is around the page."""
+"""Up to this many pages, the side navigation is complete. Beyond that, closed branches are left out, and long lists
+show only the pages around the current one."""
 _AROUND = 100
-"""So many pages of a long list are shown before the one that is open, and as many behind it."""
+"""Pages of a long list shown before and after the current one."""
 _OF_GROUP = 20
-"""So many pages are shown of a group that is not open."""
+"""Pages shown of a group that isn't open."""
 _VARIANTS = 4
-"""So many texts are kept of one page at once, for visitors who see it differently."""
+"""Cached texts per page, for visitors who see it differently."""
 _NOTE_BYTES = 400
 _ITEM_BYTES = 400
 _HEADING_BYTES = 240
 _MANY_LINKS = 100
 _WIDE_COLUMN = 1120
-"""Pixels: how wide the text of a wide page is at most."""
+"""Maximum width of the text on a wide page, in pixels."""
 FEEDBACK_PATH = "~feedback"
-"""Where ratings of pages are posted, below the base of their space."""
+"""Path for posting ratings of pages, under the base of their space."""
 _ORIGINS = 50
-"""Hosts that the script of one page may speak to."""
+"""Hosts that the script of one page can connect to."""
 
 _PAGES, _TEXTS = share("pages of sites", 32), share("texts of pages", 16)
 _WRITTEN = share("pages as Markdown", 8)
@@ -86,16 +87,16 @@ _closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDi
 
 
 def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
-    """The entries of pages that are not open, which are the same beside every page of a large tree, below the address
-    that was asked for last."""
+    """Return the entries of pages that aren't open, which are the same on every page of a large tree, under the
+    base requested last."""
     kept = _closed.get(tree)
     if kept is None or kept[0] != base:
         kept = _closed[tree] = (base, {})
     return kept[1]
 
 
-def _under_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
-    """Entries beside each other, each with the heading that it stands under; empty for none."""
+def _with_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
+    """Yield adjacent entries, each with the heading it belongs to; "" if none."""
     for heading, some in groupby(entries, key=lambda entry: entry[0]):
         items = (item for _, item in some)
         if heading:
@@ -106,13 +107,13 @@ def _under_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]
 
 _PARAGRAPH = re.compile(r"<p(?:\s[^<>]*)?>(.*?)</p>", re.DOTALL)
 _LOOKED_AT = 5
-"""Paragraphs of which the first with words says what a page is about."""
+"""Paragraphs to search for the first with words, which describes the page."""
 _SHOWN = 160
-"""Characters that search engines show of a page."""
+"""Characters of a description that search engines show."""
 
 
 def first_sentence(body: Markup) -> str | None:
-    """Return the first sentence of a page, for those who list it without a description of its own."""
+    """Return the first sentence of a page, to describe pages without a description."""
     for found in islice(_PARAGRAPH.finditer(body), _LOOKED_AT):
         said = sentences(Markup(found[1]).striptags())  # noqa: S704 - a part of what is Markup
         if said and any(map(str.isalnum, said[0])):
@@ -120,41 +121,41 @@ def first_sentence(body: Markup) -> str | None:
     return None
 
 
-class Text(Struct, frozen=True):
-    """The drawn text of a page, good as long as the answers to ``notes`` are the same."""
+class DrawnText(Struct, frozen=True):
+    """Drawn text of a page, valid as long as the answers to ``notes`` are the same."""
 
     notes: Notes
     html: Html
     varies: bool
-    """Whether it shows something that may change without a revision."""
+    """Whether it shows something that can change without a revision."""
     origins: tuple[str, ...] | None
-    """Hosts of operations that can be tried from the text; None where it shows none."""
+    """Hosts of operations that can be tried from the text; None if there are none."""
     blocks: tuple[str, ...]
-    """The integrations that show blocks in it."""
+    """Integrations whose blocks it shows."""
 
 
-def _bytes_of(text: Text) -> int:
-    """What it takes in memory, about."""
+def _measure(text: DrawnText) -> int:
+    """Return the approximate size in memory."""
     outline = _HEADING_BYTES * len(text.html.outline)
     return len(text.html.body) + outline + _NOTE_BYTES * (1 + len(text.notes))
 
 
 class MarkdownText(Struct, frozen=True):
-    """The text of a page as Markdown, or of a section, good as long as the answers to ``notes`` are the same. ``text``
-    is None where this section is not there for who asked; ``varies`` as in ``Text``."""
+    """Markdown text of a page or section, valid as long as the answers to ``notes`` are the same. ``text`` is None
+    if the visitor can't see this section; ``varies`` as in ``DrawnText``."""
 
     notes: Notes
     text: str | None
     varies: bool
 
 
-class Kept:
-    """What is kept of pages, each part under what it is made of. ``pages`` are drawn pages
-    with the views that they were drawn of: the same views, the same page."""
+class PageCaches:
+    """Caches of pages, each keyed by what it is made from. ``pages`` holds drawn pages with the views they were
+    drawn from: equal views give the same page."""
 
     def __init__(self) -> None:
-        self.pages: ByteCache[tuple[SiteView, PageView, Answer]] = ByteCache(_PAGES)
-        self.texts: ByteCache[tuple[Text, ...]] = ByteCache(_TEXTS)
+        self.pages: ByteCache[tuple[SiteView, SitePageView, Answer]] = ByteCache(_PAGES)
+        self.texts: ByteCache[tuple[DrawnText, ...]] = ByteCache(_TEXTS)
         self.written: ByteCache[tuple[MarkdownText, ...]] = ByteCache(_WRITTEN)
         self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(_NAVIGATIONS)
         self.blocks: ByteCache[KeptBlock] = ByteCache(_BLOCKS)
@@ -165,16 +166,16 @@ def _column(page: Page) -> int:
 
 
 class PageBuilder:
-    """Builds the view of one page, or what else a visit asks for. ``hosts``: the addresses of this installation;
-    ``look``: how the site looks there; ``whole``: as ``shows_all_fields`` says."""
+    """Builder of one page's view, or of what else a visit needs. ``hosts``: the hosts of this server; ``look``: the
+    look of the site; ``whole``: as returned by ``shows_all_fields``."""
 
     def __init__(
         self,
         tx: Transaction,
         visit: SpaceVisit,
         hosts: tuple[str, ...],
-        kept: Kept,
-        look: Look,
+        kept: PageCaches,
+        look: SiteLook,
         *,
         whole: bool = False,
     ) -> None:
@@ -190,9 +191,9 @@ class PageBuilder:
         self._visitor = self._others.visitor()
         self._resolver = Resolver(ViewFiles(tx, visit.view, withheld=True), hosts, self._visitor)
         self.varies = False
-        """Whether what was built may change without a revision."""
+        """Whether the result can change without a revision."""
 
-    # --- addresses ----------------------------------------------------------------------------------------
+    # --- URLs ----------------------------------------------------------------------------------------------
 
     def href(self, page: Page, anchor: str | None = None, visit: SpaceVisit | None = None) -> str:
         there = visit or self._visit
@@ -203,14 +204,14 @@ class PageBuilder:
         return f"{self._visit.base}{quote(self._tree.path(page))}.md"
 
     def visit(self, space_id: str) -> SpaceVisit | None:
-        """The start of a space of the site; None when the visitor is not shown it."""
+        """Return the start of a space of the site; None if the visitor can't see it."""
         return self._others.find(space_id)
 
     def _file_url(self, file_id: str) -> Asset | None:
         item = self._view.item(file_id, "file")
         if item is None:
             return None
-        # A file that was replaced has another address, so that what browsers keep is never the old one.
+        # A replaced file gets another URL, so that browsers never use an old copy.
         base = f"{self._visit.base}~files/{item.id}/"
         url = f"{base}{quote(item.name, safe='')}?v={(item.content or '')[:12]}"
         picture = self._picture(item)
@@ -240,7 +241,7 @@ class PageBuilder:
         )
 
     def link(self, ref: dict[str, Any]) -> HtmlTarget | None:
-        """Where a resolved reference leads from here."""
+        """Return the target of a resolved reference."""
         kind = ref.get("kind")
         if kind == "anchor" and "page" not in ref:
             return HtmlTarget(href=f"#{quote(ref['anchor'])}")
@@ -257,7 +258,7 @@ class PageBuilder:
             url = ref["url"]
             if url.startswith(("http://", "https://", "mailto:", "tel:", "//")):
                 return HtmlTarget(href=safe_url(url), external=True)
-            # What is left relative here was found in no file of the space.
+            # A reference that is still relative matches no file of the space.
         return None
 
     def _page_target(self, ref: dict[str, Any]) -> HtmlTarget | None:
@@ -280,7 +281,7 @@ class PageBuilder:
         url = ref.get("url")
         if ref.get("kind") != "url" or not isinstance(url, str):
             return None
-        # Lists of files in tables name each by its id alone.
+        # File columns of tables refer to each file by its id alone.
         if (asset := self._file_url(url)) is not None:
             return asset
         if url.startswith(("http://", "https://")):
@@ -290,7 +291,7 @@ class PageBuilder:
     # --- text ---------------------------------------------------------------------------------------------
 
     def _authentication(self, spec: str, link: Callable[[dict[str, Any]], HtmlTarget | None]) -> str | None:
-        """The address of the page that says how to authenticate with an API."""
+        """Return the URL of the page on authentication with an API."""
         found = find_authentication(self._tree, spec)
         target = link({"kind": "page", "page": found}) if found is not None else None
         return target.href if target is not None else None
@@ -303,16 +304,18 @@ class PageBuilder:
 
         return address
 
-    def find_operation(self, page: Page, spec: str | None, key: str) -> tuple[Description, Operation] | None:
-        """An operation that the page shows to its visitor and that can be tried, by what its button says; ``spec`` is
-        None where the page is made of one specification."""
+    def find_operation(
+        self, page: Page, spec: str | None, key: str
+    ) -> tuple[ApiDescription, DescribedOperation] | None:
+        """Return an operation that the page shows to its visitor and that can be tried, by the key of its button;
+        ``spec`` is None if the page is made from one specification."""
         if not self._look.customization.api_playground.enabled:
             return None
         blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(page, OPERATIONS)
         asker = requester_at(self._tx, self._view.state.space_id, None)
         return find_operation(self._tx, asker, blocks, spec, key)
 
-    def _block_address(self, page: Page, noted: Noted) -> Callable[[dict[str, Any]], str | None]:
+    def _block_address(self, page: Page, noted: RecordedFacts) -> Callable[[dict[str, Any]], str | None]:
         def address(data: dict[str, Any]) -> str | None:
             if not noted.ask("has_block", data["integration"], data["block"]):
                 return None
@@ -321,7 +324,7 @@ class PageBuilder:
         return address
 
     def find_block(self, page: Page, key: str) -> dict[str, Any] | None:
-        """The block of an integration that the page shows to its visitor, by what its address says."""
+        """Return the integration block that the page shows to its visitor, by the key in its URL."""
         blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(
             page, ("integration", "code")
         )
@@ -333,8 +336,9 @@ class PageBuilder:
                 return data
         return None
 
-    def _context(self, page: Page, noted: Noted, origins: list[str]) -> Context:
-        """``origins`` takes the hosts of operations that can be tried, and "" for each of these."""
+    def _context(self, page: Page, noted: RecordedFacts, origins: list[str]) -> Context:
+        """Return the context for drawing. ``origins`` collects the hosts of operations that can be tried, and ""
+        for each of them."""
         search = f"{self._visit.visit.base}~search"
         ask = f"{self._visit.base}{ASK_PATH}" if self._look.asks else None
         playground = self._look.customization.api_playground.enabled
@@ -355,8 +359,9 @@ class PageBuilder:
             column=_column(page),
         )
 
-    def text(self, page: Page) -> Text:
-        """The text of a page: what was drawn once, for whichever revision and visitor, if it would be drawn the same."""
+    def text(self, page: Page) -> DrawnText:
+        """Return the text of a page: the cached one, drawn for any revision and visitor, if it would be drawn the
+        same now."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         look, visit = self._look, self._visit.visit
         key = (
@@ -367,18 +372,18 @@ class PageBuilder:
         known = self._kept.texts.get(key) or ()
         found = next((text for text in known if facts.agree_with(text.notes)), None)
         if found is None:
-            found = self._draw(page, Noted(facts, self._visit))
+            found = self._draw(page, RecordedFacts(facts, self._visit))
             known = (found, *known[: _VARIANTS - 1])
-            size = sum(_bytes_of(text) for text in known)
+            size = sum(_measure(text) for text in known)
             self._kept.texts.put(key, known, size)
         self.varies = self.varies or found.varies
         return found
 
-    def _draw(self, page: Page, noted: Noted) -> Text:
+    def _draw(self, page: Page, noted: RecordedFacts) -> DrawnText:
         documents = ViewDocuments(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
         document = documents.for_rendering(page, folded=True, whole=self._whole)
         if not document.nodes:
-            # An empty page shows what is below it.
+            # An empty page shows its subpages.
             document.nodes = [
                 Block("content-ref", {"ref": {"kind": "page", "page": child}})
                 for child in noted.ask("below", page.id)
@@ -390,14 +395,14 @@ class PageBuilder:
         blocks = tuple(dict.fromkeys(integration for integration, answer in asked if answer))
         varies = bool(page.computed or documents.drawn or asked)
         hosts = tuple(host for host in dict.fromkeys(origins) if host)[:_ORIGINS]
-        return Text(noted.notes, html, varies, hosts if origins else None, blocks)
+        return DrawnText(noted.notes, html, varies, hosts if origins else None, blocks)
 
     # --- the view -----------------------------------------------------------------------------------------
 
     def nav(self, current: Page | None) -> tuple[NavItem, ...]:
         tree = self._tree
         if len(tree.links) > _MANY_LINKS:
-            # To ask for all of them would be more work than to make what is shown.
+            # Checking the dependencies of all entries would take longer than building those shown.
             return self._make_nav(current)[0]
         linked = (page for id in sorted(tree.links) if (page := tree.page(id)) is not None)
         targets = [self._target(page) for page in linked]
@@ -411,7 +416,7 @@ class PageBuilder:
         return kept
 
     def _make_nav(self, current: Page | None) -> tuple[tuple[NavItem, ...], int]:
-        """The entries of the tree at the side, and how many there are."""
+        """Return the entries of the side navigation, and how many there are."""
         tree = self._tree
         opened = {page.id for page in [*tree.ancestors(current), current]} if current else set()
         whole = len(tree) <= _WHOLE_TREE
@@ -438,7 +443,8 @@ class PageBuilder:
                     continue
                 inside = items(page.id) if below else ()
                 if page.kind in ("group", "computed") and not inside:
-                    # A specification is gone: the pages made of it are not there, nor is what held them alone.
+                    # The specification was deleted, and with it the pages made from it and the groups that hold
+                    # only these.
                     continue
                 count += 1
                 item = NavItem(
@@ -456,17 +462,17 @@ class PageBuilder:
                 if not below and page.kind == "document":
                     closed[page.id] = item
                 found.append((group_of(page), item))
-            return (*_under_headings(found), *self._rest(listed[end:]))
+            return (*_with_headings(found), *self._rest(listed[end:]))
 
         return items(None), count
 
-    def _exports(self, page: Page) -> tuple[Link, ...]:
-        """The whole specification of a page, in the forms that there are."""
-        if not may_export(page):
+    def _exports(self, page: Page) -> tuple[LinkView, ...]:
+        """Return links to the whole specification of a page, in each available format."""
+        if not can_export(page):
             return ()
         forms = {"yaml": "OpenAPI YAML", "json": "OpenAPI JSON", "postman": "Postman", "http": "HTTP"}
         return tuple(
-            Link(
+            LinkView(
                 title=title,
                 href=f"{self._visit.base}~specification?{urlencode({'page': page.id, 'as': form})}",
             )
@@ -474,7 +480,7 @@ class PageBuilder:
         )
 
     def _listed(self, page: Page) -> tuple[NavItem, ...]:
-        """The operations that a page shows at anchors."""
+        """Return the operations that a page shows at anchors."""
         listed = [each for each in list_operations(page) if each.anchor]
         href = self.href(page)
         return tuple(
@@ -483,15 +489,15 @@ class PageBuilder:
         )
 
     def _rest(self, pages: list[Page]) -> tuple[NavItem, ...]:
-        """What stands for pages of a long list that are left out: a link to the nearest of them, which is shown with
-        those around it."""
+        """Return an entry in place of omitted pages of a long list: a link to the nearest of them, which is shown
+        with the pages around it."""
         nearest = next(
             (found for page in pages if (found := self._tree.first_document(page)) is not None), None
         )
         return (NavItem(title=f"… {len(pages)}", href=self.href(nearest)),) if nearest is not None else ()
 
     def _target(self, page: Page) -> HtmlTarget | None:
-        """Where a link among the pages leads."""
+        """Return the target of a link among the pages."""
         return self.link(self._resolver.content_ref(page_owner(page), page.target or {}, "link"))
 
     def _cover(self, page: Page) -> CoverView | None:
@@ -511,10 +517,10 @@ class PageBuilder:
         hero = page.layout.cover_size != "hero"
         return CoverView(light=light, dark=asset(cover.dark), hero=hero, height=cover.height or 240)
 
-    def page(self, page: Page) -> PageView:
+    def page(self, page: Page) -> SitePageView:
         text = self.text(page)
         access = (
-            access_of(self._tx, self._visit, page)
+            find_access_form(self._tx, self._visit, page)
             if self._look.customization.api_playground.enabled
             else None
         )
@@ -522,7 +528,7 @@ class PageBuilder:
         turns = layout.pagination and custom.pagination.enabled
         before, behind = self._tree.neighbours(page) if turns else (None, None)
         moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
-        return PageView(
+        return SitePageView(
             title=page.title,
             body=text.html.body,
             outline=text.html.outline if layout.outline else (),
@@ -540,7 +546,7 @@ class PageBuilder:
             next=self._crumb(behind),
             updated=moment.date().isoformat(),
             updated_text=date_words(moment.date(), self._look.locale),
-            layout=Layout(
+            layout=LayoutView(
                 width=layout.width if layout.width in ("default", "wide", "landing") else "wide",  # type: ignore[arg-type]
                 title=layout.title,
                 description=layout.description,
@@ -577,14 +583,14 @@ class PageBuilder:
         return Feedback(action=f"{self._visit.base}{FEEDBACK_PATH}", page=page.id)
 
     def _is_kept_from_robots(self, page: Page) -> bool:
-        """The switches are inherited downward and a child cannot undo them."""
+        """Return whether search engines must not index a page. The setting is inherited; a subpage can't undo it."""
         return any(p.no_robots_index for p in [*self._tree.ancestors(page), page])
 
     def _crumb(self, page: Page | None) -> Crumb | None:
         return Crumb(title=page.link_title or page.title, href=self.href(page)) if page is not None else None
 
     def entries(self, page: Page) -> list[DatedEntry]:
-        """The dated entries of a page that this visitor sees, in its order."""
+        """Return the dated entries of a page that this visitor sees, in page order."""
         documents = ViewDocuments(self._tx, self._view, self._resolver)
         document = documents.for_rendering(page, folded=True)
         self.varies = self.varies or bool(documents.drawn or page.computed)
@@ -620,32 +626,34 @@ class PageBuilder:
         )
 
     def section(self, page: Page, anchor: str) -> str | None:
-        """One section of the page, as ``markdown`` has it; None where this visitor is shown none at this anchor."""
+        """Return one section of the page as Markdown, as ``markdown`` does; None if this visitor sees none at this
+        anchor."""
         return self._markdown(page, section=anchor)
 
     def markdown(self, page: Page, *, alone: bool = True) -> str:
-        """The page as Markdown, as this visitor sees it, with whole addresses. ``alone``: it is not among others, so
-        a place in it needs not name it, and a note says where the index is."""
+        """Return the page as Markdown as this visitor sees it, with absolute URLs. ``alone``: the page isn't part
+        of a longer text, so links within it are relative and a note names the index."""
         written = self._markdown(page, alone=alone)
-        assert written is not None, "only sections may not be there"
+        assert written is not None, "only a section can be missing"
         return written
 
     def _markdown(self, page: Page, *, alone: bool = True, section: str | None = None) -> str | None:
-        """What was written once, if it would be written the same."""
+        """Return the cached Markdown if it would be written the same now."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         visit = self._visit.visit
-        # Other places of the page are not beside one section of it, nor is this page alone beside others.
+        # Links to other parts of the page need its URL if only one section of it is there, or if other pages are.
         own = None if alone and section is None else visit.public(self.href(page))
         note = self._note(page) if alone else ""
         key = (
             self._view.state.space_id, page.id, page.body, page.file_path, page.title, page.description, section, own,
             note, visit.base, self._visit.base, visit.published, self._hosts,
         )  # fmt: skip
-        # Among others a page is written once for all: what many are written for would take the place of what is asked.
+        # In the text of all pages, each page is used once; caching it would displace pages that are requested by
+        # themselves.
         known = (self._kept.written.get(key) or ()) if alone else ()
         found = next((text for text in known if facts.agree_with(text.notes)), None)
         if found is None:
-            found = self._write(page, Noted(facts, self._visit), own, section, note)
+            found = self._write(page, RecordedFacts(facts, self._visit), own, section, note)
         if alone and found not in known:
             known = (found, *known[: _VARIANTS - 1])
             size = sum(len(text.text or "") + _NOTE_BYTES * (1 + len(text.notes)) for text in known)
@@ -654,7 +662,7 @@ class PageBuilder:
         return found.text
 
     def _write(
-        self, page: Page, noted: Noted, own: str | None, section: str | None, note: str
+        self, page: Page, noted: RecordedFacts, own: str | None, section: str | None, note: str
     ) -> MarkdownText:
         public = self._visit.visit.public
         titles: dict[str, str] = {}
@@ -677,8 +685,8 @@ class PageBuilder:
         self._ask_states(page, noted, documents)
         return MarkdownText(noted.notes, text, bool(documents.drawn or page.computed))
 
-    def _ask_states(self, page: Page, noted: Noted, documents: ViewDocuments) -> None:
-        """Notes what a page was made of that changes without a revision."""
+    def _ask_states(self, page: Page, noted: RecordedFacts, documents: ViewDocuments) -> None:
+        """Record what a page depends on that can change without a revision."""
         if page.computed:
             noted.ask("computed_state", page.id)
         if documents.drawn:
@@ -688,7 +696,7 @@ class PageBuilder:
             )
 
     def _note(self, page: Page) -> str:
-        """What a program that reads one page should know about the rest."""
+        """Return the note for agents that read a single page about the rest of the documentation."""
         public, start = self._visit.visit.public, self._visit.visit.published
         return (
             f"> Index of this documentation: [llms.txt]({start}llms.txt). "

@@ -1,7 +1,6 @@
-"""Questions of visitors at a site: answered out of the pages that it shows them, as a page or while they are written.
+"""Questions of visitors at a site, answered from the pages it shows them, as a page or as a stream.
 
-What an answer is made of, ``octavo.assistants.ask`` says. Here it becomes HTML in the language of the interface.
-"""
+``octavo.assistants.ask`` composes the answer. This module turns it into HTML in the language of the interface."""
 
 from __future__ import annotations
 
@@ -12,9 +11,9 @@ from urllib.parse import parse_qs
 import msgspec
 from msgspec.structs import replace
 
-from octavo.assistants.ask.answering import Answer, AnswerWords
-from octavo.assistants.ask.asking import Asker, ask
-from octavo.assistants.ask.material import OfVisitor
+from octavo.assistants.ask.answering import AnswerWords, ComposedAnswer
+from octavo.assistants.ask.asking import QuestionAsker, ask
+from octavo.assistants.ask.material import VisitorMaterial
 from octavo.assistants.ask.recommending import recommend
 from octavo.assistants.ask.wire import MAX_QUESTION
 from octavo.core.document.html import Context as Drawing
@@ -27,26 +26,26 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Visitor
 
-from .styling import Look
+from .styling import SiteLook
 from .views import AnsweredView, Labels, SourceView
 
 ASK_PATH = "~ask"
 MAX_FORM = 16 * 1024
-"""Bytes of a posted question with those before it."""
+"""Bytes of a posted question with the earlier ones."""
 _ASKS = re.compile(rb"(?:^|&)ask=")
 _BEFORE = 4
 """Earlier questions of a conversation that are sent along."""
 
 
 class Question(msgspec.Struct, frozen=True):
-    """``before``: what was asked before it, the earliest first."""
+    """Question of a visitor. ``before``: the earlier questions, oldest first."""
 
     text: str
     before: tuple[str, ...] = ()
 
 
 def read_question(form: bytes) -> Question:
-    """What was posted: ``q``, and ``before`` for each earlier question. Raises BadRequest."""
+    """Return the posted question: ``q``, and ``before`` for each earlier question. Raises BadRequest."""
     try:
         fields = parse_qs(form.decode(), max_num_fields=20)
     except ValueError:
@@ -54,28 +53,28 @@ def read_question(form: bytes) -> Question:
     asked, before = fields.get("q", [""])[0], fields.get("before", [])
     for name, text in (("q", asked), *(("before", one) for one in before)):
         if len(text) > MAX_QUESTION or "\0" in text:
-            raise BadRequest(f"{name}: expected at most {MAX_QUESTION} characters of text")
+            raise BadRequest(f"{name}: must be at most {MAX_QUESTION} characters of text")
     if not asked.strip():
-        raise BadRequest("q: expected a question")
+        raise BadRequest("q: must not be empty")
     return Question(asked.strip(), tuple(before[-_BEFORE:]))
 
 
-def require_asking(look: Look) -> None:
-    """Raises NotFound at a site whose visitors ask nothing."""
+def require_asking(look: SiteLook) -> None:
+    """Raise NotFound for a site that doesn't answer questions."""
     if not look.asks:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
 
 
-def refuse_foreign(origin: str, host: str, fetch_site: str) -> None:
-    """Raises Forbidden for a form that a page of another site has a browser post: answers cost tokens."""
+def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
+    """Raise Forbidden for a form that another site's page submits, because answers cost tokens."""
     own = origin.partition("://")[2] == host
     if fetch_site in ("cross-site", "same-site") or (origin and not own):
-        raise Forbidden("Questions are asked from the pages of the site.")
+        raise Forbidden("You can ask questions only from the pages of this site.")
 
 
-def make_asker(context: Context, look: Look, space: SpaceVisit) -> Asker:
-    """Whoever visits a space of a site. Other variants of what they read are not asked: they say the same in other
-    languages, or of other versions."""
+def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionAsker:
+    """Return the asker for a visit at a space of a site. Other variants are left out: they have the same content in
+    other languages or versions."""
     visit = space.visit
     shown = visit.outline.site_spaces()
     visitor = Visitor(
@@ -90,21 +89,23 @@ def make_asker(context: Context, look: Look, space: SpaceVisit) -> Asker:
     variants = {one.id for one in space.site_spaces} - {space.site_space.id}
     only = [one.id for one in shown if one.id not in variants]
 
-    def material(tx: Transaction) -> OfVisitor:
-        return OfVisitor(context, tx, visitor, only)
+    def material(tx: Transaction) -> VisitorMaterial:
+        return VisitorMaterial(context, tx, visitor, only)
 
-    return Asker(
+    return QuestionAsker(
         visit.organization_id, "", material, _words(look.labels), recorded=not visit.admission.preview
     )
 
 
-def list_questions(tx: Transaction, asker: Asker) -> list[str]:
-    """Questions that the pages answer, for whoever does not know what to ask."""
+def list_questions(tx: Transaction, asker: QuestionAsker) -> list[str]:
+    """Return questions that the pages answer, as suggestions."""
     return recommend(tx, asker.material(tx), asker.words)
 
 
-def answer_question(context: Context, asker: Asker, look: Look, question: Question) -> Iterator[AnsweredView]:
-    """The answer as it grows; the last one is complete."""
+def answer_question(
+    context: Context, asker: QuestionAsker, look: SiteLook, question: Question
+) -> Iterator[AnsweredView]:
+    """Yield the answer as it grows; the last one is complete."""
     for found in ask(context, asker, question.text, question.before):
         yield _present(found, look, question)
 
@@ -120,10 +121,10 @@ def _words(labels: Labels) -> AnswerWords:
     )
 
 
-def _present(found: Answer, look: Look, question: Question) -> AnsweredView:
+def _present(found: ComposedAnswer, look: SiteLook, question: Question) -> AnsweredView:
     plain = Document([_without_headings(block) for block in found.document.nodes])
     html = render(plain, Drawing(labels=look.labels, anchors=False)).body
-    # Quoted passages have their titles above them already.
+    # Quoted passages already have their titles above them.
     sources = found.cited if found.written else ()
     return AnsweredView(
         question=question.text,
@@ -136,51 +137,51 @@ def _present(found: Answer, look: Look, question: Question) -> AnsweredView:
 
 
 def _without_headings(block: Block) -> Block:
-    """Headings as bold paragraphs: those of the page around it are of another text, and have ids of their own."""
+    """Return a block with headings turned into bold paragraphs: the page around it has its own headings and ids."""
     nodes = [_without_headings(node) if isinstance(node, Block) else node for node in block.nodes]
     if not block.type.startswith("heading-"):
         return replace(block, nodes=nodes)
-    return Block("paragraph", {}, [_bold(node) for node in nodes])
+    return Block("paragraph", {}, [_make_bold(node) for node in nodes])
 
 
-def _bold(node: Block | Inline | Text | Fragment) -> Block | Inline | Text:
-    assert not isinstance(node, Fragment), "these are no children"
+def _make_bold(node: Block | Inline | Text | Fragment) -> Block | Inline | Text:
+    assert not isinstance(node, Fragment), "fragments are not children of blocks"
     if not isinstance(node, Text):
         return node
     bold = Mark("bold")
     return Text([Leaf(leaf.text, [*(m for m in leaf.marks if m != bold), bold]) for leaf in node.leaves])
 
 
-# --- questions of programs --------------------------------------------------------------------------------
+# --- questions of agents ---------------------------------------------------------------------------------
 
 
-def asks(query_string: bytes) -> bool:
-    """Whether a query asks a question of the page that it is put behind."""
+def has_question(query_string: bytes) -> bool:
+    """Return whether a query asks a question about the page."""
     return _ASKS.search(query_string) is not None
 
 
-def read_asked(query_string: bytes) -> Question:
-    """The question in ``ask``, with what it is asked for in ``goal``. Raises BadRequest."""
+def read_agent_question(query_string: bytes) -> Question:
+    """Return the question in ``ask`` with its purpose in ``goal``. Raises BadRequest."""
     try:
         fields = parse_qs(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=50)
     except ValueError:
-        raise BadRequest("ask: more fields than a question has") from None
-    return checked_question(fields.get("ask", [""])[0], fields.get("goal", [""])[0])
+        raise BadRequest("ask: the query has too many fields") from None
+    return check_question(fields.get("ask", [""])[0], fields.get("goal", [""])[0])
 
 
-def checked_question(asked: str, goal: str) -> Question:
-    """A program's question. ``goal``: what it wants to do with the answer, which is taken for what was said before.
-    Raises BadRequest."""
+def check_question(asked: str, goal: str) -> Question:
+    """Return an agent's question. ``goal``: what it needs the answer for, which is treated like an earlier
+    question. Raises BadRequest."""
     for name, text in (("ask", asked), ("goal", goal)):
         if len(text) > MAX_QUESTION or "\0" in text:
-            raise BadRequest(f"{name}: expected at most {MAX_QUESTION} characters of text")
+            raise BadRequest(f"{name}: must be at most {MAX_QUESTION} characters of text")
     if not asked.strip():
-        raise BadRequest("ask: expected a question")
+        raise BadRequest("ask: must not be empty")
     return Question(asked.strip(), (goal.strip(),) if goal.strip() else ())
 
 
-def answer_in_markdown(context: Context, asker: Asker, question: Question, visit: SiteVisit) -> str:
-    """The whole answer, the sections that it rests on, and what else could be asked."""
+def answer_in_markdown(context: Context, asker: QuestionAsker, question: Question, visit: SiteVisit) -> str:
+    """Return the complete answer, the sections it is based on, and further questions."""
     *_, found = ask(context, asker, question.text, question.before)
     for top in found.document.nodes:
         for node in walk(top):
@@ -196,7 +197,7 @@ def answer_in_markdown(context: Context, asker: Asker, question: Question, visit
         )
         parts += ["## Sources", "\n".join(lines)]
     if found.followups:
-        parts += ["## What else could be asked", "\n".join(f"- {one}" for one in found.followups)]
+        parts += ["## Further questions", "\n".join(f"- {one}" for one in found.followups)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -204,7 +205,7 @@ FAILED = b"event: failed\ndata: {}\n\n"
 
 
 def events_of(parts: Iterator[str]) -> Iterator[bytes]:
-    """Server-sent events, each with the HTML of the answer so far, and the last one saying whether it is complete."""
+    """Yield server-sent events, each with the HTML of the answer so far; the last one says whether it is complete."""
     try:
         for part in parts:
             yield b"data: " + msgspec.json.encode(part) + b"\n\n"

@@ -1,4 +1,4 @@
-"""Search of the reference of our own API: operations and schemas by name, address and description. Pure."""
+"""Search in the reference of our own API: operations and schemas by name, path, and description. Pure."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from octavo.core.pages import slugify
-from octavo.sites.openapi.description import Description, tags_of
+from octavo.sites.openapi.description import ApiDescription, tags_of
 
-from .views import Part, SearchHit
+from .views import MarkedText, SearchHit
 
 _HITS = 20
 _WORD = re.compile(r"[a-z0-9]+")
 
 
-class _Entry(Struct, frozen=True):
-    """``names`` are what it is called by; ``text`` is all that is said of it. Both in lower case."""
+class _IndexEntry(Struct, frozen=True):
+    """Entry of the index. ``names`` are its names; ``text`` is everything said about it. Both in lower case."""
 
     hit: SearchHit
     names: tuple[str, ...]
@@ -27,20 +27,20 @@ class _Entry(Struct, frozen=True):
 
 
 class ReferenceIndex:
-    """Small enough to be looked through: an entry for each operation and schema."""
+    """Index of operations and schemas, small enough to be scanned."""
 
     def __init__(
-        self, description: Description, title: Callable[[str], str], base: str, schemas: str
+        self, description: ApiDescription, title: Callable[[str], str], base: str, schemas: str
     ) -> None:
-        """``title`` says what the page of a tag is called, ``base`` is the address that the pages of tags are below,
-        ``schemas`` the address that those of schemas are below."""
+        """Build the index. ``title`` returns the title of a tag's page, ``base`` is the URL that the pages of tags
+        are under, ``schemas`` the URL that those of schemas are under."""
         self._entries = list(
             chain(_operations(description, title, base), _schemas(description, title, schemas))
         )
 
     def find(self, query: str) -> list[SearchHit]:
-        """The best entries in whose text all words of the query are, if only as parts of others; what is called exactly
-        so is first, then what has the words in its names."""
+        """Return the best entries whose text contains all words of the query, also as parts of words; exact names
+        first, then names that contain the words."""
         words = _WORD.findall(query.lower())
         if not words:
             return []
@@ -55,7 +55,7 @@ class ReferenceIndex:
         return [self._entries[rank[-1]].hit for rank in sorted(ranked)[:_HITS]]
 
 
-def _operations(description: Description, title: Callable[[str], str], base: str) -> list[_Entry]:
+def _operations(description: ApiDescription, title: Callable[[str], str], base: str) -> list[_IndexEntry]:
     found = []
     for operation in description.operations.values():
         (tag,) = tags_of(operation)
@@ -66,14 +66,14 @@ def _operations(description: Description, title: Callable[[str], str], base: str
             title=operation.title,
             href=f"{base}/{quote(area)}/{quote(id)}",
             crumbs=(title(area),),
-            excerpt=(Part(text=call), Part(text=f" {said}")),
+            excerpt=(MarkedText(text=call), MarkedText(text=f" {said}")),
         )
         names = (operation.title.lower(), id.lower(), operation.path.lower(), call.lower())
-        found.append(_Entry(hit, names, f"{' '.join(names)} {title(area)} {said}".lower()))
+        found.append(_IndexEntry(hit, names, f"{' '.join(names)} {title(area)} {said}".lower()))
     return found
 
 
-def _schemas(description: Description, title: Callable[[str], str], page: str) -> list[_Entry]:
+def _schemas(description: ApiDescription, title: Callable[[str], str], page: str) -> list[_IndexEntry]:
     found = []
     for name, schema in description.schemas.items():
         said = _plain(schema.get("description", ""))
@@ -81,12 +81,12 @@ def _schemas(description: Description, title: Callable[[str], str], page: str) -
             title=name,
             href=f"{page}/{quote(name)}",
             crumbs=(title("schemas"),),
-            excerpt=(Part(text=said),),
+            excerpt=(MarkedText(text=said),),
         )
-        found.append(_Entry(hit, (name.lower(),), f"{name} {said}".lower()))
+        found.append(_IndexEntry(hit, (name.lower(),), f"{name} {said}".lower()))
     return found
 
 
 def _plain(markdown: object) -> str:
-    """The first paragraph, without the marks of code."""
+    """Return the first paragraph without code marks."""
     return " ".join(str(markdown).partition("\n\n")[0].replace("`", "").split())

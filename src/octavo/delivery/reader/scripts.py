@@ -1,8 +1,7 @@
-"""The scripts that integrations give the pages of a site, and what the policy of these pages lets through for them.
+"""Scripts that integrations add to the pages of a site, and what the Content-Security-Policy allows for them.
 
-A script can do at its origin whatever the pages there can. So only a site with a host name of its own has any: all
-others share an origin with the sites of other people.
-"""
+A script can do anything that pages of its origin can. So scripts run only on sites with a custom domain: all others
+share an origin with sites of other people."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from octavo.kit.db.database import Transaction
 from octavo.sites.site.customization.model import Customization
 from octavo.sites.site.scripts import list_scripts
 
-from .views import Script
+from .views import ScriptView
 
 _HOST = r"(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::(?:\d{1,5}|\*))?(?:/[\w.~%/+@=&!$*-]*)?"
 _CODE = re.compile(rf"(?:https?://)?{_HOST}", re.IGNORECASE)
@@ -31,25 +30,26 @@ _SOURCES = {
     "img-src": _OTHERS,
     "media-src": _OTHERS,
 }
-"""What an integration may add to, and which sources: code of named hosts, never inline or evaluated code."""
+"""Directives that an integration can extend, and sources it can add: code of named hosts, never inline or evaluated
+code."""
 _MOST = 100
-"""Sources of a directive: a header has to fit into what proxies take."""
+"""Maximum number of sources per directive, because proxies limit the size of headers."""
 _SAME_AS = {"script-src-elem": "script-src", "style-src-elem": "style-src"}
 
 Sources = tuple[tuple[str, tuple[str, ...]], ...]
-"""Directives of a policy, and what is added to each."""
+"""Directives of a policy with the sources to add to each."""
 
 
 def scripts_of(
     tx: Transaction, context: Context, visit: SiteVisit, customization: Customization
-) -> tuple[tuple[Script, ...], Sources]:
-    """The scripts of a site's pages and what its policy lets through for them. One that may set cookies waits until
-    the visitor agrees; on a site that names its privacy policy, each one does."""
+) -> tuple[tuple[ScriptView, ...], Sources]:
+    """Return the scripts of a site's pages and what its policy allows for them. A script that can set cookies waits
+    until the visitor consents; on a site with a privacy policy, every script does."""
     if not visit.own_host or visit.admission.preview:
         return (), ()
     asks = isinstance(customization.privacy_policy.url, str)
     found = list_scripts(tx, context, visit.site.id)
-    scripts = tuple(Script(src=one.script, waits=one.cookies or asks) for one in found)
+    scripts = tuple(ScriptView(src=one.script, waits=one.cookies or asks) for one in found)
     policies = tuple(
         one.content_security_policy for one in found if isinstance(one.content_security_policy, str)
     )
@@ -58,8 +58,8 @@ def scripts_of(
 
 @lru_cache(maxsize=256)
 def read_sources(addresses: tuple[str, ...], policies: tuple[str, ...]) -> Sources:
-    """What scripts at these addresses and with these policies need. Everything else in a policy is left out: an
-    integration lets hosts through and never weakens what holds for the rest of the page."""
+    """Return what scripts at these URLs and with these policies need. Everything else in a policy is ignored: an
+    integration can allow hosts and never weakens the policy for the rest of the page."""
     found: dict[str, dict[str, None]] = {"script-src": dict.fromkeys(addresses)} if addresses else {}
     for policy in policies:
         for part in policy.split(";"):

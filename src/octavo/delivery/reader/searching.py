@@ -1,4 +1,4 @@
-"""Search of a site: the spaces it shows, and of their pages those that are told to this visitor."""
+"""Search of a site: the spaces it shows, and among their pages those this visitor can see."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from octavo.kit.db.database import Transaction
 from octavo.sites.site.visible_sections import Sight
 
 from .operations import find_in_references
-from .views import Part, SearchAnswer, SearchHit, SectionHit
+from .views import MarkedText, SearchAnswer, SearchHit, SectionHitView
 
 _HITS = 20
 _SUGGESTIONS = 3
 
 
 def search_site(tx: Transaction, visit: SiteVisit, query: str) -> SearchAnswer:
-    """Pages of the site that match; hidden ones, and those kept from search, are left out."""
+    """Return the matching pages of the site, without hidden ones and those excluded from search."""
     spaces = {space.site_space.space_id: space for space in list_spaces(tx, visit)}
     if not query.strip() or not spaces:
         return SearchAnswer(query=query)
@@ -40,12 +40,12 @@ def _hit(space: SpaceVisit, found: PageHit) -> SearchHit:
         title=page.title,
         href=href,
         crumbs=tuple(p.link_title or p.title for p in tree.ancestors(page)),
-        excerpt=tuple(Part(p.text, p.marked) for p in lead.snippet) if lead else (),
+        excerpt=tuple(MarkedText(p.text, p.marked) for p in lead.snippet) if lead else (),
         sections=tuple(
-            SectionHit(
+            SectionHitView(
                 title=s.heading,
                 href=f"{href}#{quote(s.anchor)}",
-                excerpt=tuple(Part(p.text, p.marked) for p in s.snippet),
+                excerpt=tuple(MarkedText(p.text, p.marked) for p in s.snippet),
             )
             for s in sections
             if s.anchor is not None

@@ -1,4 +1,4 @@
-"""What belongs to a site as a whole: its frame, robots.txt, sitemap.xml."""
+"""Parts of a site as a whole: its frame, robots.txt, sitemap.xml."""
 
 from __future__ import annotations
 
@@ -29,27 +29,28 @@ from octavo.sites.site.structure.store import GroupRow, SectionRow, localize
 from .locales import direction
 from .pages import PageBuilder
 from .questions import ASK_PATH
-from .styling import Look, picture, read_look
-from .views import Announcement, Link, SiteView, Tab, Variant
+from .styling import SiteLook, read_look, themed_image
+from .views import AnnouncementView, LinkView, SiteView, Tab, VariantView
 
 ASSETS_PATH = "/~assets"
 FONTS_PATH = "~fonts"
-"""Where the organization's own fonts are, below the base of a site."""
+"""Path of the organization's own fonts, under the base of a site."""
 FEED_PATH = "~feed.xml"
-"""Where the feed of a site is, below its base. No page has a path that begins with a tilde."""
+"""Path of a site's feed, under its base. No page has a path that begins with a tilde."""
 _HEADER, _SEARCH, _GAP = 1216, 360, 44
 """Pixels of the header in a window of 1280, of search and theme, and around a tab or a link with its icon."""
 _FEW_VARIANTS = 12
-"""With more variants than this their links lead to where they begin: to look for a page in all would be slow."""
+"""With more variants than this, their links lead to the variants' start pages, because looking up the page in all
+of them would be slow."""
 
 
-def look_of(tx: Transaction, space: SpaceVisit) -> Look:
-    """How the pages of a space of the site look."""
+def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
+    """Return the look of a space's pages on the site."""
     visit = space.visit
     admission = visit.admission
     customization, theme = find_customization(tx, space.site_space.id, admission.look)
     if admission.theme is not None:
-        # One side is looked at: what the visitor chose before, or is offered to choose, is not asked.
+        # Show one theme: ignore what the visitor chose before or could choose.
         theme = admission.theme
         customization = replace(customization, themes=replace(customization.themes, toggeable=False))
     styling = customization.styling
@@ -60,14 +61,15 @@ def look_of(tx: Transaction, space: SpaceVisit) -> Look:
 
 
 def _assets_path(visit: SiteVisit) -> str:
-    """Where browsers find our static files: an owner's proxy forwards only what is below the site."""
+    """Return the path of our static files: an owner's proxy forwards only what is under the site."""
     return f"{visit.site.proxy_path}{ASSETS_PATH}" if visit.proxied else ASSETS_PATH
 
 
 def own_frame(
-    title: str, home: str, base: str, *, links: tuple[Link, ...] = (), searched: bool = False
+    title: str, home: str, base: str, *, links: tuple[LinkView, ...] = (), searched: bool = False
 ) -> SiteView:
-    """The frame of a page that is of no site, in the default look. ``searched``: ``~search`` is below the base."""
+    """Return the frame of a page outside any site, in the default look. ``searched``: ``~search`` is under the
+    base."""
     look = read_look(Customization(), None, (), ASSETS_PATH)
     return SiteView(
         title=title,
@@ -85,9 +87,9 @@ def own_frame(
 
 
 def site_view(
-    tx: Transaction, space: SpaceVisit, look: Look, builder: PageBuilder, page: Page | None = None
+    tx: Transaction, space: SpaceVisit, look: SiteLook, builder: PageBuilder, page: Page | None = None
 ) -> SiteView:
-    """The frame of a page of a site, or of what is at no page. Links lead only to what this visitor sees."""
+    """Return the frame of a page of a site, or of a view without a page. Links lead only to what this visitor sees."""
     visit = space.visit
     site, base, outline = visit.site, visit.base, visit.outline
     chosen = look.customization
@@ -103,7 +105,7 @@ def site_view(
         *(variant.title for variant in variants if variant.current),
         *(one.title for one in header),
     ]
-    below = _crowded([*beside, *(tab.title for tab in sections)])
+    below = _tabs_overflow([*beside, *(tab.title for tab in sections)])
     languages = {variant.language for variant in variants}
     return SiteView(
         title=title,
@@ -118,8 +120,8 @@ def site_view(
         font_file=look.font_file,
         theme=look.theme,
         theme_toggle=chosen.themes.toggeable,
-        logo=picture(chosen.header.logo),
-        icon=picture(favicon.icon),
+        logo=themed_image(chosen.header.logo),
+        icon=themed_image(favicon.icon),
         emoji=emoji(favicon.emoji) if isinstance(favicon.emoji, str) else None,
         sections=sections,
         variants=variants,
@@ -130,7 +132,7 @@ def site_view(
         ask=f"{space.base}{ASK_PATH}" if look.asks else None,
         assistant=chosen.ai.mode == "assistant",
         announcement=links.announcement(),
-        footer_logo=picture(chosen.footer.logo),
+        footer_logo=themed_image(chosen.footer.logo),
         footer_links=links.groups(),
         copyright=chosen.footer.copyright if isinstance(chosen.footer.copyright, str) else None,
         privacy=chosen.privacy_policy.url if isinstance(chosen.privacy_policy.url, str) else None,
@@ -143,9 +145,9 @@ def site_view(
 
 def _variants(
     tx: Transaction, space: SpaceVisit, builder: PageBuilder, language: str, page: Page | None
-) -> tuple[Variant, ...]:
-    """The variants of a section, each at the page that is shown where it has the same one: by its id, as translations
-    and copies have it, or by its path."""
+) -> tuple[VariantView, ...]:
+    """Return the variants of a section, each linked to the same page if it has it: by its id, as translations and
+    copies do, or by its path."""
     shown = space.site_spaces
     if len(shown) < 2:
         return ()
@@ -162,20 +164,20 @@ def _variants(
         own = titles[other.space_id]
         title = localize(other, "title", language) or own.title
         current = other.id == space.site_space.id
-        found.append(Variant(title=title, href=href, current=current, same=has_it, language=own.language))
+        found.append(VariantView(title=title, href=href, current=current, same=has_it, language=own.language))
     return tuple(found)
 
 
 class _Links:
-    """The links of header, footer and announcement, as far as they lead somewhere for this visitor."""
+    """Links of header, footer, and announcement that lead somewhere for this visitor."""
 
-    def __init__(self, space: SpaceVisit, builder: PageBuilder, look: Look) -> None:
+    def __init__(self, space: SpaceVisit, builder: PageBuilder, look: SiteLook) -> None:
         self._space = space
         self._builder = builder
         self._look = look
         self._shown = Shown(space.view.variables, {}, space.visit.admission.claims)
 
-    def header(self, items: Sequence[HeaderItem]) -> tuple[Link, ...]:
+    def header(self, items: Sequence[HeaderItem]) -> tuple[LinkView, ...]:
         found = []
         for item in items:
             if isinstance(item.condition, str) and item.condition and not self._shown.holds(item.condition):
@@ -185,35 +187,35 @@ class _Links:
             if children and own is not None:
                 children = (own, *children)
             if children:
-                found.append(Link(title=item.title, children=children))
+                found.append(LinkView(title=item.title, children=children))
             elif own is not None:
                 style = item.style if isinstance(item.style, str) else "link"
                 found.append(msgspec.structs.replace(own, style=style))
         return tuple(found)
 
-    def groups(self) -> tuple[Link, ...]:
+    def groups(self) -> tuple[LinkView, ...]:
         groups = self._look.customization.footer.groups
-        found = (Link(title=group.title, children=self._list(group.links)) for group in groups)
+        found = (LinkView(title=group.title, children=self._list(group.links)) for group in groups)
         return tuple(group for group in found if group.children)
 
-    def announcement(self) -> Announcement | None:
+    def announcement(self) -> AnnouncementView | None:
         said = self._look.customization.announcement
         if not isinstance(said, msgspec.Struct) or not said.enabled:
             return None
         link = said.link
         key = hashlib.blake2b(msgspec.json.encode(said), digest_size=6).hexdigest()
-        return Announcement(
+        return AnnouncementView(
             message=said.message,
             key=key,
             style=said.style,
             link=self._link(link.title, link.to) if isinstance(link, ContentLink) else None,
         )
 
-    def _list(self, links: Sequence[ContentLink]) -> tuple[Link, ...]:
+    def _list(self, links: Sequence[ContentLink]) -> tuple[LinkView, ...]:
         found = (self._link(link.title, link.to) for link in links)
         return tuple(link for link in found if link is not None)
 
-    def _link(self, title: str, to: ContentRef) -> Link | None:
+    def _link(self, title: str, to: ContentRef) -> LinkView | None:
         ref = msgspec.to_builtins(to)
         if "page" in ref and "space" not in ref:
             ref |= self._place(ref["page"])
@@ -223,7 +225,7 @@ class _Links:
             target = self._builder.link(ref)
         if target is None or target.href is None:
             return None
-        return Link(
+        return LinkView(
             title=title or target.title or target.href,
             href=target.href,
             external=target.external,
@@ -231,7 +233,7 @@ class _Links:
         )
 
     def _place(self, page_id: str) -> dict[str, str]:
-        """Where a page is that was named without its space."""
+        """Return the location of a page that was referenced without its space."""
         if self._space.view.tree.page(page_id) is None:
             for shown in self._space.visit.outline.site_spaces():
                 there = self._builder.visit(shown.space_id)
@@ -241,7 +243,8 @@ class _Links:
 
 
 def _tab(space: SpaceVisit, node: SectionRow | GroupRow, language: str) -> Tab:
-    """A section; or a group with all sections in it, however deep. In the visitor's language as far as it is there."""
+    """Return the tab of a section, or of a group with all its nested sections, in the visitor's language if
+    available."""
     visit = space.visit
     if isinstance(node, GroupRow):
         inside = [_tab(space, child, language) for child in visit.outline.children(node.id)]
@@ -253,7 +256,7 @@ def _tab(space: SpaceVisit, node: SectionRow | GroupRow, language: str) -> Tab:
             children=flat,
         )
     start = visit.outline.start(node)
-    assert start is not None, "a section that is seen has something to show"
+    assert start is not None, "a visible section has a start page"
     return Tab(
         title=localize(node, "title", language) or node.title,
         icon=icon(node.icon) if node.icon else None,
@@ -263,9 +266,9 @@ def _tab(space: SpaceVisit, node: SectionRow | GroupRow, language: str) -> Tab:
     )
 
 
-def _crowded(titles: Sequence[str]) -> bool:
-    """Whether the header has too little room for all of these beside the search: then the tabs have a row of their own.
-    By the widths that letters have on average, as nothing is measured before there is a browser."""
+def _tabs_overflow(titles: Sequence[str]) -> bool:
+    """Return whether all these tabs are too wide for the header beside the search, so that they need a second row.
+    Estimated from average character widths, because only browsers can measure."""
     wide = sum(sum(15 if east_asian_width(one) in "WF" else 8 for one in title) + _GAP for title in titles)
     return wide > _HEADER - _SEARCH
 
@@ -277,7 +280,7 @@ def robots_text(visit: SiteVisit) -> str:
 
 
 def listed_pages(tx: Transaction, visit: SiteVisit) -> Iterator[tuple[SpaceVisit, Page]]:
-    """Every page of the site that may be told to strangers, in reading order."""
+    """Yield every page of the site that search engines can list, in reading order."""
     for space in list_spaces(tx, visit):
         tree = space.view.tree
         for page in tree.documents():

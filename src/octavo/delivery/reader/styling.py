@@ -1,8 +1,7 @@
-"""What a site's customization means for its pages: colours, fonts and classes of the style sheet, and what is shown.
+"""Effect of a site's customization on its pages: colors, fonts, classes of the style sheet, and what is shown.
 
-Whatever comes from customization reaches CSS as numbers and names of ours alone: colours are parsed and computed anew,
-fonts are looked up, everything else chooses among classes.
-"""
+Customization reaches CSS only as numbers and our own names: colors are parsed and recomputed, fonts are looked up,
+and everything else selects among classes."""
 
 from __future__ import annotations
 
@@ -14,18 +13,26 @@ from msgspec import Struct
 
 from octavo.core.color import Oklch, Theme, parse_hex, readable
 from octavo.kit.locales import DEFAULT
-from octavo.sites.fonts.built_in import FONTS, Font, Kind, custom_faces, first_file, font_faces, font_stack
+from octavo.sites.fonts.built_in import (
+    FONTS,
+    BuiltInFont,
+    Kind,
+    custom_faces,
+    first_file,
+    font_faces,
+    font_stack,
+)
 from octavo.sites.fonts.serving import CustomFont
 from octavo.sites.site.customization.colors import colours_of
 from octavo.sites.site.customization.model import Customization
 
 from . import locales
-from .views import Labels, Picture
+from .views import Labels, ThemedImage
 
 
-class Look(Struct, frozen=True):
-    """How the pages of one space of a site look. ``locale`` is the language of
-    the interface, ``language`` that of the text. ``theme`` is system where nobody chose one."""
+class SiteLook(Struct, frozen=True):
+    """Look of the pages of one space of a site. ``locale`` is the language of the interface, ``language`` that of
+    the text. ``theme`` is system unless one was chosen."""
 
     customization: Customization
     locale: str
@@ -38,11 +45,11 @@ class Look(Struct, frozen=True):
 
     @property
     def labels(self) -> Labels:
-        return locales.catalogue()[self.locale]
+        return locales.read_catalog()[self.locale]
 
     @property
     def asks(self) -> bool:
-        """Whether visitors can ask questions."""
+        """Return whether visitors can ask questions."""
         return self.customization.ai.mode != "none"
 
     @property
@@ -56,20 +63,20 @@ def read_look(
     fonts: tuple[CustomFont, ...],
     assets: str,
     theme_chosen: Literal["light", "dark"] | None = None,
-) -> Look:
-    """``language`` is the space's; ``fonts`` are those of the organization that are named, with addresses; ``assets``
-    the path of our static files; ``theme_chosen`` None where visitors see what their system wants."""
+) -> SiteLook:
+    """Return the look. ``language`` is the space's; ``fonts`` are the organization's fonts in use, with URLs;
+    ``assets`` is the path of our static files; ``theme_chosen`` is None to follow the visitor's system."""
     styling = chosen.styling
     colours = colours_of(styling)
     text, text_file = _font(styling.font, "sans", fonts, assets)
     mono, _ = _font(styling.monospace_font, "mono", fonts, assets)
     faces = text.faces + (mono.faces if mono != text else "")
-    css = f"{faces}:root{{--sans:{text.stack};--mono:{mono.stack}}}{colours.css()}{_top(chosen, colours)}"
-    # English is also what stays where nobody chose.
+    css = f"{faces}:root{{--sans:{text.stack};--mono:{mono.stack}}}{colours.css()}{_header_style(chosen, colours)}"
+    # English is also the default of customization.
     locale = locales.find_locale(chosen.internationalization.locale) or DEFAULT
     if locale == DEFAULT:
         locale = locales.find_locale(language) or locale
-    return Look(
+    return SiteLook(
         customization=chosen,
         locale=locale,
         language=language or locale,
@@ -84,39 +91,41 @@ def read_look(
 # --- fonts ----------------------------------------------------------------------------------------------
 
 
-class _Set(Struct, frozen=True):
-    """The CSS of a font: what declares it, and the value of ``font-family``."""
+class _FontSet(Struct, frozen=True):
+    """CSS of a font: its declaration and the value of ``font-family``."""
 
     faces: str
     stack: str
 
 
-def _font(chosen: object, kind: Kind, custom: tuple[CustomFont, ...], assets: str) -> tuple[_Set, str | None]:
-    """The font, and its file that pages need first. One that there is not, any more or by its licence, is the font of
-    the system."""
+def _font(
+    chosen: object, kind: Kind, custom: tuple[CustomFont, ...], assets: str
+) -> tuple[_FontSet, str | None]:
+    """Return the font and the file that pages need first. A font that is missing or not licensed becomes the system
+    font."""
     if isinstance(chosen, str):
         font = FONTS.get(chosen)
-        return _ours(font, kind, assets), f"{assets}/{first_file(font)}" if font is not None else None
+        return _built_in_set(font, kind, assets), f"{assets}/{first_file(font)}" if font is not None else None
     own = next((font for font in custom if font.id == getattr(chosen, "id", None)), None)
     if own is None:
-        return _ours(None, kind, assets), None
-    # A name of ours: what people call a font never reaches the style sheet.
+        return _built_in_set(None, kind, assets), None
+    # Our own name: the name people give a font never reaches the style sheet.
     name = f"custom-{own.id}"
     faces = custom_faces(name, [(face.weight, face.url, face.format) for face in own.faces])
-    return _Set(faces, f'"{name}",{font_stack(None, kind)}'), None
+    return _FontSet(faces, f'"{name}",{font_stack(None, kind)}'), None
 
 
 @lru_cache(maxsize=64)
-def _ours(font: Font | None, kind: Kind, assets: str) -> _Set:
+def _built_in_set(font: BuiltInFont | None, kind: Kind, assets: str) -> _FontSet:
     faces = font_faces(font, f"{assets}/{{}}") if font is not None else ""
-    return _Set(faces, font_stack(font, kind))
+    return _FontSet(faces, font_stack(font, kind))
 
 
-# --- the header's own colours -----------------------------------------------------------------------------
+# --- header colors ---------------------------------------------------------------------------------------
 
 
-def _top(customization: Customization, colours: Theme) -> str:
-    """A header in colours of its own: the words on it are readable, whatever was chosen."""
+def _header_style(customization: Customization, colours: Theme) -> str:
+    """Return the style of a header with its own colors. Its text stays readable with any choice."""
     header = customization.header
     preset = header.preset
     if preset == "default" and customization.styling.theme == "bold":
@@ -135,13 +144,13 @@ def _top(customization: Customization, colours: Theme) -> str:
         return ""
     (ground_light, words_light), (ground_dark, words_dark) = sides
     return (
-        f".top{{--top-bg:{_both(ground_light, ground_dark)};--top-text:{_both(words_light, words_dark)};"
+        f".top{{--top-bg:{_light_and_dark(ground_light, ground_dark)};--top-text:{_light_and_dark(words_light, words_dark)};"
         "--top-muted:var(--top-text);--top-hover:color-mix(in oklab,var(--top-bg) 90%,var(--top-text));"
         "--top-fill:var(--top-text);--top-on-fill:var(--top-bg)}"
     )
 
 
-def _both(light: Oklch, dark: Oklch) -> str:
+def _light_and_dark(light: Oklch, dark: Oklch) -> str:
     return f"light-dark({light.css()},{dark.css()})"
 
 
@@ -149,7 +158,7 @@ def _both(light: Oklch, dark: Oklch) -> str:
 
 
 def _classes(customization: Customization) -> tuple[str, ...]:
-    """What differs from how the style sheet draws a page by itself."""
+    """Return the classes for what differs from the defaults of the style sheet."""
     styling = customization.styling
     chosen = (
         ("theme", styling.theme, "clean"),
@@ -165,9 +174,9 @@ def _classes(customization: Customization) -> tuple[str, ...]:
     return tuple(f"{name}-{value}" for name, value, plain in chosen if value != plain)
 
 
-def picture(themed: object) -> Picture | None:
-    """A picture of customization for both themes; None where there is none."""
+def themed_image(themed: object) -> ThemedImage | None:
+    """Return a customization's image for both themes; None if there is none."""
     light, dark = getattr(themed, "light", None), getattr(themed, "dark", None)
     if not isinstance(light, str):
         return None
-    return Picture(light=light, dark=dark if dark != light else None)
+    return ThemedImage(light=light, dark=dark if dark != light else None)

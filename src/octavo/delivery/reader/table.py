@@ -1,10 +1,8 @@
-"""The one table of what is at a site: each address below it with its method, the bound of its body, how often it may be
-asked for, and the threads that work it out.
+"""Table of all routes of a site: path, method, body limit, rate limit, and the threads that compute the answer.
 
-A handler is declared with its pattern and takes a view of the request and one visit, which says who visits what:
-``SiteVisit`` for what a site has once, ``SpaceVisit`` for what each of its spaces has. Values of the pattern are
-further parameters. The modules in ``routes`` declare them; ``answering`` makes the visits.
-"""
+A handler is declared with its pattern and takes a view of the request and one visit, which identifies the visitor
+and what they visit: ``SiteVisit`` for what a site has once, ``SpaceVisit`` for what each of its spaces has. Values
+of the pattern are further parameters. The modules in ``routes`` declare handlers; ``answering`` makes the visits."""
 
 from __future__ import annotations
 
@@ -21,36 +19,37 @@ from octavo.kit.http.edge import Answer, Request
 from octavo.kit.http.routing import Routes
 from octavo.sites.insights.queueing import Events
 
-from .answer_cache import Tellings
+from .answer_cache import ToolResults
 from .cards import Cards
 from .full_text import Whole
-from .pages import Kept
+from .pages import PageCaches
 
 Rate = Literal["visits", "questions", "tries"]
-"""What a request counts as besides a visit, which each is: a question to a model, or something sent elsewhere."""
+"""What a request counts as besides a visit: a question to a model, or a request sent elsewhere."""
 Pool = Literal["visits", "questions", "scripts", "calls", "images"]
-"""Which threads work an answer out: those of all visits, or those for what takes long, which organizations share."""
+"""Threads that compute an answer: those of all visits, or those for slow work, which organizations share."""
 
 
 class View(Struct, frozen=True):
-    """What a handler needs beside its visit. ``kept``: what is kept of pages that were drawn; ``cards`` draws their
-    images, ``whole`` writes all of them in one text. ``tellings``: what tools said. ``events``: what visitors did. ``body``: of a POST."""
+    """What a handler needs besides its visit. ``kept``: the caches of drawn pages; ``cards`` draws their images,
+    ``whole`` writes all of them in one text. ``tellings``: cached results of tools. ``events``: the queue for
+    what visitors do. ``body``: of a POST."""
 
     context: Context
     tx: Transaction
     request: Request
-    kept: Kept
+    kept: PageCaches
     cards: Cards
     whole: Whole
-    tellings: Tellings
+    tellings: ToolResults
     events: Events
     body: bytes = b""
 
 
 class Later(NamedTuple):
-    """An answer that is worked out when the transaction is over, in the threads of its route, because it takes long,
-    or as long as others take, or writes. ``pool``: that of its route, or where only some answers of a route take long,
-    their own. ``rate``: what it counts as then."""
+    """Answer to compute after the transaction, in the threads of its route, because it is slow, waits for others,
+    or writes. ``pool``: that of its route, or its own if only some answers of a route are slow. ``rate``: what
+    it then counts as."""
 
     organization_id: str
     work_out: Callable[[], Answer]
@@ -63,9 +62,9 @@ H = TypeVar("H", bound=Callable[..., Answer | Later])
 
 
 class SiteRoute(NamedTuple):
-    """``kept``: the answer is the same for all who may make this visit, and is kept as long as what it was made of; of
-    what is posted, that may be so.
-    ``body``: bytes that one may have. ``pool``: where what its handler gives as ``Later`` is worked out."""
+    """Route of a site. ``kept``: the answer is the same for every visitor with the same access and can be cached as
+    long as what it is made from is unchanged; for a POST, this can depend on the message.
+    ``body``: maximum bytes of a body. ``pool``: threads that compute what its handler returns as ``Later``."""
 
     name: str
     pattern: str
@@ -94,24 +93,24 @@ def route(
     rate: Rate = "visits",
     pool: Pool = "visits",
 ) -> Callable[[H], H]:
-    """Declares ``handler(view, visit, **values)``; the type of ``visit`` says whether it is of a site or a space. What
-    is posted has a bound of its body and a pattern without parameters. Raises ValueError."""
+    """Declare ``handler(view, visit, **values)``; the type of ``visit`` says whether it belongs to a site or a
+    space. A POST route needs a body limit and a pattern without parameters. Raises ValueError."""
     if (method == "POST") != (body > 0):
-        raise ValueError(f"{pattern}: what is posted has a bound of its body, and nothing else has a body")
+        raise ValueError(f"{pattern}: POST routes need a body limit, and other routes can't have one")
     if method == "GET" and rate != "visits":
-        raise ValueError(f"{pattern}: what is read counts as a visit")
+        raise ValueError(f"{pattern}: routes that read must count as visits")
     if method == "POST" and "{" in pattern:
-        raise ValueError(f"{pattern}: where something is posted has one name")
+        raise ValueError(f"{pattern}: POST routes can't have parameters")
 
     def declare(handler: H) -> H:
         hints = typing.get_type_hints(handler)
         visit, answers = hints["visit"], {hints["return"], *typing.get_args(hints["return"])}
-        # A handler that gives both says with each of what it works out later in which threads.
+        # A handler that returns both kinds names the threads with each answer that it computes later.
         if (Later in answers) != (pool != "visits") and not (
             pool == "visits" and (method == "POST" or Answer in answers)
         ):
             raise ValueError(
-                f"{pattern}: what is worked out later says in which threads, and nothing else does"
+                f"{pattern}: a handler that returns Later needs a pool, and no other handler can have one"
             )
         found = SiteRoute(name, pattern, visit, handler, kept, method, body, rate, pool)
         if pattern not in _methods:
@@ -125,8 +124,8 @@ def route(
 
 
 def find_posted(path: str) -> SiteRoute | None:
-    """What may be posted to a decoded path, known from its end before anything is looked up: so its rate and the bound
-    of its body hold for whoever asks. Which site it is of, and whether it is there, a visit says."""
+    """Return the POST route for a decoded path, identified by its last segments before anything is looked up. So
+    its rate and body limits apply to everyone. Whether the site exists is checked by the visit."""
     parts = path.split("/")
     ends = ("/".join(parts[-length:]) for length in (2, 1))
     return next((found["POST"] for end in ends if "POST" in (found := _methods.get(end, {}))), None)

@@ -1,7 +1,6 @@
-"""The events that the reader records for insights: page views, searches, clicks.
+"""Events that the reader records for insights: page views, searches, clicks.
 
-They name no person, and the only cookie that is read for them is the visitor's answer to the question about cookies.
-"""
+They identify no person, and the only cookie they use is the visitor's answer to the cookie banner."""
 
 from __future__ import annotations
 
@@ -43,18 +42,18 @@ from octavo.sites.insights.types import (
 )
 
 SEEN_PATH = "~seen"
-"""Where the script of a page says what the server does not see."""
+"""Path to which the script of a page reports what the server doesn't see."""
 MAX_SEEN = 4096
-"""Bytes of what it says."""
+"""Maximum bytes of a report."""
 MAX_WORDS = 512
-"""Characters of a search or question that are kept."""
+"""Characters of a search or question that are stored."""
 _URL, _AGENT = 2048, 1024
 _PREVIEW, _CONSENT = f"{PREVIEW_COOKIE}=".encode(), CONSENT.encode()
 
 
-class _Said(Struct, frozen=True, gc=False):
-    """What somebody did at a location, and what the headers of their request say of them, as far as it is counted: an
-    event, once it is called. Whoever is answered waits for none of what that takes."""
+class _PendingEvent(Struct, frozen=True, gc=False):
+    """What a visitor did at a location, with the relevant request headers: it becomes an event when called. So no
+    visitor has to wait for that work."""
 
     make: Callable[..., Event]
     location: VisitorLocation
@@ -71,7 +70,7 @@ class _Said(Struct, frozen=True, gc=False):
     def session(self) -> VisitorSession:
         language, referrer = self.languages.decode("latin-1"), self.referrer.decode("latin-1")
         if referrer:
-            # A proxy of the owner's asks under another host than browsers do.
+            # An owner's proxy uses another host than browsers do.
             own = (self.host.decode("latin-1"), _authority(self.location.url))
             referrer = "" if _authority(referrer) in own else referrer
         both = secrets.token_hex(16)
@@ -88,15 +87,15 @@ class _Said(Struct, frozen=True, gc=False):
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-def _said(
+def _make_pending(
     request: Request,
     make: Callable[..., Event],
     location: VisitorLocation,
     values: Mapping[str, Any] = _NOTHING,
-) -> _Said:
+) -> _PendingEvent:
     find = request.headers.get
     cookie = find(b"cookie")
-    return _Said(
+    return _PendingEvent(
         make,
         location,
         values,
@@ -109,8 +108,8 @@ def _said(
 
 
 def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
-    """Somebody new at a location. Where they come from is known of those who come from another host."""
-    return _said(request, PageView, location).session()
+    """Return a new session at a location. The referrer is recorded only if it is another host."""
+    return _make_pending(request, PageView, location).session()
 
 
 def _consent(cookie: bytes) -> dict[str, str]:
@@ -126,8 +125,7 @@ def _authority(url: str) -> str:
 def location_of(
     space: SpaceVisit, page: Page | None = None, form: DisplayContext | None = None
 ) -> VisitorLocation:
-    """Where a visitor is who is at a page, or at what a space has beside its pages. ``form``: in which a program has
-    it."""
+    """Return the location of a visitor at a page, or elsewhere in a space. ``form``: the format for agents."""
     visit = space.visit
     path = quote(space.view.tree.url_path(page)) if page is not None else ""
     return VisitorLocation(
@@ -143,7 +141,7 @@ def location_of(
 
 
 def location_at(visit: SiteVisit, path: str, form: DisplayContext) -> VisitorLocation:
-    """Where a program is that asks for what a site has by itself. ``path``: below its base."""
+    """Return the location of an agent at a file of the whole site. ``path``: under its base."""
     return VisitorLocation(
         url=f"{visit.published}{path}"[:_URL],
         site_section=None,
@@ -159,66 +157,68 @@ def location_at(visit: SiteVisit, path: str, form: DisplayContext) -> VisitorLoc
 # --- what the server sees ---------------------------------------------------------------------------------
 
 
-def note_view(events: Events, request: Request, made_of: MadeOf | None) -> None:
-    """Notes that a page was read, if what was made is one."""
+def record_view(events: Events, request: Request, made_of: MadeOf | None) -> None:
+    """Record a page view if the answer is a page."""
     if made_of is None or made_of.location is None or not _is_read(request):
         return
     if _PREVIEW in request.headers.get(b"cookie", b""):
         return  # what is kept is answered to members, too, where they would see the same
     location = made_of.location
     if request.query_string:
-        # Campaigns are named there; nothing else of it is kept.
+        # The query names campaigns; nothing else of it is stored.
         location = msgspec.structs.replace(
             location, url=f"{location.url}?{request.query_string.decode('latin-1')}"
         )
-    view = _said(request, PageView, location)
+    view = _make_pending(request, PageView, location)
     events.add(made_of.site.organization_id, made_of.site.id, view, made_of.visitor)
 
 
-def note_search(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
-    """Notes what was searched; queries while they are typed count as one."""
+def record_search(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
+    """Record a search; queries sent while typing count as one."""
     if query.strip() and _is_read(request):
         location = location_of(space)
         event = SearchTypeQuery(
             session=session_of(request, location), location=location, query=query.strip()[:MAX_WORDS]
         )
-        _note(events, space, event, _typist(request))
+        _record(events, space, event, _identify_typist(request))
 
 
-def note_missing(events: Events, request: Request, space: SpaceVisit) -> None:
-    """Notes that there is no page at an address."""
+def record_missing_page(events: Events, request: Request, space: SpaceVisit) -> None:
+    """Record that a URL has no page."""
     if _is_read(request):
         form: DisplayContext = "markdown" if space.rest.endswith(".md") else "site"
         location = location_at(space.visit, quote(space.visit.rest), form)
-        _note(events, space, PageMissing(session=session_of(request, location), location=location))
+        _record(events, space, PageMissing(session=session_of(request, location), location=location))
 
 
-def note_fruitless(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
-    """Notes that a search found nothing."""
+def record_empty_search(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
+    """Record that a search found nothing."""
     if query.strip() and _is_read(request):
         location = location_of(space)
         session = session_of(request, location)
-        _note(
+        _record(
             events, space, SearchMissing(session=session, location=location, query=query.strip()[:MAX_WORDS])
         )
 
 
-class Note(NamedTuple):
-    """Something to note: at which location, what makes the event, and what it says besides."""
+class EventNote(NamedTuple):
+    """Event to record: its location, the function that makes it, and further values."""
 
     location: VisitorLocation
     make: Callable[..., Event]
     said: dict[str, Any]
 
 
-def note_again(events: Events, request: Request, made_of: MadeOf, notes: Iterable[Note]) -> None:
-    """Notes what was done by whoever an answer was made for."""
+def record_cached_events(
+    events: Events, request: Request, made_of: MadeOf, notes: Iterable[EventNote]
+) -> None:
+    """Record the events of an answer that is served again."""
     for note in notes:
-        event = _said(request, note.make, note.location, note.said)
+        event = _make_pending(request, note.make, note.location, note.said)
         events.add(made_of.site.organization_id, made_of.site.id, event, made_of.visitor)
 
 
-def note_event(
+def record_event(
     events: Events,
     request: Request,
     visit: SiteVisit,
@@ -226,18 +226,18 @@ def note_event(
     make: Callable[..., Event],
     **said: Any,
 ) -> None:
-    """Notes what was done at a location: what ``make`` makes of a session and ``said``."""
+    """Record an event at a location: what ``make`` returns for a session and ``said``."""
     if not visit.admission.preview:
-        note_again(events, request, visit.made_of, [Note(location, make, said)])
+        record_cached_events(events, request, visit.made_of, [EventNote(location, make, said)])
 
 
-def note_question(
+def record_question(
     events: Events, request: Request, visit: SiteVisit, location: VisitorLocation, asked: str
 ) -> None:
-    note_event(events, request, visit, location, AskQuestion, query=asked[:MAX_WORDS])
+    record_event(events, request, visit, location, AskQuestion, query=asked[:MAX_WORDS])
 
 
-def _note(events: Events, space: SpaceVisit, event: Event, typist: str = "") -> None:
+def _record(events: Events, space: SpaceVisit, event: Event, typist: str = "") -> None:
     visit = space.visit
     if not visit.admission.preview:
         events.add(visit.organization_id, visit.site.id, event, visit.admission.claims, typist)
@@ -247,33 +247,33 @@ _PURPOSES = frozenset((b"sec-purpose", b"purpose", b"x-moz"))
 
 
 def _is_read(request: Request) -> bool:
-    """Whether somebody reads the answer: it is not only fetched for the case that they will."""
+    """Return whether somebody reads the answer, rather than prefetching it."""
     if request.is_head or _PURPOSES.isdisjoint(request.headers):
         return not request.is_head
     return not any(b"prefetch" in request.headers.get(name, b"").lower() for name in _PURPOSES)
 
 
-def _typist(request: Request) -> str:
+def _identify_typist(request: Request) -> str:
     caller = f"{address_key(request.client)}\0{request.header(b'user-agent')}"
     return hashlib.blake2b(caller.encode(), digest_size=12).hexdigest()
 
 
-# --- what the script of a page says -----------------------------------------------------------------------
+# --- reports of the script of a page ----------------------------------------------------------------------
 
 
 class SeenPage(Struct, tag_field="type", tag="page_view"):
-    """A page was opened that had been fetched before."""
+    """Opening of a prefetched page."""
 
 
 class SeenClick(Struct, tag_field="type", tag="link_click"):
-    """A link to another site was followed."""
+    """Click on a link to another site."""
 
     url: Annotated[str, Meta(max_length=_URL, pattern=r"^https?://[^\x00]+\Z")]
     position: LinkPosition
 
 
 class SeenResult(Struct, tag_field="type", tag="search_open_result"):
-    """A result of a search was opened; ``path`` is where it led."""
+    """Click on a search result; ``path`` is its target."""
 
     query: Annotated[str, Meta(max_length=MAX_WORDS, pattern=r"^[^\x00]+\Z")]
     path: Annotated[str, Meta(max_length=_URL)]
@@ -283,7 +283,7 @@ Seen = SeenPage | SeenClick | SeenResult
 
 
 def read_seen(body: bytes) -> Seen:
-    """What a script said. Raises BadRequest."""
+    """Return the report of a script. Raises BadRequest."""
     try:
         seen: Seen = msgspec.json.decode(body, type=Seen)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -291,7 +291,7 @@ def read_seen(body: bytes) -> Seen:
     return seen
 
 
-def note_seen(
+def record_seen(
     events: Events,
     request: Request,
     space: SpaceVisit,
@@ -299,7 +299,7 @@ def note_seen(
     seen: Seen,
     find_page: Callable[[str], tuple[SpaceVisit, Page]],
 ) -> None:
-    """``find_page`` gives what this visitor is shown at a path of the site, or raises NotFound."""
+    """Record a report. ``find_page`` returns what this visitor sees at a path of the site, or raises NotFound."""
     session = session_of(request, location)
     event: Event
     match seen:
@@ -312,4 +312,4 @@ def note_seen(
             event = SearchOpenResult(session=session, location=location, query=seen.query, result=result)
         case SeenPage():
             event = PageView(session=session, location=location)
-    _note(events, space, event)
+    _record(events, space, event)

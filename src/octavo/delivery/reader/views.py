@@ -1,8 +1,8 @@
-"""What a published page shows, as plain values: the reader fills these in, the templates only lay them out.
+"""Views: the content of a published page as plain values. The reader fills them in, and the templates only lay them
+out.
 
-Every text here is plain text (templates escape it); ``Markup`` is HTML drawn by us. Every ``href`` is used as it
-is, so it is either made by the reader or has passed ``core.document.urls.safe_url``.
-"""
+All text is plain text (templates escape it); ``Markup`` is HTML that we have drawn. Every ``href`` is used as it
+is, so it is either made by the reader or has passed ``core.document.urls.safe_url``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Sign = Markup | None
 
 
 class Labels(BlockLabels, frozen=True, kw_only=True):
-    """The words of the page's frame, in the page's language; those of blocks are inherited."""
+    """Labels of a page's frame, in the page's language; those of blocks are inherited."""
 
     skip: str = "Skip to content"
     menu: str = "Menu"
@@ -190,26 +190,26 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     as_written: str = "As written"
 
 
-class Link(Struct, frozen=True, kw_only=True):
-    """A link of the header or footer. ``children`` make it a menu (one level); ``href`` may then be None."""
+class LinkView(Struct, frozen=True, kw_only=True):
+    """Link of the header or footer. ``children`` make it a menu (one level); ``href`` can then be None."""
 
     title: str
     href: str | None = None
     style: Literal["link", "button-primary", "button-secondary"] = "link"
     external: bool = False
     new_tab: bool = False
-    children: tuple[Link, ...] = ()
+    children: tuple[LinkView, ...] = ()
 
 
-class Picture(Struct, frozen=True, kw_only=True):
-    """A picture for the light theme, and another one for the dark theme where there is one."""
+class ThemedImage(Struct, frozen=True, kw_only=True):
+    """Image for the light theme, with an optional one for the dark theme."""
 
     light: str
     dark: str | None = None
 
 
 class Image(Struct, frozen=True, kw_only=True):
-    """An image of ours with its whole address and its size in pixels."""
+    """Image of ours with its absolute URL and its size in pixels."""
 
     url: str
     width: int
@@ -217,7 +217,7 @@ class Image(Struct, frozen=True, kw_only=True):
 
 
 class Tab(Struct, frozen=True, kw_only=True):
-    """A site section, or a group of sections (``children``, then ``href`` may be None)."""
+    """Site section, or group of sections (``children``; ``href`` can then be None)."""
 
     title: str
     href: str | None = None
@@ -227,8 +227,8 @@ class Tab(Struct, frozen=True, kw_only=True):
     children: tuple[Tab, ...] = ()
 
 
-class Variant(Struct, frozen=True, kw_only=True):
-    """A version or language of what is shown; ``href`` leads to the same page there (``same``), or to its start."""
+class VariantView(Struct, frozen=True, kw_only=True):
+    """Version or language of the content; ``href`` leads to the same page there (``same``), or to its start."""
 
     title: str
     href: str
@@ -238,10 +238,10 @@ class Variant(Struct, frozen=True, kw_only=True):
 
 
 class NavItem(Struct, frozen=True, kw_only=True):
-    """An entry of the tree at the side. ``href`` None makes it a heading (group). ``open``: its children show;
-    true for the current page and all its ancestors. ``emoji`` is characters, ``icon`` an inline SVG. ``method``: of the
-    operation of an API that the page shows, in lower case; ``count``: how many operations are below it that the tree
-    does not show."""
+    """Entry of the side navigation. Without ``href`` it is a heading (group). ``open``: its children are shown;
+    true for the current page and all its ancestors. ``emoji`` is characters, ``icon`` an inline SVG. ``method``:
+    of the API operation that the page shows, in lower case; ``count``: how many operations under it the tree
+    doesn't show."""
 
     title: str
     href: str | None = None
@@ -260,45 +260,46 @@ class Crumb(Struct, frozen=True, kw_only=True):
     href: str | None = None
 
 
-class Announcement(Struct, frozen=True, kw_only=True):
-    """A line above the header. ``key`` names it, so that a visitor's dismissal is remembered until it changes; one of
-    the style danger cannot be dismissed."""
+class AnnouncementView(Struct, frozen=True, kw_only=True):
+    """Announcement above the header. ``key`` identifies it, so that a visitor's dismissal is remembered until it
+    changes; announcements of the style danger can't be dismissed."""
 
     message: str
     key: str
     style: Literal["info", "success", "warning", "danger"] = "info"
-    link: Link | None = None
+    link: LinkView | None = None
 
 
 class Feedback(Struct, frozen=True, kw_only=True):
-    """Where page ratings are posted: a form with ``rating`` (good, ok, bad) and ``page``."""
+    """Target for page ratings: a form with ``rating`` (good, ok, bad) and ``page``."""
 
     action: str
     page: str
 
 
-class Script(Struct, frozen=True):
-    """A script of an integration. ``waits``: it is loaded only once the visitor has agreed."""
+class ScriptView(Struct, frozen=True):
+    """Script of an integration. ``waits``: it loads only after the visitor has consented."""
 
     src: str
     waits: bool
 
 
 class SiteView(Struct, frozen=True, kw_only=True):
-    """What all pages of a site share.
+    """Values shared by all pages of a site.
 
-    ``base`` is the site's path with a slash at both ends; ``assets`` the path our static files are served under,
-    without a slash at its end (files: ``drawing.asset``). ``theme_css`` is the site's own style: colours, fonts;
-    the header that lets it and the one inline script through is ``drawing.content_security_policy``. ``look`` are
-    the classes that customization sets. ``font_file`` is fetched before the style sheet asks for it.
-    ``language`` is a BCP 47 tag. ``theme`` is what applies until a visitor chooses. ``search`` and
-    ``search_json`` are the addresses of ``~search`` and ``~search.json``, None on sites without search; ``ask`` is that
-    of ``~ask``, None where visitors ask nothing, and with ``assistant`` the header has a button for it.
-    ``feed`` is the address of the feed of updated pages, None on sites that are not public.
-    ``seen`` is where the script of a page says what was done there, None where nothing is counted.
-    ``variants_by_language``: what tells the variants apart is their language. ``scripts`` are those of integrations;
-    ``sources`` is what the policy of the pages lets through for them, by directive.
-    """
+    ``base`` is the site's path with a slash at both ends; ``assets`` the path of our static files, without a
+    trailing slash (files: ``drawing.asset``). ``theme_css`` is the site's own style: colors and fonts; the header
+    that allows it and the one inline script is ``drawing.content_security_policy``. ``look`` are the classes that
+    customization sets. ``font_file`` is preloaded.
+
+    ``language`` is a BCP 47 tag. ``theme`` applies until a visitor chooses. ``search`` and ``search_json`` are the
+    URLs of ``~search`` and ``~search.json``, None on sites without search; ``ask`` is the URL of ``~ask``, None if
+    the site doesn't answer questions, and with ``assistant`` the header has a button for it.
+
+    ``feed`` is the URL of the feed of updated pages, None on sites that aren't public. ``seen`` is the URL for
+    reports of a page's script, None if nothing is counted. ``variants_by_language``: variants are languages.
+    ``scripts`` are those of integrations; ``sources`` is what the policy of the pages allows for them, by
+    directive."""
 
     title: str
     home: str
@@ -312,33 +313,33 @@ class SiteView(Struct, frozen=True, kw_only=True):
     font_file: str | None = None
     theme: Literal["system", "light", "dark"] = "system"
     theme_toggle: bool = True
-    logo: Picture | None = None
-    icon: Picture | None = None
+    logo: ThemedImage | None = None
+    icon: ThemedImage | None = None
     emoji: str | None = None
     sections: tuple[Tab, ...] = ()
-    variants: tuple[Variant, ...] = ()
+    variants: tuple[VariantView, ...] = ()
     variants_by_language: bool = False
-    links: tuple[Link, ...] = ()
+    links: tuple[LinkView, ...] = ()
     search: str | None = None
     search_json: str | None = None
     seen: str | None = None
     ask: str | None = None
     assistant: bool = False
-    announcement: Announcement | None = None
-    footer_logo: Picture | None = None
-    footer_links: tuple[Link, ...] = ()
+    announcement: AnnouncementView | None = None
+    footer_logo: ThemedImage | None = None
+    footer_links: tuple[LinkView, ...] = ()
     copyright: str | None = None
     privacy: str | None = None
     powered: bool = False
     social_image: str | None = None
     no_index: bool = False
     feed: str | None = None
-    scripts: tuple[Script, ...] = ()
+    scripts: tuple[ScriptView, ...] = ()
     sources: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-class Layout(Struct, frozen=True, kw_only=True):
-    """Which parts of a page show; ``landing`` is a page without side columns. Without ``navigation`` the tree stays in
+class LayoutView(Struct, frozen=True, kw_only=True):
+    """Visible parts of a page; ``landing`` is a page without side columns. Without ``navigation`` the tree stays in
     the menu of a narrow screen, where there is no other way to the rest."""
 
     width: Literal["default", "wide", "landing"] = "default"
@@ -351,7 +352,7 @@ class Layout(Struct, frozen=True, kw_only=True):
 
 
 class CoverView(Struct, frozen=True, kw_only=True):
-    """``hero`` runs over the whole width, otherwise it is as wide as the text; height in pixels."""
+    """Cover. ``hero`` spans the whole width, otherwise it is as wide as the text; height in pixels."""
 
     light: Asset
     dark: Asset | None = None
@@ -359,24 +360,29 @@ class CoverView(Struct, frozen=True, kw_only=True):
     height: int = 240
 
     def sizes(self, image: Asset) -> str:
-        """How wide an image is shown: so that it fills the screen, and is as high as it is to be."""
+        """Return the displayed width of an image: it fills the screen at the cover's height."""
         high = -(-self.height * image.width // image.height) if image.width and image.height else 0
         return f"max(100vw, {high}px)"
 
 
-class PageView(Struct, frozen=True, kw_only=True):
-    """One page. ``about`` is what search engines show of it. ``body`` and ``outline`` come from ``core.document.html.render``; ``updated`` is an ISO date
-    (YYYY-MM-DD) and ``updated_text`` how it reads; ``tags`` are shown under the title. ``alternates`` are the same page in other languages and
-    in its own, with whole addresses. ``index`` is the address of llms.txt, for programs. ``markdown``, ``edit``
-    and ``feed`` are addresses of other forms of the page, None to leave them out; ``markdown_actions`` offers the
-    first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is the address of the site's MCP
-    server, ``printed`` offers to print the page. ``operations``: it shows operations of an API, to
-    which scripts add; those may speak to the hosts in ``connect``. ``filter``: the address of a list of all operations
-    that the pages beside it show, ``models`` that of a list of all models of which the page shows some, ``access`` that
-    of what a page on authentication asks for, ``changes``: it shows what changed of an API, ``listing``: it lists models or tags
-    of one as rows, ``heads``: it shows operations wholly, beside which there is no room for an outline. ``exports`` the whole specification in several forms. ``blocks``: the integrations that show blocks on the page, which a
-    script asks for. ``diagrams``: a script draws diagrams of their text. ``social_image`` is what networks show where
-    the site has no picture for that."""
+class SitePageView(Struct, frozen=True, kw_only=True):
+    """One page. ``about`` is the description for search engines. ``body`` and ``outline`` come from
+    ``core.document.html.render``; ``updated`` is an ISO date (YYYY-MM-DD) and ``updated_text`` its localized
+    form; ``tags`` are shown under the title. ``alternates`` are the page in each language, including its own,
+    with absolute URLs. ``index`` is the URL of llms.txt.
+
+    ``markdown``, ``edit``, and ``feed`` are URLs of other forms of the page, None to omit them;
+    ``markdown_actions`` offers the first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is
+    the URL of the site's MCP server, ``printed`` offers to print the page.
+
+    ``operations``: the page shows operations of an API, to which scripts add; these scripts can connect to the
+    hosts in ``connect``. ``filter``: the URL of a list of all operations that the pages beside it show; ``models``:
+    the URL of a list of all models, some of which the page shows; ``access``: the URL of the fields that an
+    authentication page asks for. ``changes``: the page shows an API's changelog; ``listing``: it lists models or
+    tags as rows; ``heads``: it shows complete operations, which leave no room for an outline. ``exports``: the
+    whole specification in several formats. ``blocks``: the integrations whose blocks the page shows, which a script
+    fetches. ``diagrams``: a script draws diagrams from text. ``social_image`` is the preview image for networks
+    unless the site sets one."""
 
     title: str
     body: Markup
@@ -394,15 +400,15 @@ class PageView(Struct, frozen=True, kw_only=True):
     updated: str | None = None
     updated_text: str | None = None
     canonical: str | None = None
-    alternates: tuple[Variant, ...] = ()
+    alternates: tuple[VariantView, ...] = ()
     social_image: Image | None = None
-    layout: Layout = Layout()
+    layout: LayoutView = LayoutView()
     markdown: str | None = None
     index: str | None = None
     markdown_actions: bool = True
     edit: str | None = None
     printed: bool = False
-    assistants: tuple[Link, ...] = ()
+    assistants: tuple[LinkView, ...] = ()
     mcp: str | None = None
     feed: str | None = None
     feedback: Feedback | None = None
@@ -414,7 +420,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     changes: bool = False
     listing: bool = False
     heads: bool = False
-    exports: tuple[Link, ...] = ()
+    exports: tuple[LinkView, ...] = ()
     connect: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     diagrams: bool = False
@@ -422,20 +428,20 @@ class PageView(Struct, frozen=True, kw_only=True):
 
     @property
     def note(self) -> Markup:
-        """What programs that read the page are told; in English, as llms.txt is."""
+        """Return the note for agents that read the page, in English like llms.txt."""
         return Markup(
             'For AI agents: <a href="{}" tabindex="-1">llms.txt</a> lists all pages of this documentation, and'
-            ' <a href="{}" tabindex="-1">this page is also there as Markdown</a>.'
+            ' <a href="{}" tabindex="-1">this page is also available as Markdown</a>.'
         ).format(self.index, self.markdown)
 
 
 class ElementView(Struct, frozen=True, kw_only=True):
-    """An element of what a block of an integration shows. ``html`` is drawn by us; an ``href`` or ``src`` has passed
-    ``safe_url``. Controls show their ``text`` or are ``checked``; one with a ``name`` can be filled in, and ``act`` is
-    the number of the action that pressing or changing it does, after ``confirm`` was asked. ``shape`` says which
-    control of its kind it is; ``options`` have a value, a label, and whether they are chosen. The ``text`` of a frame
-    is JSON for it, ``ratio`` its width by its height, ``shape`` whose it is. ``line``: a hint of several parts; ``lead``
-    and ``tools``: what stands before and behind the title of a card."""
+    """Element of an integration's block. ``html`` is drawn by us; an ``href`` or ``src`` has passed ``safe_url``.
+    Controls show their ``text`` or are ``checked``; one with a ``name`` is a form field, and ``act`` is the
+    number of the action that pressing or changing it triggers, after ``confirm`` was answered. ``shape`` is the
+    variant of the control; ``options`` have a value, a label, and whether they are selected. For a frame,
+    ``text`` is JSON to pass to it, ``ratio`` its width divided by its height, and ``shape`` says whose it is.
+    ``line``: a hint of several parts; ``lead`` and ``tools``: the elements before and after the title of a card."""
 
     kind: Literal[
         "column",
@@ -477,31 +483,31 @@ class ElementView(Struct, frozen=True, kw_only=True):
     children: tuple[ElementView | str, ...] = ()
 
 
-class Part(Struct, frozen=True):
-    """A run of text, ``marked`` where it matched what was looked for."""
+class MarkedText(Struct, frozen=True):
+    """Run of text, ``marked`` if it matched the query."""
 
     text: str
     marked: bool = False
 
 
-class SectionHit(Struct, frozen=True, kw_only=True):
+class SectionHitView(Struct, frozen=True, kw_only=True):
     title: str
     href: str
-    excerpt: tuple[Part, ...] = ()
+    excerpt: tuple[MarkedText, ...] = ()
 
 
 class SearchHit(Struct, frozen=True, kw_only=True):
-    """A found page with its best sections; ``crumbs`` are the titles above it."""
+    """Matching page with its best sections; ``crumbs`` are the titles above it."""
 
     title: str
     href: str
     crumbs: tuple[str, ...] = ()
-    excerpt: tuple[Part, ...] = ()
-    sections: tuple[SectionHit, ...] = ()
+    excerpt: tuple[MarkedText, ...] = ()
+    sections: tuple[SectionHitView, ...] = ()
 
 
 class ApiHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An operation of an API with its ``path``, a field with the title of its operation as ``path``, or a model."""
+    """Operation of an API with its ``path``, field with the title of its operation as ``path``, or model."""
 
     title: str
     href: str
@@ -511,7 +517,7 @@ class ApiHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
-    """What ``~search.json?q=`` answers, as JSON with these very names. ``suggestions`` are near words, given when
+    """Response of ``~search.json?q=``, as JSON with these names. ``suggestions`` are similar words, given if
     nothing was found."""
 
     query: str
@@ -527,15 +533,15 @@ class SearchAnswer(Struct, frozen=True, kw_only=True):
 
 
 class SourceView(Struct, frozen=True, kw_only=True):
-    """A section that an answer is made of."""
+    """Section that an answer is based on."""
 
     title: str
     href: str
 
 
 class AnsweredView(Struct, frozen=True, kw_only=True):
-    """A question with its answer, which may not be complete. ``before``: what the next question comes after, this one
-    included. ``written``: by a model, out of ``sources``."""
+    """Question with its answer, which may be incomplete. ``before``: the questions so far, including this one.
+    ``written``: by a model, based on ``sources``."""
 
     question: str
     before: tuple[str, ...]
@@ -546,7 +552,7 @@ class AnsweredView(Struct, frozen=True, kw_only=True):
 
 
 class GoneView(Struct, frozen=True, kw_only=True):
-    """An operation that an API has no more, with what is said of that. ``instead``: the one that is in its place."""
+    """Operation that was removed from an API, with the details. ``instead``: its replacement."""
 
     method: str
     path: str
@@ -556,8 +562,8 @@ class GoneView(Struct, frozen=True, kw_only=True):
 
 
 class MessageView(Struct, frozen=True, kw_only=True):
-    """A page that only says something: not found, no access, an error. ``suggestions`` are pages that may be meant,
-    ``reference`` is an error's id."""
+    """Page with only a message: not found, no access, an error. ``suggestions`` are pages the visitor may be
+    looking for, ``reference`` is an error's id."""
 
     title: str
     text: str

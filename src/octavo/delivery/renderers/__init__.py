@@ -1,3 +1,4 @@
-"""Programs that draw sites elsewhere: what an address shows, by which token they read it, and news of changes."""
+"""Renderers: services that draw sites elsewhere. This package tells them what a URL shows, which token reads it,
+and what has changed."""
 
 from . import notifying as notifying

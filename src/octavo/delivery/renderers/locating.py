@@ -1,7 +1,6 @@
-"""What an address of a published site shows to a visitor, for whoever draws it for them.
+"""What a URL of a published site shows to a visitor, for the renderer that draws it.
 
-It is the reader's own answer to the question who may see what: the same visits, from another request.
-"""
+Access is decided as in the reader: with the same visits, made from another request."""
 
 from __future__ import annotations
 
@@ -35,22 +34,23 @@ from octavo.sites.site.visitor_tokens import make_visitor_token
 from octavo.sites.site.wire import PROXIED, proxied_path
 
 _PREVIEW_HOST = "preview"
-"""Stands in addresses of renderers for a site that is not published."""
-_MISSING = "There is no published site at this address."
+"""Host in renderers' URLs of a site that isn't published."""
+_MISSING = "No site is published at this URL."
 
 
 class Redirection(Struct):
-    """``content``: another address of a site; ``external``: anything else."""
+    """Redirect. ``content``: another URL of a site; ``external``: anything else."""
 
     target: Literal["application", "content", "external"]
     redirect: str
 
 
 class PublishedContent(Struct, rename="camel"):
-    """What an address of a site shows. ``complete``: nothing that could follow in the path would choose another
-    section, variant or share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: as URLs write them, for headers that
-    know no other letters; ``pathname``: as pages are called. ``apiToken``: reads what this visitor sees.
-    ``changeRequest`` and ``revision``: what a preview shows in place of what the space has."""
+    """Content shown at a URL of a site. ``complete``: no longer path would select another section, variant, or
+    share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: percent-encoded, for use in headers;
+    ``pathname``: decoded. ``apiToken``: reads what this visitor sees.
+
+    ``changeRequest`` and ``revision``: what a preview shows instead of the space's current content."""
 
     organization: str
     site: str
@@ -72,9 +72,9 @@ class PublishedContent(Struct, rename="camel"):
 Published = Redirection | PublishedContent
 
 
-class Asked(Struct, frozen=True):
-    """``token``: the visitor's, signed with the key of the site; ``unsigned``: their claims that nobody signed.
-    ``redirect_on_error``: a bad token leads to where visitors sign in."""
+class ResolveRequest(Struct, frozen=True):
+    """Request of a renderer. ``token``: the visitor's, signed with the key of the site; ``unsigned``: unsigned
+    claims of the visitor. ``redirect_on_error``: an invalid token leads to the sign-in page of visitors."""
 
     url: str
     token: str | None
@@ -82,9 +82,9 @@ class Asked(Struct, frozen=True):
     redirect_on_error: bool
 
 
-def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor | None) -> Published:
-    """``previewer``: who asks, where that is by the token of a preview. Raises NotFound, or Unauthorized for a token
-    that is not good."""
+def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer: Visitor | None) -> Published:
+    """Return what a URL shows. ``previewer``: the caller if they use a preview token. Raises NotFound, or
+    Unauthorized for an invalid token."""
     parts = read_address(asked.url)
     if parts is None:
         raise NotFound(_MISSING)
@@ -99,20 +99,20 @@ def resolve(tx: Transaction, context: Context, asked: Asked, previewer: Visitor 
             return Redirection("content", f"{origin}{visit.base}{quote(visit.rest)}")
         space = enter_space(tx, visit)
     except SendOn as sent:
-        return _send(origin, sent.location)
+        return _redirect(origin, sent.location)
     if space is None:
         target = find_redirect(tx, visit, context.settings.sites_url)
         if target is None:
-            raise NotFound("There is nothing at this address.")
-        return _send(origin, target)
+            raise NotFound("There is nothing at this URL.")
+        return _redirect(origin, target)
     if not path.startswith(unquote(space.base)):
         return Redirection("content", f"{origin}{space.base}{quote(space.rest)}")
     return _content(tx, context, origin, space, previewer)
 
 
 def _decoded(path: str) -> str:
-    """The path with a slash at its end. Raises NotFound for one that says something else when it is decoded again, or
-    climbs."""
+    """Return the path with a trailing slash. Raises NotFound for one that changes when decoded again, or contains
+    ``..``."""
     segments = [unquote(segment) for segment in path.strip("/").split("/") if path.strip("/")]
     for segment in segments:
         if segment in {"", ".", ".."} or "/" in segment or "\\" in segment or "\0" in segment:
@@ -120,7 +120,7 @@ def _decoded(path: str) -> str:
     return "/" + "".join(f"{segment}/" for segment in segments)
 
 
-def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Asked) -> SiteVisit:
+def _visit(tx: Transaction, context: Context, host: str, path: str, asked: ResolveRequest) -> SiteVisit:
     proxied = find_site_by_proxy(tx, host, path)
     if proxied is not None and proxied.proxy_path is not None:
         host, path = "", f"{proxied_path(proxied)}{path.removeprefix(proxied.proxy_path)}"
@@ -133,7 +133,7 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Asked
         visit = enter_site(tx, context, host, path.rstrip("/") or "/", coming)
     except SendOn:
         if asked.token is not None and not asked.redirect_on_error:
-            raise Unauthorized("jwt_token: this token is not signed for this site, or has expired.") from None
+            raise Unauthorized("jwt_token: must be signed for this site and must not have expired") from None
         raise
     if asked.token is not None and not asked.redirect_on_error:
         _require_good(tx, context, visit, asked.token)
@@ -141,9 +141,9 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Asked
 
 
 def _require_good(tx: Transaction, context: Context, visit: SiteVisit, token: str) -> None:
-    """A token that a site does not need but knows is not good when it proves nothing."""
+    """Raise Unauthorized for an invalid token, even on a site that doesn't require one."""
     if visit.site.settings.adaptive and read_visitor_token(tx, context, visit.site, token) is None:
-        raise Unauthorized("jwt_token: this token is not signed for this site, or has expired.")
+        raise Unauthorized("jwt_token: must be signed for this site and must not have expired")
 
 
 def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit:
@@ -160,7 +160,7 @@ def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit
     return SiteVisit(site, site.organization_id, path, base, rest, start, admission, outline, made_of)
 
 
-def _send(origin: str, location: str) -> Redirection:
+def _redirect(origin: str, location: str) -> Redirection:
     if location.startswith("/"):
         return Redirection("content", f"{origin}{location}")
     return Redirection("external", location)
@@ -202,7 +202,7 @@ def _content(
 
 
 def _is_complete(space: SpaceVisit) -> bool:
-    """Whether a longer path would lead to a page of this space."""
+    """Return whether every longer path leads to a page of this space."""
     if space.rest:
         return True
     outline = space.visit.outline
@@ -212,5 +212,5 @@ def _is_complete(space: SpaceVisit) -> bool:
 
 
 def _context(admission: Admission) -> str:
-    """Names what this visitor sees that others do not."""
+    """Return a key for what this visitor sees that others don't."""
     return hashlib.sha256(admission.audience.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,5 +1,5 @@
-"""News of changes: renderers that are set hear which of what they keep is old, and so does a content delivery network
-in front of the sites."""
+"""Change notifications: renderers, and a content delivery network in front of the sites, learn which of their
+cached content is stale."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _PATH = "/~gitbook/revalidate"
 _LIMITS = Limits(size=64 * 1024, seconds=10, follow=False)
 _OF_SITES = ("site", "siteSpace", "siteSection", "siteSectionGroup", "siteRedirect", "shareLink")
 _AFTER = 500
-"""Milliseconds that further changes have to be told together with the first."""
+"""Milliseconds to wait for further changes, so that they are sent together with the first."""
 
 
 @watch_audit
 def _note_change(tx: Transaction, organization_id: str, target: tuple[str, str]) -> None:
-    """A change of sites, or of what a space is called, in the transaction that makes it."""
+    """Queue a change of sites, or of a space's title, in the transaction that makes it."""
     kind, id = target
     if kind in _OF_SITES:
         emit(tx, "sites_updated", organization_id=organization_id)
@@ -67,15 +67,15 @@ def _enqueue(tx: Transaction, event: Event, key: str, *, space_id: str, spec: st
 
 
 @jobs.job("tellRenderers")
-def tell_renderers(context: Context, organization_id: str, space_id: str, spec: str = "") -> None:
-    """Tells of a change of one space, of an API specification (``spec`` is its slug), or of the sites of an
-    organization. Raises Unavailable when anybody did not hear it, so that it is tried again."""
+def notify_renderers(context: Context, organization_id: str, space_id: str, spec: str = "") -> None:
+    """Notify renderers of a change of one space, of an API specification (``spec`` is its slug), or of the sites of
+    an organization. Raises Unavailable if any could not be reached, so that the job is retried."""
     settings = context.settings
     if not settings.renderers and not settings.purge_url:
         return
     with context.db.read() as tx:
         if spec:
-            # Pages that show it change with their spaces, which are told of on their own.
+            # Pages that show it change together with their spaces, which have their own notifications.
             sites, tags = [], [f"organization:{organization_id}:openapi:{spec}"]
         elif space_id:
             sites = [site for site in list_sites_of_space(tx, space_id) if site.published]
@@ -88,19 +88,19 @@ def tell_renderers(context: Context, organization_id: str, space_id: str, spec: 
             for site in sites
         ]
     fetcher = Fetcher(settings.allow_private_fetch, tells_trace=True)
-    deaf = [] if not tags else _tell(fetcher, context, tags)
+    deaf = [] if not tags else _notify(fetcher, context, tags)
     if settings.purge_url and addresses:
         deaf += _purge(fetcher, context, addresses)
     if deaf:
-        raise Unavailable(f"Not told of a change: {'; '.join(deaf)}")
+        raise Unavailable(f"Could not notify of a change: {'; '.join(deaf)}")
 
 
-def list_renderers(setting: str) -> list[str]:
-    """The addresses of renderers, without slashes at their ends."""
+def parse_renderers(setting: str) -> list[str]:
+    """Return the URLs of renderers, without trailing slashes."""
     return [part.strip().rstrip("/") for part in setting.split(",") if part.strip()]
 
 
-def _tell(fetcher: Fetcher, context: Context, tags: Sequence[str]) -> list[str]:
+def _notify(fetcher: Fetcher, context: Context, tags: Sequence[str]) -> list[str]:
     body = msgspec.json.encode({"tags": tags})
     headers = {"content-type": "application/json"}
     if context.settings.renderer_secret:
@@ -108,7 +108,7 @@ def _tell(fetcher: Fetcher, context: Context, tags: Sequence[str]) -> list[str]:
         headers["x-gitbook-signature"] = hmac.new(secret, body, hashlib.sha256).hexdigest()
     return [
         trouble
-        for renderer in list_renderers(context.settings.renderers)
+        for renderer in parse_renderers(context.settings.renderers)
         if (trouble := _send(fetcher, f"{renderer}{_PATH}", headers, body))
     ]
 
@@ -119,7 +119,7 @@ def _purge(fetcher: Fetcher, context: Context, addresses: Sequence[str]) -> list
     if context.settings.purge_token:
         headers["authorization"] = f"Bearer {context.settings.purge_token}"
     found = []
-    # Networks take some thirty at once.
+    # Content delivery networks accept about 30 prefixes per request.
     for start in range(0, len(prefixes), 30):
         body = msgspec.json.encode({"prefixes": prefixes[start : start + 30]})
         if trouble := _send(fetcher, context.settings.purge_url, headers, body):
@@ -128,10 +128,10 @@ def _purge(fetcher: Fetcher, context: Context, addresses: Sequence[str]) -> list
 
 
 def _send(fetcher: Fetcher, url: str, headers: dict[str, str], body: bytes) -> str:
-    """What went wrong, or nothing."""
+    """Send a request. Returns the problem, or ""."""
     host = host_of(url) or url
     try:
         answer = fetcher.fetch(url, "POST", headers, body, _LIMITS)
     except FetchError as error:
         return f"{host}: {error}"
-    return "" if answer.status < 300 else f"{host}: answers {answer.status}"
+    return "" if answer.status < 300 else f"{host}: responded with status {answer.status}"

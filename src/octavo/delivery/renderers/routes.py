@@ -1,4 +1,4 @@
-"""What renderers ask before anything else."""
+"""First request of a renderer for each URL."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from octavo.kit.clock import now
 from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import PUBLIC, Area, Call, Visitor
 
-from .locating import Asked, Published, resolve
+from .locating import Published, ResolveRequest, resolve
 from .wire import PublishedQuery, ResolveUrl
 
 operation = Area("sites").operation
@@ -25,8 +25,8 @@ _MINUTE = 60_000
     quick=True,
 )
 def get_published(call: Call, query: PublishedQuery) -> Published:
-    """The same as with POST."""
-    return _resolve(call, Asked(query.url, query.visitor_auth_token, {}, query.redirect_on_error))
+    """Do the same as the POST operation."""
+    return _resolve(call, ResolveRequest(query.url, query.visitor_auth_token, {}, query.redirect_on_error))
 
 
 @operation(
@@ -39,14 +39,14 @@ def get_published(call: Call, query: PublishedQuery) -> Published:
     quick=True,
 )
 def resolve_published(call: Call, body: ResolveUrl) -> Published:
-    """What an address of a published site shows to a visitor, with a token that reads it over the API; or where they
-    are to go. Addresses of sites that are not open are as ones at which nothing is."""
+    """Resolve a URL of a published site to the content it shows to a visitor, with a token that reads it over the
+    API, or to a redirect. URLs of restricted sites give the same answer as URLs without a site."""
     token = body.visitor.jwt_token
-    asked = Asked(body.url, or_none(token), body.visitor.unsigned_claims, body.redirect_on_error)
+    asked = ResolveRequest(body.url, or_none(token), body.visitor.unsigned_claims, body.redirect_on_error)
     return _resolve(call, asked)
 
 
-def _resolve(call: Call, asked: Asked) -> Published:
+def _resolve(call: Call, asked: ResolveRequest) -> Published:
     caller = call.authenticated
     previewer = caller if isinstance(caller, Visitor) else None
 
@@ -57,7 +57,7 @@ def _resolve(call: Call, asked: Asked) -> Published:
     if asked.token is not None or asked.unsigned or previewer is not None:
         call.leave_loop()
         return make()
-    # What everybody is answered stays so until anybody commits; tokens are the same for an hour.
+    # Answers for everyone stay valid until the next commit; tokens are the same for an hour.
     key = ("published", asked.url, now() // _MINUTE)
     found: Published | None = call.context.fresh.find(key, call.db.generation())
     if found is None:

@@ -1,4 +1,4 @@
-"""What an address of a published site means, on the wire."""
+"""Wire format of resolved URLs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ class PublishedQuery(Struct, rename="camel"):
 
 
 class VisitorPayload(Struct, rename="camel"):
-    """``jwtToken``: signed with the key of the site. ``unsignedClaims``: what visitors say of themselves."""
+    """Visitor to resolve a URL for. ``jwtToken``: signed with the key of the site. ``unsignedClaims``: unsigned
+    claims of the visitor."""
 
     jwt_token: Token | UnsetType = UNSET
     unsigned_claims: dict[str, Any] = field(default_factory=dict)
 
 
 class ResolveUrl(Struct, rename="camel"):
-    """``redirectOnError``: a visitor with a bad token is sent to sign in again instead of being refused."""
+    """URL to resolve. ``redirectOnError``: redirects a visitor with an invalid token to sign in again, instead of
+    refusing the request."""
 
     url: HttpUrl
     redirect_on_error: bool = False

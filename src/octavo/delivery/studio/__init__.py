@@ -1,2 +1,2 @@
-"""The app for writers and administrators: one page at every address of a screen, and the files that it loads. What it
-shows and does, it asks the API for."""
+"""The app for authors and administrators: one page at every URL of a screen, and the files it loads. It gets all
+its data from the API."""

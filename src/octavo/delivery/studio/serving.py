@@ -1,4 +1,4 @@
-"""Addresses of the app, the one page that answers them, and the policy that it has."""
+"""URLs of the app, the one page that answers them, and its Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from octavo.settings import Settings
 DIST = Path(__file__).parent / "dist"
 SHELL = DIST / "index.html"
 _ADDRESSES = ("/o/{path*}", "/s/{path*}", "/c/{path*}", "/~/{path*}")
-"""Where screens are, beside the root."""
+"""Paths of screens, besides the root."""
 
 _ICON = {
     "cache-control": "public, max-age=604800",
@@ -25,15 +25,15 @@ _ICON = {
 
 
 def find_missing() -> str | None:
-    """What keeps the app from being shown, and the remedy; None where it is there."""
+    """Return why the app can't be served and how to fix it; None if it can."""
     if SHELL.exists():
         return None
-    return "the app was not built: `make setup` builds it with packages from the npm registry"
+    return "the app hasn't been built; run `make setup`, which builds it with packages from the npm registry"
 
 
 def content_security_policy(sites_url: str) -> str:
-    """What the app may load: files of its own, pictures and frames of sites. Scripts and markup enter the document
-    only through the two named policies, of the library that draws screens and of the editor."""
+    """Return what the app can load: its own files, and images and frames of sites. Scripts and markup enter the
+    document only through the two named policies, of the library that draws screens and of the editor."""
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self';"
         f" img-src 'self' data: blob: {sites_url}; media-src 'self' {sites_url}; connect-src 'self';"
@@ -46,8 +46,8 @@ def content_security_policy(sites_url: str) -> str:
 def studio_routes(
     settings: Settings, home: Callable[[Request], Answer], draw_missing: Callable[[str], Answer]
 ) -> list[Route]:
-    """The app at its addresses. At the root it is there for browsers, ``home`` for programs and where the app was not
-    built; ``draw_missing`` makes the page that says what is missing."""
+    """Return the routes of the app. At the root, browsers get the app; other clients get ``home``, as do browsers
+    if the app hasn't been built. ``draw_missing`` makes the page that says what is missing."""
     headers = {
         "cache-control": "no-cache",
         "content-security-policy": content_security_policy(settings.sites_url),
@@ -61,7 +61,7 @@ def studio_routes(
         return read_built(SHELL, headers)
 
     def shell() -> Answer:
-        # Whoever works on the app builds it while the server runs.
+        # Developers build the app while the server runs.
         return read_shell(SHELL.stat().st_mtime_ns)
 
     def missing(message: str) -> Answer:
@@ -79,7 +79,7 @@ def studio_routes(
     def page_icon(request: Request) -> Answer:
         found = icon(request.parameters["file"].removesuffix(".svg").replace(":", "/"))
         if found is None:
-            raise NotFound("There is no icon of this name.")
+            raise NotFound("There is no icon with this name.")
         return Answer(200, found.encode(), "image/svg+xml", _ICON)
 
     return [

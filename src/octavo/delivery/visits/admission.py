@@ -1,10 +1,8 @@
-"""Who comes to a site: whether they may see it, and what is known of them.
+"""Admission to a site: whether a visitor can see it, and what is known about them.
 
-Visitors of a site for signed visitors bring a token, in the address or in a cookie that we set once the address had
-one. Members who preview a site bring a token of ours, likewise. A share link's key is part of the path. What was
-proved, and what visitors say of themselves, becomes the ``visitor`` that conditions ask, as far as the schema of the
-site knows it.
-"""
+Visitors of a site with authentication send a token in the URL, or in a cookie that we set after receiving one.
+Members who preview a site send one of our tokens the same way. A share link's key is part of the path. Verified and
+unsigned claims become the ``visitor`` in conditions, limited to the schema of the site."""
 
 from __future__ import annotations
 
@@ -36,16 +34,17 @@ PREVIEW_COOKIE = "octavo-preview"
 _PREVIEW_COOKIE = PREVIEW_COOKIE.encode()
 CLAIMS_COOKIE = "octavo-visitor-public"
 _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
-"""Cookies that servers of the owner set for a whole domain: the token as it is, and JSON of unsigned claims."""
+"""Cookies that the owner's servers set for a whole domain: the token itself, and JSON with unsigned claims."""
 _TOKEN, _CLAIM = "jwt_token", "visitor."
 _WEEK = 7 * 86_400
 _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
 class Coming(Struct, frozen=True):
-    """What a request says of its sender. ``query`` in the order of the address; ``secure``: it came by https.
-    ``bearer``: a visitor's token that came in a header; ``said``: claims that nobody signed. ``site``: of which our
-    cookies have the id in their names. ``agent``: what is asked for is a form that programs read."""
+    """What a request says about its sender. ``query`` in the order of the URL; ``secure``: it arrived over https.
+
+    ``bearer``: a visitor's token from a header; ``said``: unsigned claims. ``site``: the site whose id is in our
+    cookies' names. ``agent``: the request is for a format for agents."""
 
     query: list[tuple[str, str]]
     cookies: Mapping[str, str]
@@ -56,17 +55,17 @@ class Coming(Struct, frozen=True):
     agent: bool = False
 
     def own(self, name: str) -> str:
-        """What a cookie of ours is called."""
+        """Return the name of one of our cookies."""
         return f"{name}-{self.site}" if self.site else name
 
     def cookie(self, name: str) -> str | None:
-        """A cookie of ours."""
+        """Return the value of one of our cookies."""
         return self.cookies.get(self.own(name))
 
 
 class SendOn(Exception):  # noqa: N818
-    """Whoever comes is to go elsewhere first; ``cookies`` are set or removed on the way. ``keeps_query``: what they
-    asked for is there, and what they said in the query still holds."""
+    """Redirect before the visit; ``cookies`` are set or removed with it. ``keeps_query``: the target has the
+    requested content, so the query stays."""
 
     def __init__(self, location: str, cookies: tuple[str, ...] = (), *, keeps_query: bool = False) -> None:
         super().__init__(location)
@@ -76,10 +75,11 @@ class SendOn(Exception):  # noqa: N818
 
 
 class Admission(Struct, frozen=True):
-    """Somebody who may see a site. ``key``: the share link's, part of the path. ``claims``: the ``visitor`` of
-    conditions. ``personal``: what they see depends on more than the path, and is for them alone. ``until``: when what
-    they proved ends, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged, ``look``: the person whose tried look it
-    shows, ``theme``: light or dark, whatever the look says, ``framed``: it may be in a frame of the app."""
+    """Admitted visitor. ``key``: of the share link, part of the path. ``claims``: the ``visitor`` of conditions.
+    ``personal``: what they see depends on more than the path and must not be shared. ``until``: when their proof
+    expires, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged, ``look``:
+    the person whose unsaved customization it shows, ``theme``: light or dark, overriding the look, ``framed``:
+    it can be shown in a frame of the app."""
 
     key: str = ""
     claims: dict[str, Any] = field(default_factory=lambda: NOBODY)
@@ -93,30 +93,30 @@ class Admission(Struct, frozen=True):
 
     @property
     def has_open_path(self) -> bool:
-        """Whether nobody comes in by what is in the path, as with a share link and a preview in a frame."""
+        """Return whether nothing in the path grants access, as it does for share links and framed previews."""
         return not self.key and not self.framed
 
     @property
     def audience(self) -> str:
-        """What tells apart those who see different things; part of the key of whatever is kept."""
+        """Return a key for everyone who sees the same; part of every cache key."""
         if self.personal:
             return f"{self.key} {msgspec.json.encode(self.claims, order='sorted').decode()}"
         return f"{self.key} agent" if self.claims.get("agent") else self.key
 
     def as_agent(self) -> Admission:
-        """The same visitor, who asks for what programs read: conditions find ``visitor.agent`` true."""
+        """Return the same visitor requesting a format for agents: ``visitor.agent`` is true in conditions."""
         return msgspec.structs.replace(self, claims={**self.claims, "agent": True})
 
 
 def read_coming(query_string: bytes, cookie: str, secure: bool) -> Coming:
     query = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
-    # By hand: other servers of the domain set what they like, and one odd cookie must not hide the others.
+    # Parsed by hand: other servers of the domain set any cookies, and a malformed one must not hide the others.
     pairs = (part.strip().partition("=") for part in cookie.split(";"))
     return Coming(query, {name: value for name, _, value in pairs}, secure)
 
 
 def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
-    """Whether a request may be somebody's who previews a site: then nothing answers it that was kept for others."""
+    """Return whether a request may come from a member previewing a site, and must bypass caches for others."""
     if _PREVIEW_COOKIE in cookie:
         return True
     return bool(query_string) and any(
@@ -125,7 +125,7 @@ def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
 
 
 def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Admission] | None:
-    """The site that the token of a preview in a frame shows, and its visitor; None for a token that is not good."""
+    """Return the site for the token of a framed preview, and its visitor; None for an invalid token."""
     found = read_preview(tx, context.signer, token)
     if found is None:
         return None
@@ -144,18 +144,18 @@ def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Ad
 def admit(
     tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
 ) -> tuple[Admission, str, str]:
-    """The visitor, the base of the site for them, and what follows it. Raises NotFound where nobody is to know that
-    there is a site, Unauthorized for a bad token, SendOn."""
+    """Return the visitor, the base of the site for them, and the rest of the path. Raises NotFound if the existence
+    of the site is secret, Unauthorized for an invalid token, SendOn."""
     preview = _preview(tx, context, site, coming, base, rest)
     if preview is not None:
         return preview, base, rest
     if not site.published:
-        raise NotFound("There is no published site at this address.")
+        raise NotFound("No site is published at this URL.")
     key = ""
     if site.visibility == "share-link":
         key, _, below = rest.partition("/")
         if not key or find_link_by_key(tx, site.id, key) is None:
-            raise NotFound("There is no published site at this address.")
+            raise NotFound("No site is published at this URL.")
         base, rest = f"{base}{key}/", below
     signed: Signed | None = None
     if site.visibility == "visitor-auth":
@@ -187,7 +187,7 @@ def _require_token(
         raise SendOn(_after_sign_out(tx, context, site) or base, gone)
     if given is not None:
         if read_visitor_token(tx, context, site, given) is None:
-            raise Unauthorized("jwt_token: this token is not signed for this site, or has expired.")
+            raise Unauthorized("jwt_token: must be signed for this site and must not have expired")
         raise SendOn(_without(here, coming, _TOKEN), (_cookie(TOKEN_COOKIE, given, base, coming, _WEEK),))
     if rest in ("~gitbook/auth/login", "~login"):
         wanted = next((value for name, value in coming.query if name == "location"), "/")
@@ -199,16 +199,16 @@ def _require_token(
 
 
 def _find_token(tx: Transaction, context: Context, site: SiteRow, coming: Coming) -> Signed | None:
-    """What a good token in a cookie proves."""
+    """Return what a valid token in a cookie proves."""
     found = (coming.bearer, coming.cookie(TOKEN_COOKIE), coming.cookies.get(_THIRD_TOKEN))
     read = (read_visitor_token(tx, context, site, token) for token in found if token is not None)
     return next((signed for signed in read if signed is not None), None)
 
 
 def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) -> Exception:
-    """Sends a visitor to sign in: to the address of the owner's, else through an integration on the site."""
-    # A path of this site and nothing else: who signs people in may send them there as it stands.
-    # Browsers drop tabs and line breaks of an address, so that `/\t/host` is another host.
+    """Return a redirect to sign-in: to the owner's URL, or else through an integration on the site."""
+    # Only a path of this site: the sign-in service may redirect there without checks. Browsers drop tabs and line
+    # breaks in URLs, so `/\t/host` is another host.
     if not _LOCATION.fullmatch(location):
         location = "/"
     auth = site.settings.visitor_auth
@@ -216,11 +216,11 @@ def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) ->
     if address is None and auth.login_url is not None:
         joint = "&" if "?" in auth.login_url else "?"
         address = f"{escape_address(auth.login_url)}{joint}{urlencode({'location': location})}"
-    return SendOn(address) if address else NotFound("There is no published site at this address.")
+    return SendOn(address) if address else NotFound("No site is published at this URL.")
 
 
 def _after_sign_out(tx: Transaction, context: Context, site: SiteRow) -> str | None:
-    """Where who signs people in ends that, too: the address of the owner's, or an integration."""
+    """Return where the sign-in service also signs visitors out: the owner's URL, or an integration."""
     auth = site.settings.visitor_auth
     told = sign_out_address(tx, context, site.id) if auth.takes_others else None
     return told or auth.login_url
@@ -233,7 +233,7 @@ def _preview(
     if given is not None:
         found = read_preview(tx, context.signer, given)
         if found is None or found.site != site.id:
-            raise NotFound("There is no published site at this address.")
+            raise NotFound("No site is published at this URL.")
         cookie = _cookie(PREVIEW_COOKIE, given, base, coming, 3600)
         raise SendOn(_without(f"{base}{quote(rest)}", coming, PREVIEW), (cookie,))
     kept = coming.cookie(PREVIEW_COOKIE)
@@ -243,11 +243,11 @@ def _preview(
     return Admission("", found.visitor, personal=True, preview=True, drafted=found.drafted)
 
 
-# --- what visitors say of themselves ----------------------------------------------------------------------
+# --- unsigned claims -------------------------------------------------------------------------------------
 
 
 def _unsigned(coming: Coming) -> dict[str, Any]:
-    """Unsigned claims: of the cookies, and over them those of the address (`visitor.beta=true`)."""
+    """Return unsigned claims: those of cookies, overridden by those of the URL (`visitor.beta=true`)."""
     claims: dict[str, Any] = dict(coming.said)
     for name in (_THIRD_CLAIMS, CLAIMS_COOKIE):
         try:
@@ -264,24 +264,24 @@ def _unsigned(coming: Coming) -> dict[str, Any]:
 
 
 def _typed(text: str) -> Any:
-    """A claim of an address: what reads as a boolean or a number is one."""
+    """Return the value of a claim in a URL: text, boolean, or number."""
     try:
         return msgspec.json.decode(text, type=bool | float)
     except msgspec.MsgspecError:
         return text
 
 
-# --- addresses and cookies ----------------------------------------------------------------------------
+# --- URLs and cookies ------------------------------------------------------------------------------------
 
 
 def _without(here: str, coming: Coming, name: str) -> str:
-    """The address without one parameter: a token must not stay where it is bookmarked and logged."""
+    """Return the URL without one parameter: tokens must not end up in bookmarks and logs."""
     rest = urlencode([(key, value) for key, value in coming.query if key != name])
     return f"{here}?{rest}" if rest else here
 
 
 def _cookie(name: str, value: str, path: str, coming: Coming, seconds: int) -> str:
     secure = "; Secure" if coming.secure else ""
-    # Without the slash at its end it is also sent for the start of the site, however that is spelled.
+    # Without the trailing slash, the cookie is also sent for the start of the site, in every spelling.
     path = path.rstrip("/") or "/"
     return f"{coming.own(name)}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"

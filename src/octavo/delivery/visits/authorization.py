@@ -1,13 +1,12 @@
-"""From a URL to what it shows: a visit at a site, then at a space of it, and the path below.
+"""From a URL to its content: a visit at a site, then at a space of it, and the rest of the path.
 
-A visit is the proof that whoever asks may see what it is at; every route of a site takes one.
+A visit is the proof that the visitor can see what it is at; every route of a site takes one.
 
-A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` below the address of
-sites. An owner's proxy asks for ``/~proxied/{site id}/`` there, and every answer to that names the paths that the
-visitor's browser knows. Below a site the first part of a path may name a section, and the next one a variant of that;
-the site begins with its default section, and a section with its default variant. What a visitor does not see is not
-there.
-"""
+A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` under the sites domain. An
+owner's proxy requests ``/~proxied/{site id}/`` there, and every answer to it uses the paths that the visitor's
+browser knows. Within a site, the first path segment may name a section, and the next one a variant of it; by
+default the site shows its default section, and a section its default variant. Content that a visitor can't see is
+treated as missing."""
 
 from __future__ import annotations
 
@@ -43,13 +42,13 @@ from octavo.sites.site.wire import PROXIED
 from .admission import Admission, Coming, SendOn, admit, admit_framed
 
 EMBEDDED = "~embed/"
-"""What the path of an embedded site begins with."""
+"""Prefix of the paths of an embedded site."""
 
 
 class MadeOf(Struct):
-    """What an answer was made of, beside its address: the same, the same answer. ``revisions``: of the spaces that were
-    looked into; ``empty``: those in which there was no page. ``more``: it was made of something else, too. ``visitor``:
-    whom it was made for, as conditions ask for them; ``location``: where they are, if it is a page that is counted."""
+    """Dependencies of an answer besides its URL: if they are unchanged, so is the answer. ``revisions``: of the
+    spaces it used; ``empty``: those without pages. ``more``: it also has other dependencies. ``visitor``: who it
+    was made for, as conditions see them; ``location``: where they are, if it is a page that counts as a view."""
 
     site: SiteRow
     version: int | None
@@ -76,12 +75,12 @@ class MadeOf(Struct):
 
 
 class SiteVisit(Struct, frozen=True):
-    """A visit at a site. ``path`` is what was asked for and ``rest`` what follows the base, both decoded; ``base`` is the
-    site's path with slashes at both ends, escaped, so that addresses begin with it. All three are as the visitor's
-    browser has them. ``published``: the public address of the site's start.
-    ``own_host``: the visitor is at the site's own host name, where no other site is. ``proxied``: a proxy of the owner's
-    is between. ``embedded``: it is shown in a frame of another site, below a base of its own so that links stay in the
-    frame."""
+    """Visit at a site. ``path`` is the requested path and ``rest`` what follows the base, both decoded; ``base`` is
+    the site's path with slashes at both ends, escaped for use in URLs. All three are as the visitor's browser
+    has them. ``published``: the public URL of the site's start.
+
+    ``own_host``: the visitor uses the site's own host name, which has no other site. ``proxied``: through a proxy
+    of the owner. ``embedded``: in a frame of another site, under a separate base so that links stay in the frame."""
 
     site: SiteRow
     organization_id: str
@@ -97,25 +96,27 @@ class SiteVisit(Struct, frozen=True):
     embedded: bool = False
 
     def is_below(self, base: str) -> bool:
-        """Whether what was asked for is spelled as addresses below a base are."""
+        """Return whether the requested path is spelled like URLs under a base."""
         return self.path.startswith(unquote(base))
 
     @property
     def indexed(self) -> bool:
-        """Whether search engines may list it."""
+        """Return whether search engines can list it."""
         return self.site.visibility == "public" and not self.admission.preview and not self.embedded
 
     def public(self, path: str) -> str:
-        """The whole public address of what is at a path that begins with ``base``."""
+        """Return the absolute public URL of a path that begins with ``base``."""
         return f"{self.published}{path.removeprefix(self.base)}"
 
     def host(self, asked: str) -> str:
-        """The host that the visitor's browser knows. ``asked``: that of the request, which the owner's proxy sets."""
+        """Return the host that the visitor's browser uses. ``asked``: that of the request, which the owner's proxy
+        sets."""
         return (self.site.proxy_host or asked) if self.proxied else asked
 
 
 class SpaceVisit(Struct, frozen=True):
-    """A visit at one space of a site; ``base`` is where the space starts, escaped. ``site_spaces``: the variants beside it."""
+    """Visit at one space of a site; ``base`` is where the space starts, escaped. ``site_spaces``: its sibling
+    variants."""
 
     visit: SiteVisit
     site_space: SiteSpaceRow
@@ -126,7 +127,7 @@ class SpaceVisit(Struct, frozen=True):
 
 
 class _Place(NamedTuple):
-    """The site that an address names; the path, its base, which is escaped, and what follows as browsers have them."""
+    """Site that a URL names; the path, its escaped base, and the rest, as browsers have them."""
 
     site: SiteRow
     path: str
@@ -137,14 +138,14 @@ class _Place(NamedTuple):
 
 
 def _find_by_host(tx: Transaction, host: str, path: str) -> _Place | None:
-    """The site whose own host name this is, where there is nothing else whatever the path says."""
+    """Return the site with this host name, for any path."""
     name = host_name(host)
     found = find_site_by_hostname(tx, name) if "." in name else None
     return _Place(found, path, "/", path.lstrip("/")) if found is not None else None
 
 
 def _find_by_path(tx: Transaction, path: str) -> _Place | None:
-    """The site that a path names at the host that sites share; a name that a site left counts as well."""
+    """Return the site at a path of the shared host name; former names of a site also count."""
     if path.startswith(PROXIED):
         return _find_proxied(tx, path)
     parts = path.lstrip("/").split("/", 2)
@@ -178,23 +179,23 @@ def _find_proxied(tx: Transaction, path: str) -> _Place | None:
     if site is None or site.proxy is None:
         return None
     base = f"{site.proxy_path}/"
-    # Many proxies take the slash at the end away: sent on to it, visitors would go round in circles.
+    # Many proxies remove the trailing slash: redirecting visitors to it would cause a loop.
     seen = f"{base}{rest}" if rest.endswith("/") or not rest else f"{base}{rest}/"
     return _Place(site, seen, base, rest, proxied=True)
 
 
 def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: Coming) -> SiteVisit:
-    """The visit at the site that an address names. ``path`` is decoded and begins with a slash. Raises NotFound where
-    nobody else may know that there is one, and what ``audiences.admit`` raises."""
+    """Return the visit at the site that a URL names. ``path`` is decoded and begins with a slash. Raises NotFound
+    if the existence of a site is secret, and the errors of ``admitting.admit``."""
     found = _find_by_host(tx, host, path)
     if found is None:
         framed = path.startswith(PREVIEWED)
         found = _find_previewed(tx, context, path) if framed else _find_by_path(tx, path)
     if found is None:
-        raise NotFound("There is no published site at this address.")
+        raise NotFound("No site is published at this URL.")
     site = found.site
     if found.proxied:
-        # The path is its owner's word. On this origin another site may be there: so the cookies of both have other names.
+        # The owner chooses the path, and another site may share this origin, so their cookies need different names.
         coming = replace(coming, site=site.id)
     if found.framed is not None:
         admission, base, rest = found.framed, found.base, found.rest
@@ -207,9 +208,9 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
     start = elsewhere or f"{sites_url.rstrip('/')}{found.base}"
     embedded = rest.startswith(EMBEDDED) and rest != f"{EMBEDDED}script.js"
     if embedded:
-        # Others' pages would show what somebody's cookies let them see.
+        # Pages of others would show what a visitor's cookies give access to.
         if not context.settings.embed_origins or site.visibility == "visitor-auth" or admission.preview:
-            raise NotFound("This site is not shown in frames.")
+            raise NotFound("This site can't be embedded.")
         base, rest = f"{base}{EMBEDDED}", rest.removeprefix(EMBEDDED)
     structure = load_structure(tx, site.id)
     outline = Outline(structure, admission.claims, preview=admission.preview, drafted=admission.drafted)
@@ -231,7 +232,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
 
 
 def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:
-    """The visit at a space of the site that the visitor sees."""
+    """Return the visit at a space of the site that the visitor can see."""
     variants = visit.outline.variants(visit.outline.section(shown.section_id))
     base = f"{visit.base}{quote(visit.outline.base(shown))}"
     state = shown_state(tx, visit.admission.drafted, shown.space_id)
@@ -242,13 +243,13 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
 
 
 def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
-    """Every space of the site that the visitor sees, as if each were visited at its start."""
+    """Return every space of the site that the visitor can see, each visited at its start."""
     return [visit_space(tx, visit, shown) for shown in visit.outline.site_spaces()]
 
 
 def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
-    """The visit at the space that the rest of the path is in; None when the visitor sees none there. Raises SendOn
-    where a section, or the site, begins with something that this visitor does not see."""
+    """Return the visit at the space that the rest of the path is in; None if the visitor sees none there. Raises
+    SendOn if this visitor can't see the default of a section or the site."""
     shown, rest, begins_there = visit.outline.locate(visit.rest)
     if shown is None:
         return None
@@ -258,7 +259,7 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
 
 
 def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> str | None:
-    """Where a visitor who found nothing is sent. ``sites_url``: the public address of sites."""
+    """Return the redirect for a visitor whose page wasn't found. ``sites_url``: the public URL of sites."""
     lead = find_lead(tx, visit.site, visit.outline, visit.admission.claims, visit.rest, sites_url)
     if lead is None:
         return None
@@ -266,7 +267,7 @@ def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> str | No
 
 
 class OtherSpaces:
-    """The other spaces of a site, each as it is visited from a space: nearest in its own section."""
+    """Other spaces of a site, each as visited from a space: those in its own section first."""
 
     def __init__(self, tx: Transaction, space: SpaceVisit) -> None:
         self._tx = tx
@@ -274,7 +275,7 @@ class OtherSpaces:
         self._visits: dict[str, SpaceVisit | None] = {space.site_space.space_id: space}
 
     def find(self, space_id: str) -> SpaceVisit | None:
-        """The start of a space; None when the visitor is not shown it."""
+        """Return the start of a space; None if the visitor can't see it."""
         if space_id not in self._visits:
             near = (*self._space.site_spaces, *self._space.visit.outline.site_spaces())
             shown = next((one for one in near if one.space_id == space_id), None)
@@ -283,11 +284,11 @@ class OtherSpaces:
         return self._visits[space_id]
 
     def visitor(self) -> SiteVisitor:
-        """Who visits, for references to what is in these spaces."""
+        """Return the visitor, for references to content of these spaces."""
 
         def view(space_id: str) -> SpaceView:
             there = self.find(space_id)
-            assert there is not None, "asked for what they see alone"
+            assert there is not None, "only visible spaces are looked up"
             return there.view
 
         return SiteVisitor(self._tx, lambda space_id: self.find(space_id) is not None, view)

@@ -1,2 +1,1 @@
-"""Pages that people are redirected to: sign-in, invitations, single sign-on, and consent. They use the API
-for everything."""
+"""Pages outside the app: sign-in, invitations, and single sign-on. They do everything through the API."""

@@ -1,4 +1,4 @@
-"""Rendering of the portal's pages from the files next to the code."""
+"""Pages of the portal, made from the files in this package."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def _read(name: str) -> bytes:
 
 
 def read_file(name: str, installation: str) -> bytes:
-    """Return the content of one of ``FILES``. Pages contain the name of the ``installation``."""
+    """Return one of ``FILES``; pages show the name of the ``installation``."""
     return _fill(name, INSTALLATION=installation) if name.endswith(".html") else _read(name)
 
 
 def draw_home(installation: str, sites_url: str) -> bytes:
-    """Return the page at the root of the API server."""
+    """Return the page at the root of the API, for people who open its URL."""
     return _fill("home.html", INSTALLATION=installation, SITES=sites_url)
 
 
 def draw_refusal(installation: str, title: str, message: str) -> bytes:
-    """Return the page for people who were redirected to a URL that can't be shown. ``message``: the reason."""
+    """Return the page for people who open a URL that can't show what they came for; ``message`` says why."""
     return _fill("refused.html", INSTALLATION=installation, TITLE=title, MESSAGE=message)
 
 
@@ -55,12 +55,10 @@ def draw_consent(
     asked: str,
     refusal: str,
 ) -> bytes:
-    """Return the page on which a person allows an app to act for them.
-
-    ``place``: the URL to which the response is sent, and ``own_machine``: whether it is on the person's
-    computer. ``source``: the URL of the document that describes the app, if any. ``scopes``: rows of HTML.
-    ``asked``: the request as JSON. ``refusal``: the URL for people who decline.
-    """
+    """Return the page on which a person lets an app act for them. ``place``: the URL that receives the answer, and
+    ``own_machine`` whether it is on the person's computer; ``source``: the URL of the document that describes
+    the app, if any; ``scopes``: rows of HTML; ``asked``: the request of the app, as JSON; ``refusal``: the URL
+    to go to on denial."""
     page = _fill(
         "connect.html",
         INSTALLATION=installation,
@@ -70,7 +68,7 @@ def draw_consent(
         REFUSAL=refusal,
     )
     whose = _whose(source) if source else ""
-    beside = " That is on your own computer, where any app could use this name." if own_machine else ""
+    beside = " This URL is on your own computer, where any app could use this name." if own_machine else ""
     for name, text in (("scopes", scopes), ("source", whose), ("own machine", beside)):
         page = page.replace(f"<!-- {name} -->".encode(), text.encode())
     return page
@@ -82,7 +80,7 @@ def _whose(source: str) -> str:
 
 
 def _fill(name: str, **texts: str) -> bytes:
-    """Return a page with placeholders replaced by escaped texts."""
+    """Return a page with its placeholders replaced by texts."""
     given = {place.encode(): html.escape(text).encode() for place, text in texts.items()}
     places = re.compile(rb"\b(?:" + b"|".join(given) + rb")\b")
     return places.sub(lambda place: given[place[0]], _read(name))

@@ -1,4 +1,4 @@
-"""Content security policy of the portal's pages: they load only their own files."""
+"""Content-Security-Policy of the portal's pages, which load only their own files."""
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';"

@@ -1,3 +1,3 @@
-"""Fonts: those that come along, and those of organizations, made of uploaded files."""
+"""Fonts: the built-in ones, and those that organizations upload."""
 
 from . import tables as tables

@@ -1,9 +1,8 @@
-"""The fonts that a site's customization names, served from our own host: which files they are, and the CSS for them.
+"""Built-in fonts for customization, served from our own host: their files, and the CSS for them.
 
-The files in ``files/`` are those of the Fontsource packages, unchanged, each font with its licence beside it; they are
-cut by script, so that a page fetches only what it shows. Until a font is there its words are set in a font that every
-system has, drawn with the same widths and heights, so that nothing moves when it comes.
-"""
+The files in ``files/`` are those of the Fontsource packages, unchanged, each font with its license beside it. They
+are split by script, so that a page fetches only what it shows. Until a font has loaded, its text is shown in a
+system font with the same widths and heights, so that nothing moves."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ _LOCAL = {
     "serif": ("Times New Roman", "Liberation Serif", "Tinos", "Times"),
     "mono": ("Courier New", "Liberation Mono", "Cousine", "Courier"),
 }
-"""Fonts of systems with the same widths, of which one is nearly everywhere."""
+"""System fonts with the same widths, one of which exists nearly everywhere."""
 _STACKS = {
     "sans": 'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif',
     "serif": 'ui-serif, Georgia, Cambria, "Noto Serif", "Times New Roman", serif',
@@ -39,9 +38,10 @@ _NO_GREEK = _ALL[:3]
 _LATIN = _ALL[:2]
 
 
-class Font(Struct, frozen=True):
-    """``name`` begins the names of its files. ``weights``: the lightest and the heaviest of a variable font, or those
-    there are. ``metrics`` in percent: the size of the font in its place, and ascent, descent and line gap of that."""
+class BuiltInFont(Struct, frozen=True):
+    """Built-in font. ``name`` begins the names of its files. ``weights``: the lightest and the heaviest of a
+    variable font, or all available ones. ``metrics`` in percent, of the fallback font: its size, and ascent,
+    descent, and line gap of that."""
 
     family: str
     name: str
@@ -54,35 +54,35 @@ class Font(Struct, frozen=True):
 
 # fmt: off
 FONTS = {
-    "Inter": Font("Inter", "inter", "sans", (107.46, 90.15, 22.45, 0), "100 900", italic=True),
-    "Roboto": Font("Roboto", "roboto", "sans", (100.48, 92.33, 24.3, 0), "100 900", italic=True),
-    "RobotoSlab": Font("Roboto Slab", "roboto-slab", "serif", (118.7, 88.27, 22.83, 0), "100 900"),
-    "OpenSans": Font("Open Sans", "open-sans", "sans", (105.97, 100.87, 27.65, 0), "300 800", italic=True),
-    "SourceSansPro": Font("Source Sans 3", "source-sans-3", "sans", (94.62, 108.23, 42.28, 0), "200 900", italic=True),
-    "Lato": Font("Lato", "lato", "sans", (97.95, 100.77, 21.75, 0), (400, 700), _LATIN, italic=True),
-    "Ubuntu": Font("Ubuntu", "ubuntu", "sans", (102.95, 90.53, 18.36, 2.72), (400, 700), italic=True),
-    "Raleway": Font("Raleway", "raleway", "sans", (105.16, 89.38, 22.25, 0), "100 900", _NO_GREEK, italic=True),
-    "Merriweather": Font("Merriweather", "merriweather", "serif", (120.45, 81.69, 22.67, 0), "300 900", _NO_GREEK, italic=True),
-    "Overpass": Font("Overpass", "overpass", "sans", (101.08, 87.36, 37.89, 0), "100 900", _NO_GREEK, italic=True),
-    "NotoSans": Font("Noto Sans", "noto-sans", "sans", (107.09, 99.83, 27.36, 0), "100 900", italic=True),
-    "IBMPlexSerif": Font("IBM Plex Serif", "ibm-plex-serif", "serif", (117.37, 87.33, 23.43, 0), (400, 700), _NO_GREEK, italic=True),
-    "Poppins": Font("Poppins", "poppins", "sans", (114.02, 92.09, 30.7, 8.77), (400, 700), _LATIN, italic=True),
-    "FiraSans": Font("Fira Sans", "fira-sans", "sans", (103.94, 89.96, 25.5, 0), (400, 700), italic=True),
-    "FiraCode": Font("Fira Code", "fira-code", "mono", (100, 99, 32.2, 0), "300 700"),
-    "IBMPlexMono": Font("IBM Plex Mono", "ibm-plex-mono", "mono", (100, 102.5, 27.5, 0), (400, 700), _NO_GREEK),
-    "JetBrainsMono": Font("JetBrains Mono", "jetbrains-mono", "mono", (100, 102, 30, 0), "100 800"),
-    "SourceCodePro": Font("Source Code Pro", "source-code-pro", "mono", (100, 98.4, 27.3, 0), "200 900"),
-    "RobotoMono": Font("Roboto Mono", "roboto-mono", "mono", (100.02, 104.77, 27.1, 0), "100 700"),
-    "SpaceMono": Font("Space Mono", "space-mono", "mono", (102, 109.8, 35.39, 0), (400, 700), _LATIN),
-    "DMMono": Font("DM Mono", "dm-mono", "mono", (100, 99.2, 31, 0), (400, 500), _LATIN),
-    "Inconsolata": Font("Inconsolata", "inconsolata", "mono", (83.33, 103.08, 22.8, 0), "200 900", _LATIN),
+    "Inter": BuiltInFont("Inter", "inter", "sans", (107.46, 90.15, 22.45, 0), "100 900", italic=True),
+    "Roboto": BuiltInFont("Roboto", "roboto", "sans", (100.48, 92.33, 24.3, 0), "100 900", italic=True),
+    "RobotoSlab": BuiltInFont("Roboto Slab", "roboto-slab", "serif", (118.7, 88.27, 22.83, 0), "100 900"),
+    "OpenSans": BuiltInFont("Open Sans", "open-sans", "sans", (105.97, 100.87, 27.65, 0), "300 800", italic=True),
+    "SourceSansPro": BuiltInFont("Source Sans 3", "source-sans-3", "sans", (94.62, 108.23, 42.28, 0), "200 900", italic=True),
+    "Lato": BuiltInFont("Lato", "lato", "sans", (97.95, 100.77, 21.75, 0), (400, 700), _LATIN, italic=True),
+    "Ubuntu": BuiltInFont("Ubuntu", "ubuntu", "sans", (102.95, 90.53, 18.36, 2.72), (400, 700), italic=True),
+    "Raleway": BuiltInFont("Raleway", "raleway", "sans", (105.16, 89.38, 22.25, 0), "100 900", _NO_GREEK, italic=True),
+    "Merriweather": BuiltInFont("Merriweather", "merriweather", "serif", (120.45, 81.69, 22.67, 0), "300 900", _NO_GREEK, italic=True),
+    "Overpass": BuiltInFont("Overpass", "overpass", "sans", (101.08, 87.36, 37.89, 0), "100 900", _NO_GREEK, italic=True),
+    "NotoSans": BuiltInFont("Noto Sans", "noto-sans", "sans", (107.09, 99.83, 27.36, 0), "100 900", italic=True),
+    "IBMPlexSerif": BuiltInFont("IBM Plex Serif", "ibm-plex-serif", "serif", (117.37, 87.33, 23.43, 0), (400, 700), _NO_GREEK, italic=True),
+    "Poppins": BuiltInFont("Poppins", "poppins", "sans", (114.02, 92.09, 30.7, 8.77), (400, 700), _LATIN, italic=True),
+    "FiraSans": BuiltInFont("Fira Sans", "fira-sans", "sans", (103.94, 89.96, 25.5, 0), (400, 700), italic=True),
+    "FiraCode": BuiltInFont("Fira Code", "fira-code", "mono", (100, 99, 32.2, 0), "300 700"),
+    "IBMPlexMono": BuiltInFont("IBM Plex Mono", "ibm-plex-mono", "mono", (100, 102.5, 27.5, 0), (400, 700), _NO_GREEK),
+    "JetBrainsMono": BuiltInFont("JetBrains Mono", "jetbrains-mono", "mono", (100, 102, 30, 0), "100 800"),
+    "SourceCodePro": BuiltInFont("Source Code Pro", "source-code-pro", "mono", (100, 98.4, 27.3, 0), "200 900"),
+    "RobotoMono": BuiltInFont("Roboto Mono", "roboto-mono", "mono", (100.02, 104.77, 27.1, 0), "100 700"),
+    "SpaceMono": BuiltInFont("Space Mono", "space-mono", "mono", (102, 109.8, 35.39, 0), (400, 700), _LATIN),
+    "DMMono": BuiltInFont("DM Mono", "dm-mono", "mono", (100, 99.2, 31, 0), (400, 500), _LATIN),
+    "Inconsolata": BuiltInFont("Inconsolata", "inconsolata", "mono", (83.33, 103.08, 22.8, 0), "200 900", _LATIN),
 }
 # fmt: on
 
 
 @cache
 def font_files() -> frozenset[str]:
-    """The names of all files there are."""
+    """Return the names of all font files."""
     return frozenset(
         file.name for file in (files(__package__) / "files").iterdir() if file.name.endswith(".woff2")
     )
@@ -92,15 +92,16 @@ def read_font(name: str) -> bytes:
     return (files(__package__) / "files" / name).read_bytes()
 
 
-def upright_files(font: Font) -> list[str]:
-    """The files of all scripts and weights, without italics."""
+def upright_files(font: BuiltInFont) -> list[str]:
+    """Return the files of all scripts and weights, without italics."""
     weights = (None,) if isinstance(font.weights, str) else font.weights
     named = [_file(font, script, weight) for script in font.scripts for weight in weights]
     return [name for name in named if name in font_files()]
 
 
-def printed_files(font: Font) -> list[tuple[str, tuple[int, ...], int, bool]]:
-    """The files for paper: each with its weights, a number that files of one script share, and whether it is italic."""
+def printed_files(font: BuiltInFont) -> list[tuple[str, tuple[int, ...], int, bool]]:
+    """Return the files for print: each with its weights, a number that files of one script share, and whether it is
+    italic."""
     found: list[tuple[str, tuple[int, ...], int, bool]] = []
     weights = font.weights
     for number, script in enumerate(font.scripts):
@@ -114,23 +115,23 @@ def printed_files(font: Font) -> list[tuple[str, tuple[int, ...], int, bool]]:
     return [one for one in found if one[0] in font_files()]
 
 
-def first_file(font: Font) -> str:
-    """The file that nearly every page shows, worth fetching before the style sheet asks for it."""
+def first_file(font: BuiltInFont) -> str:
+    """Return the file that nearly every page uses and that is worth preloading."""
     return _file(font, "latin", None if isinstance(font.weights, str) else font.weights[0])
 
 
-def _file(font: Font, script: str, weight: int | None, style: str = "normal") -> str:
+def _file(font: BuiltInFont, script: str, weight: int | None, style: str = "normal") -> str:
     return f"{font.name}-{script}-{weight or 'wght'}-{style}.woff2"
 
 
-def font_faces(font: Font, address: str) -> str:
-    """The CSS that declares a font and what is in its place until it is there. ``address`` of a file: with ``{}`` for
-    its name."""
+def font_faces(font: BuiltInFont, address: str) -> str:
+    """Return the CSS that declares a font and its fallback until it has loaded. ``address``: the URL of a file,
+    with ``{}`` for its name."""
     weights: tuple[tuple[int | None, str], ...]
     if isinstance(font.weights, str):
         weights = ((None, font.weights),)
     else:
-        # The lighter one is for what is lighter than bold, the heavier one for the rest.
+        # The lighter one serves weights below bold, the heavier one the rest.
         lighter, heavier = font.weights
         weights = ((lighter, "100 549"), (heavier, "550 900"))
     out = []
@@ -144,14 +145,14 @@ def font_faces(font: Font, address: str) -> str:
     return "".join(out) + _fallback(font)
 
 
-def _face(font: Font, name: str, style: str, weights: str, script: str, address: str) -> str:
+def _face(font: BuiltInFont, name: str, style: str, weights: str, script: str, address: str) -> str:
     return (
         f'@font-face{{font-family:"{font.family}";font-style:{style};font-weight:{weights};font-display:swap;'
         f'src:url("{address.format(name)}")format("woff2");unicode-range:{_RANGES[script]}}}'
     )
 
 
-def _fallback(font: Font) -> str:
+def _fallback(font: BuiltInFont) -> str:
     size, ascent, descent, gap = font.metrics
     local = ",".join(f'local("{name}")' for name in _LOCAL[font.kind])
     return (
@@ -160,14 +161,15 @@ def _fallback(font: Font) -> str:
     )
 
 
-def font_stack(font: Font | None, kind: Kind) -> str:
-    """The value of ``font-family``."""
+def font_stack(font: BuiltInFont | None, kind: Kind) -> str:
+    """Return the value of ``font-family``."""
     own = f'"{font.family}","{font.family} Fallback",' if font is not None else ""
     return own + _STACKS[font.kind if font is not None else kind]
 
 
 def custom_faces(name: str, faces: list[tuple[int, str, str]]) -> str:
-    """The CSS that declares a font of an organization under ``name``: of each face its weight, address and format."""
+    """Return the CSS that declares an organization's font under ``name``: for each face its weight, URL, and
+    format."""
     return "".join(
         f'@font-face{{font-family:"{name}";font-weight:{weight};font-display:swap;src:url("{url}")format("{form}")}}'
         for weight, url, form in faces

@@ -1,4 +1,4 @@
-"""Making, changing and removing fonts, of uploads: one file for each weight, the regular one always among them."""
+"""Creating, updating, and deleting fonts from uploads: one file for each weight, always including the regular one."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from . import store
 
 REGULAR = 400
 _FORMATS = {b"wOF2": "woff2", b"wOFF": "woff"}
-"""By the first four bytes."""
+"""Formats by their first four bytes."""
 
 
 def get_font(tx: Transaction, organization_id: str, font_id: str) -> store.FontRow:
     found = store.find_font(tx, organization_id, font_id)
     if found is None:
-        raise NotFound(f"There is no font {font_id!r} in this organization.")
+        raise NotFound(f"There is no font with the ID {font_id!r} in this organization.")
     return found
 
 
 def create(
     tx: Transaction, context: Context, org: OrgAccess, family: str, faces: Mapping[int, str]
 ) -> store.FontRow:
-    """A font of the caller's uploads by weight. Raises NotFound, BadRequest, PreconditionFailed."""
+    """Create a font from the caller's uploads by weight. Raises NotFound, BadRequest, PreconditionFailed."""
     _require_regular(faces)
     font_id = store.insert_font(tx, org.organization_id, family.strip())
     for weight, key in faces.items():
@@ -48,7 +48,7 @@ def change(
     family: str | None,
     faces: Mapping[int, str | None],
 ) -> store.FontRow:
-    """Renames a font, adds and replaces weights, removes those without an upload. Raises as ``create``."""
+    """Rename a font, add and replace weights, and remove those without an upload. Raises as ``create``."""
     font = get_font(tx, org.organization_id, font_id)
     kept = {face.weight for face in font.faces} | {w for w, key in faces.items() if key is not None}
     _require_regular(kept - {weight for weight, key in faces.items() if key is None})
@@ -67,7 +67,7 @@ def change(
 
 
 def delete(tx: Transaction, org: OrgAccess, font_id: str) -> bool:
-    """Removes a font with its files; False when it is not there."""
+    """Delete a font with its files; False if it doesn't exist."""
     found = store.find_font(tx, org.organization_id, font_id)
     if found is None:
         return False
@@ -77,20 +77,20 @@ def delete(tx: Transaction, org: OrgAccess, font_id: str) -> bool:
 
 
 def _state(font: store.FontRow) -> dict[str, object]:
-    """What the audit log says of a font."""
+    """Return a font's entry for the audit log."""
     return {"fontFamily": font.family, "weights": [face.weight for face in font.faces]}
 
 
 def _require_regular(weights: Iterable[int]) -> None:
     if REGULAR not in weights:
-        raise PreconditionFailed(f"fontFaces: a font has the weight {REGULAR}.")
+        raise PreconditionFailed(f"fontFaces: must include the weight {REGULAR}")
 
 
-def _face(tx: Transaction, files: FileStore, org: OrgAccess, weight: int, key: str) -> store.Face:
+def _face(tx: Transaction, files: FileStore, org: OrgAccess, weight: int, key: str) -> store.FontFaceRow:
     upload = get_upload(tx, org.organization_id, org.user_id, "customization_font", key)
-    assert upload.hash is not None, "what get_upload gives has come"
+    assert upload.hash is not None, "get_upload returns only complete uploads"
     form = _FORMATS.get(b"".join(files.open(upload.hash, 0, 4)))
     if form is None:
-        raise PreconditionFailed(f"fontFaces: the file of the weight {weight} is neither woff2 nor woff.")
+        raise PreconditionFailed(f"fontFaces: the file for weight {weight} must be in woff2 or woff format")
     retain(tx, "file", [upload.hash])
-    return store.Face(weight, upload.hash, form)
+    return store.FontFaceRow(weight, upload.hash, form)

@@ -18,7 +18,7 @@ _FONT = _FONTS + "/{fontId}"
 
 @operation("listCustomFonts", "GET", _FONTS, needs=Can.VIEW, returns=Listing[wire.Font], errors=(404,))
 def list_fonts(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Font]:
-    """The fonts of an organization, oldest first."""
+    """List the fonts of an organization, oldest first."""
     with call.db.read() as tx:
         found = store.list_fonts(tx, org.organization_id, query.limit, query.page)
         return present_slice(found, lambda font: wire.present_font(call, org, font))
@@ -34,17 +34,18 @@ def list_fonts(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Fon
     errors=(404, 412),
 )
 def create_font(call: Call, org: OrgAccess, body: wire.CreateFont) -> wire.Font:
-    """A font made of files that the caller uploaded, one for each weight; 400 must be among them, or it is 412."""
+    """Create a font from files that the caller uploaded, one for each weight. The weight 400 is required; without
+    it the response is 412."""
     weights = {face.weight: face.storage_key for face in body.font_faces}
     if len(weights) < len(body.font_faces):
-        raise PreconditionFailed("fontFaces: a weight comes once")
+        raise PreconditionFailed("fontFaces: must have only one file per weight")
     with call.db.write() as tx:
         return wire.present_font(call, org, editing.create(tx, call.context, org, body.font_family, weights))
 
 
 @operation("getCustomFont", "GET", _FONT, needs=Can.VIEW, returns=wire.Font, errors=(404,))
 def get_font(call: Call, org: OrgAccess, font_id: str) -> wire.Font:
-    """One font."""
+    """Get a font."""
     with call.db.read() as tx:
         return wire.present_font(call, org, editing.get_font(tx, org.organization_id, font_id))
 
@@ -59,7 +60,8 @@ def get_font(call: Call, org: OrgAccess, font_id: str) -> wire.Font:
     errors=(404, 412),
 )
 def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont) -> wire.Font:
-    """Renames a font, adds or replaces weights; `storageKey` null removes one. 412 without the weight 400."""
+    """Rename a font, or add or replace weights; a null `storageKey` removes a weight. The weight 400 is required;
+    without it the response is 412."""
     weights = {face.weight: face.storage_key for face in body.font_faces}
     with call.db.write() as tx:
         font = editing.change(tx, call.context, org, font_id, body.font_family, weights)
@@ -68,6 +70,6 @@ def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont)
 
 @operation("deleteCustomFont", "DELETE", _FONT, needs=Can.CREATE_CONTENT, returns=Deletion)
 def delete_font(call: Call, org: OrgAccess, font_id: str) -> bool:
-    """Removes a font with its files."""
+    """Delete a font with its files."""
     with call.db.write() as tx:
         return editing.delete(tx, org, font_id)

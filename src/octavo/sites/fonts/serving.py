@@ -12,7 +12,7 @@ from . import store
 
 
 class ShownFace(NamedTuple):
-    """``name``: of its file, part of ``url``."""
+    """Face of a font. ``name``: of its file, part of ``url``."""
 
     weight: int
     url: str
@@ -27,13 +27,13 @@ class CustomFont(NamedTuple):
 def find_fonts(
     tx: Transaction, organization_id: str, font_ids: Iterable[str], address: str
 ) -> tuple[CustomFont, ...]:
-    """Those of the fonts that the organization has. ``address`` is the path that their files are below."""
+    """Return those of the fonts that the organization has. ``address`` is the path that their files are under."""
     found = []
     for font_id in font_ids:
         font = store.find_font(tx, organization_id, font_id)
         if font is not None:
             faces = (
-                # A face that was replaced has another address, so that what browsers keep is never the old one.
+                # A replaced face gets another URL, so that browsers never use an old copy.
                 ShownFace(
                     face.weight,
                     f"{address}{font.id}/{face.weight}.{face.format}?v={face.hash[:12]}",
@@ -45,14 +45,15 @@ def find_fonts(
     return tuple(found)
 
 
-def find_files(tx: Transaction, organization_id: str, font_id: str) -> list[tuple[int, str]]:
-    """The faces of a font, lightest first: weight and content of each; none where the organization has no such font."""
+def list_faces(tx: Transaction, organization_id: str, font_id: str) -> list[tuple[int, str]]:
+    """Return the faces of a font, lightest first: weight and content of each; empty if the organization has no such
+    font."""
     font = store.find_font(tx, organization_id, font_id)
     return [(face.weight, face.hash) for face in font.faces] if font is not None else []
 
 
 def find_face(tx: Transaction, organization_id: str, font_id: str, name: str) -> FileGrant | None:
-    """The file of a face by its name (``400.woff2``); None when the organization has no such font or face."""
+    """Return the file of a face by its name (``400.woff2``); None if the organization has no such font or face."""
     font = store.find_font(tx, organization_id, font_id)
     for face in font.faces if font is not None else ():
         if name == f"{face.weight}.{face.format}":

@@ -14,27 +14,27 @@ from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.spaces.garbage import release
 
 
-class Face(Struct, frozen=True):
+class FontFaceRow(Struct, frozen=True):
     weight: int
     hash: str
     format: str
 
 
 class FontRow(Struct, frozen=True):
-    """``faces``: lightest first."""
+    """Font. ``faces``: lightest first."""
 
     id: str
     family: str
-    faces: list[Face]
+    faces: list[FontFaceRow]
 
 
 def _with_faces(tx: Transaction, rows: Sequence[Row]) -> list[FontRow]:
-    faces: dict[str, list[Face]] = defaultdict(list)
+    faces: dict[str, list[FontFaceRow]] = defaultdict(list)
     for font_id, *face in tx.all(
         "SELECT font_id, weight, hash, format FROM font_faces WHERE font_id IN :ids ORDER BY weight",
         ids=[row[0] for row in rows],
     ):
-        faces[font_id].append(Face(*face))
+        faces[font_id].append(FontFaceRow(*face))
     return [FontRow(id, family, faces[id]) for id, family in rows]
 
 
@@ -48,7 +48,7 @@ def find_font(tx: Transaction, organization_id: str, font_id: str) -> FontRow | 
 
 
 def list_fonts(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[FontRow]:
-    """Oldest first."""
+    """Return the fonts, oldest first."""
     source = "FROM fonts WHERE organization_id = :org"
     found = list_page(tx, limit, page, "id, family", source, tuple, org=organization_id)
     return Slice(_with_faces(tx, found.rows), found.count, found.next_token)
@@ -70,7 +70,7 @@ def rename_font(tx: Transaction, font_id: str, family: str) -> None:
     tx.run("UPDATE fonts SET family = :family WHERE id = :id", family=family, id=font_id)
 
 
-def put_face(tx: Transaction, font_id: str, face: Face) -> None:
+def put_face(tx: Transaction, font_id: str, face: FontFaceRow) -> None:
     remove_face(tx, font_id, face.weight)
     tx.run(
         "INSERT INTO font_faces (font_id, weight, hash, format) VALUES (:font, :weight, :hash, :format)",

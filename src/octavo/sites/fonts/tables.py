@@ -1,4 +1,4 @@
-"""What the tables of fonts are."""
+"""Declarations of the tables of fonts."""
 
 from __future__ import annotations
 

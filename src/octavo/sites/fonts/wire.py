@@ -1,4 +1,4 @@
-"""Fonts on the wire."""
+"""Wire format of fonts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CreateFont(Struct, rename="camel"):
 
 
 class UpdateFont(Struct, rename="camel"):
-    """``storageKey`` null removes a weight; what is absent stays."""
+    """Update of a font. A null ``storageKey`` removes a weight; weights that aren't listed stay."""
 
     font_family: Family | None = None
     font_faces: Annotated[list[FaceChange], Meta(max_length=20)] = []

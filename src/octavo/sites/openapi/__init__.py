@@ -1,4 +1,4 @@
-"""Specifications of APIs: kept true to their source, versioned, and drawn inside pages."""
+"""API specifications: stored unchanged, versioned, and drawn inside pages."""
 
 from . import pages as pages
 from . import processing as processing

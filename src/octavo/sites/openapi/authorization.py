@@ -1,6 +1,6 @@
-"""Whoever may see an organization's specifications: its members with a role. Guests see what is drawn of them in the
-content that they may read, and not the specifications themselves. Visitors of a site see the one that a page names to
-them."""
+"""Access to an organization's specifications. Members with a role can see them. Guests see what is drawn from them
+in content they can read, but not the specifications themselves. Visitors of a site see the one that a page
+refers to."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from octavo.organization.access.authorization import Visiting, enter_organizatio
 from octavo.organization.access.roles import Can, at_least
 
 OPENAPI: dict[Can, str] = {Can.VIEW: "read", Can.EDIT: "create"}
-"""The least role in the organization for each ability."""
+"""Minimum role in the organization for each ability."""
 
 
 class SpecsAccess(Struct, frozen=True):
-    """The caller at the specifications of an organization."""
+    """Access of the caller to the specifications of an organization."""
 
     organization: Organization
 
@@ -34,13 +34,13 @@ class SpecsAccess(Struct, frozen=True):
         return at_least(self.organization.role, OPENAPI[Can.EDIT])
 
 
-def specs_seen(org: Organization) -> SpecsAccess | None:
-    """The specifications of an organization, for those who see them."""
+def find_specs_access(org: Organization) -> SpecsAccess | None:
+    """Return access to the specifications of an organization, if the caller can see them."""
     return SpecsAccess(org) if at_least(org.role, OPENAPI[Can.VIEW]) else None
 
 
 class VisitedSpecs(Visiting, frozen=True):
-    """A visitor of a site at the one specification that a page names to them."""
+    """Access of a site visitor to the one specification that a page refers to."""
 
     organization_id: str
 
@@ -49,18 +49,20 @@ class VisitedSpecs(Visiting, frozen=True):
 def visit_specs(call: Call, needs: Can, organization_id: str) -> VisitedSpecs:
     visitor, asked = require_visitor(call), ("openapi", call.path_parameters.get("specSlug"))
     if visitor.organization_id != organization_id or visitor.named != asked:
-        raise NotFound(f"There is no organization {organization_id!r} whose specifications you may see.")
+        raise NotFound(
+            f"There is no organization with the ID {organization_id!r} whose specifications you can see."
+        )
     return VisitedSpecs(visitor, organization_id)
 
 
 @enters(SpecsAccess, "organizationId")
 def enter_specs(call: Call, needs: Can, organization_id: str) -> SpecsAccess:
     org = enter_organization(call, Can.VIEW, organization_id)
-    specs = specs_seen(org)
+    specs = find_specs_access(org)
     if specs is None:
-        raise NotFound(f"There is no organization {organization_id!r} whose specifications you may see.")
-    if not at_least(org.role, OPENAPI[needs]):
-        raise Forbidden(
-            f"This needs the role `{OPENAPI[needs]}` or a higher one here; you have `{org.role}`."
+        raise NotFound(
+            f"There is no organization with the ID {organization_id!r} whose specifications you can see."
         )
+    if not at_least(org.role, OPENAPI[needs]):
+        raise Forbidden(f"This requires the role `{OPENAPI[needs]}` or a higher one; yours is `{org.role}`.")
     return specs

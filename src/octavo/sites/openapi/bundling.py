@@ -1,8 +1,7 @@
-"""One description out of several files, in which every reference leads to something inside.
+"""Bundling of a description's files into one, in which every reference is internal.
 
-Only what was handed over is followed: files beside the description, never a path of this machine and never another
-host. What another file holds is in the bundle under ``x-octavo-files``, as it was written.
-"""
+Only the uploaded files are followed: files beside the description, never a path of this machine and never another
+host. The content of another file is in the bundle under ``x-octavo-files``, unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from .problems import MOST, Complaint, SpecError, Way, pointer
-from .reading import Files
+from .reading import SpecFiles
 from .validating import EARLY_WEBHOOKS
 
 FILES = "x-octavo-files"
@@ -24,13 +23,13 @@ _NAMED = frozenset(
      "requestBodies", "headers", "securitySchemes", "securityDefinitions", "links", "callbacks", "pathItems",
      "paths", "webhooks", EARLY_WEBHOOKS, "mapping", "variables", "encoding", "content", "scopes", "dependentSchemas", FILES]
 )  # fmt: skip
-"""What has names of people's own choice as keys."""
+"""Objects whose keys are chosen by authors."""
 _VALUES = frozenset(["example", "default", "enum", "const", "value"])
-"""What holds values of the API, in which ``$ref`` means nothing."""
+"""Keys that hold values of the API, in which ``$ref`` has no meaning."""
 
 
-def bundle(files: Files) -> dict[str, Any]:
-    """Raises SpecError naming every reference that leads nowhere."""
+def bundle(files: SpecFiles) -> dict[str, Any]:
+    """Bundle the files. Raises SpecError naming every broken reference."""
     bundler = _Bundler(files)
     whole = bundler.run()
     if bundler.complaints:
@@ -39,8 +38,8 @@ def bundle(files: Files) -> dict[str, Any]:
 
 
 def drop_empty_keys(value: Any) -> bool:
-    """Takes keys without a value out of a description in place, as authors of YAML leave them (``schema:``); whether
-    there were any. What has a name of people's own stays, and so does null as a value of the API."""
+    """Remove keys without a value from a description in place, as authors of YAML leave them (``schema:``). Returns
+    whether there were any. Keys chosen by authors stay, and so does null as a value of the API."""
     stack: list[tuple[Any, bool]] = [(value, False)]
     seen: set[int] = set()
     found = False
@@ -66,7 +65,8 @@ def drop_empty_keys(value: Any) -> bool:
 
 
 def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any:
-    """A copy of a description in which ``change(reference, way)`` replaced references, None: they stay."""
+    """Return a copy of a description with references replaced by ``change(reference, way)``; None leaves them
+    unchanged."""
 
     def copy(here: Any, way: Way, named: bool) -> Any:
         if isinstance(here, list):
@@ -93,13 +93,13 @@ def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any
     return copy(value, (), False)
 
 
-def name_by_path(files: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
-    """A file in which references name other files by their paths, wherever they are; and which they name."""
+def use_full_paths(files: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
+    """Return a file with its references to other files changed to their full paths, and the files it refers to."""
     named: dict[str, None] = {}
 
     def change(reference: str, way: Way) -> str | None:
         place, mark, fragment = reference.partition("#")
-        other = beside(path, place) if place else ""
+        other = resolve_path(path, place) if place else ""
         if other not in files:
             return None
         if other != path:
@@ -109,19 +109,19 @@ def name_by_path(files: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
     return walk_references(files[path], change), list(named)
 
 
-def beside(file: str, place: str) -> str:
-    """The path of what a file calls ``place``."""
+def resolve_path(file: str, place: str) -> str:
+    """Return the path of a file that another file calls ``place``."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(place)))
 
 
 def _is_name(way: Way) -> bool:
-    """Whether it is not a reference but what a discriminator's ``mapping`` calls a schema: descriptions that were
-    bundled by others often name files there that are gone."""
+    """Return whether this is not a reference but the name of a schema in a discriminator's ``mapping``:
+    descriptions bundled by other tools often contain names of files there that no longer exist."""
     return way[-1] != "$ref"
 
 
 class _Bundler:
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: SpecFiles) -> None:
         self._files = files
         self._wanted: list[str] = []
         self.complaints: list[Complaint] = []
@@ -129,7 +129,7 @@ class _Bundler:
     def run(self) -> dict[str, Any]:
         entry = self._copy(self._files.entry)
         if not isinstance(entry, dict):
-            raise SpecError([Complaint("The description is no object.", "NO_VERSION")])
+            raise SpecError([Complaint("The description must be an object.", "NO_VERSION")])
         others: dict[str, Any] = {}
         for path in self._wanted:
             others[path] = self._copy(path)
@@ -151,13 +151,15 @@ class _Bundler:
 
     def _change(self, file: str, reference: str, way: Way) -> str | None:
         place, _, fragment = reference.partition("#")
-        if place and _is_name(way) and beside(file, place) not in self._files.files:
+        if place and _is_name(way) and resolve_path(file, place) not in self._files.files:
             return None
         if place:
             if re.match(r"[a-z][a-z0-9+.-]*:|//", place, re.I):
-                self._complain(file, way, f"`{reference[:200]}`: references to other hosts and to files of the server are not followed.")  # fmt: skip
+                self._complain(file, way, (f"`{reference[:200]}`: references to other hosts and to files "
+"of the server aren't followed. Add the file to an archive "
+"with the description."))  # fmt: skip
                 return None
-            other = beside(file, place)
+            other = resolve_path(file, place)
             if other not in self._files.files:
                 self._complain(
                     file, way, f"`{reference[:200]}`: there is no such file beside the description."
@@ -172,25 +174,25 @@ class _Bundler:
         return f"{pointer((FILES, other))}{fragment.rstrip('/') if fragment != '/' else ''}"
 
     def _check(self, whole: dict[str, Any]) -> None:
-        """That every reference leads to something that is more than a reference."""
+        """Check that every reference leads to something other than a reference."""
 
         def look(reference: str, way: Way) -> None:
             if not reference.startswith("#") or _is_name(way):
-                return  # complained about already, or followed by nobody
+                return  # already reported, or not followed
             followed = reference
             for _ in range(_HOPS):
                 try:
                     found = resolve(whole, followed)
                 except LookupError:
-                    self._complain_at(way, f"`{reference[:200]}`: there is nothing at this place.")
+                    self._complain_at(way, f"`{reference[:200]}`: nothing exists at this location.")
                     return
                 if not isinstance(found, (dict, bool)):
-                    self._complain_at(way, f"`{reference[:200]}`: what is at this place is no object.")
+                    self._complain_at(way, f"`{reference[:200]}`: must refer to an object.")
                     return
                 if not (isinstance(found, dict) and isinstance(found.get("$ref"), str)):
                     return
                 followed = found["$ref"]
-            self._complain_at(way, f"`{reference[:200]}`: this reference leads back to itself.")
+            self._complain_at(way, f"`{reference[:200]}`: this reference refers to itself.")
 
         walk_references(whole, look)
 
@@ -201,18 +203,18 @@ class _Bundler:
             self._complain(self._files.entry, way, message)
 
 
-def steps(reference: str) -> Iterator[str]:
-    """The keys of a JSON pointer that is the fragment of a URL."""
+def pointer_keys(reference: str) -> Iterator[str]:
+    """Yield the keys of a JSON pointer in a URL fragment."""
     for step in reference.removeprefix("#").split("/")[1:]:
         yield unquote(step).replace("~1", "/").replace("~0", "~")
 
 
 def resolve(whole: Any, reference: str) -> Any:
-    """What is at a reference such as ``#/components/schemas/Pet``. Raises LookupError."""
+    """Return the target of a reference such as ``#/components/schemas/Pet``. Raises LookupError."""
     if not reference.startswith("#") or (len(reference) > 1 and reference[1] != "/"):
         raise LookupError(reference)
     here = whole
-    for step in steps(reference):
+    for step in pointer_keys(reference):
         if isinstance(here, dict):
             here = here[step]
         elif isinstance(here, list) and step.isdecimal() and len(step) < 10:

@@ -1,8 +1,7 @@
-"""Requests that programs describe by values, as a description of an API names them. Pure.
+"""Requests of agents, given as values named by an API description. Pure.
 
-A page has a form and a browser that writes what was entered; a program gives values of JSON. Both become the same
-filled form, so that what may be sent is decided in one place.
-"""
+A page has a form, which a browser fills in; an agent passes JSON values. Both become the same filled form, so that
+one place decides what may be sent."""
 
 from __future__ import annotations
 
@@ -15,51 +14,51 @@ from msgspec import UNSET, Meta, Struct
 
 from octavo.errors import BadRequest
 
-from .description import Description, Operation
-from .styles import Style, written
-from .trying import Field, FilledForm, Form, Place, make_form
+from .description import ApiDescription, DescribedOperation
+from .styles import Style, serialize
+from .trying import FilledForm, Form, FormField, Place, make_form
 
 _NAMED = 10
-"""Servers or media types that are named where another one is asked for."""
+"""Servers or media types listed when another one is requested."""
 
 ByName = dict[str, Any]
 
 
-class Values(Struct, kw_only=True):
-    """What a request says. Values of parameters are texts, numbers, booleans, or lists and objects of these."""
+class CallValues(Struct, kw_only=True):
+    """Values of a request. Parameters are strings, numbers, booleans, or lists and objects of these."""
 
     server: Annotated[
         str,
         Meta(
             max_length=4096,
-            description="One of the servers of the specification, as it has its address; without it, the first one",
+            description=(
+                "One of the servers in the specification, with the URL given there; by default, the first one"
+            ),
         ),
     ] = ""
     variables: Annotated[
-        dict[str, str], Meta(description="Values of variables in the address of the server, by name")
+        dict[str, str], Meta(description="Values of variables in the server URL, by name")
     ] = {}
-    path: Annotated[ByName, Meta(description="Values of parameters in the path, by name")] = {}
+    path: Annotated[ByName, Meta(description="Values of path parameters, by name")] = {}
     query: Annotated[
-        ByName, Meta(description="Values of parameters in the query, by name, and of keys that go there")
+        ByName, Meta(description="Values of query parameters, by name, including API keys sent there")
     ] = {}
     headers: Annotated[
-        ByName, Meta(description="Values of headers that the operation takes, by name, and Authorization")
+        ByName, Meta(description="Values of the operation's headers, by name, and Authorization")
     ] = {}
-    cookies: Annotated[ByName, Meta(description="Values of cookies that the operation takes, by name")] = {}
+    cookies: Annotated[ByName, Meta(description="Values of the operation's cookies, by name")] = {}
     content_type: Annotated[
         str,
-        Meta(
-            max_length=512, description="The media type of the body, where the operation takes more than one"
-        ),
+        Meta(max_length=512, description="The media type of the body, if the operation accepts several"),
     ] = ""
     body: Annotated[
         Any,
-        Meta(description="The body: a text as it is sent, or a value for JSON and for the fields of a form"),
+        Meta(description="The body: raw text, or a value for JSON and for form fields"),
     ] = UNSET
 
 
-def fill(description: Description, operation: Operation, values: Values) -> FilledForm:
-    """The form that these values fill. What the operation takes of it is for ``prepare`` to say. Raises BadRequest."""
+def fill_form(description: ApiDescription, operation: DescribedOperation, values: CallValues) -> FilledForm:
+    """Return the form filled with these values. ``prepare`` checks what the operation accepts. Raises BadRequest."""
     form = make_form(description, operation)
     kind, body = _body(form, values)
     return FilledForm(
@@ -84,18 +83,18 @@ def _server(form: Form, wanted: str) -> int:
         if wanted.rstrip("/") in (server.url.rstrip("/"), filled.rstrip("/")):
             return number
     named = ", ".join(server.url[:200] for server in form.servers[:_NAMED])
-    raise BadRequest(f"server: expected one that the specification names: {named}")
+    raise BadRequest(f"server: must be one of the servers in the specification: {named}")
 
 
 def _pairs(form: Form, place: Place, values: ByName) -> list[tuple[str, str]]:
-    # Names of headers are the same in capitals and without.
+    # Header names are case-insensitive.
     fold: Callable[[str], str] = str.lower if place == "header" else str
     fields = {fold(field.name): field for field in form.fields if field.place == place}
     found: list[tuple[str, str]] = []
     for name, value in values.items():
-        field = fields.get(fold(name)) or Field(name, place=place)
+        field = fields.get(fold(name)) or FormField(name, place=place)
         if value is not None:
-            found += _written(field, name, value)
+            found += _serialize(field, name, value)
     return found
 
 
@@ -105,25 +104,25 @@ def _text(value: Any) -> str:
 
 def _json(value: Any) -> str:
     try:
-        # msgspec writes no integers of more than 64 bits.
+        # msgspec can't write integers of more than 64 bits.
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
-        raise BadRequest("expected values that are nested less deep") from None
+        raise BadRequest("values: must be nested less deeply") from None
 
 
-def _written(field: Field, name: str, value: Any) -> Iterable[tuple[str, str]]:
+def _serialize(field: FormField, name: str, value: Any) -> Iterable[tuple[str, str]]:
     how = Style(field.style, field.explode, field.place, is_joined=field.type in ("list", "object"))
-    return written(how, name, value, _text)
+    return serialize(how, name, value, _text)
 
 
-def _body(form: Form, values: Values) -> tuple[str, bytes]:
-    """The media type of the body and its bytes; none of both where there is no body."""
+def _body(form: Form, values: CallValues) -> tuple[str, bytes]:
+    """Return the media type and bytes of the body; both empty without a body."""
     kinds = [body.media_type for body in form.bodies]
     given = values.body
     if given is UNSET:
         return values.content_type, b""
     if not kinds:
-        raise BadRequest("body: this operation takes none")
+        raise BadRequest("body: this operation has no body")
     kind = values.content_type or next((kind for kind in kinds if "json" in kind), kinds[0])
     if isinstance(given, str):
         return kind, given.encode()
@@ -137,4 +136,4 @@ def _body(form: Form, values: Values) -> tuple[str, bytes]:
             for each in (value if isinstance(value, list) else [value])
         ]
         return kind, urlencode(fields).encode()
-    raise BadRequest(f"body: expected a text, as it is sent as {plain[:100]}")
+    raise BadRequest(f"body: must be text, to be sent as {plain[:100]}")

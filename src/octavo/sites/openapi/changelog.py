@@ -1,4 +1,4 @@
-"""What changed from version to version, as a page for those who call the API. Pure."""
+"""Changelog page of an API, for its callers. Pure."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from msgspec import Struct
 from octavo.core.document.nodes import Block, Fragment, Inline, Leaf, Mark, Text
 from octavo.kit.locales import date_words
 
-from .comparing import Change
+from .comparing import ApiChange
 from .description import Data
-from .words import Words, catalogue
+from .words import ReferenceWords, catalogue
 
 _MOST = 300
-"""Changes of one version that are written out; what is beyond is only counted."""
+"""Changes of one version that are shown; further ones are only counted."""
 _LISTED = 10
-"""New operations of one version that are listed without unfolding them."""
+"""New operations of one version that are listed without unfolding."""
 _SHOWN = 40
-"""Operations of one part of a version that are shown, each in a row that unfolds, without unfolding the others."""
+"""Operations in one section of a version that are shown without unfolding the rest, each in an expandable row."""
 
 
 class Release(Struct, frozen=True):
-    """A version and what it changes. ``moment`` in milliseconds; ``title`` as the description names the version, and
-    ``since`` as it names the one before. ``titles``: what operations are called, by the names that changes have for
-    them; ``pages``: references to the pages of those that are still there."""
+    """Version and its changes. ``moment`` in milliseconds; ``title`` is the version in the description, and
+    ``since`` the one before. ``titles``: titles of operations by their names in changes; ``pages``: references
+    to the pages of those that still exist."""
 
     title: str
     moment: int
-    changes: list[Change]
+    changes: list[ApiChange]
     since: str = ""
     titles: dict[str, str] = {}
     pages: dict[str, Data] = {}
 
 
 def draw_changelog(releases: Iterable[Release], locale: str) -> list[Block]:
-    """The newest first, and of each what breaks callers first; versions that change nothing for callers are left out.
-    ``locale``: the language of its words; what a change itself is called is in English, as the API calls it."""
+    """Return the changelog, newest first, each version starting with breaking changes; versions that don't affect
+    callers are left out. ``locale``: the language of its labels; texts of changes are in English."""
     words = catalogue()[locale]
     blocks: list[Block] = []
     for release in releases:
@@ -47,9 +47,9 @@ def draw_changelog(releases: Iterable[Release], locale: str) -> list[Block]:
 
 
 class _Drawing:
-    """The changes of one version, operation by operation."""
+    """Drawing of one version's changes, operation by operation."""
 
-    def __init__(self, release: Release, words: Words) -> None:
+    def __init__(self, release: Release, words: ReferenceWords) -> None:
         self._release = release
         self._words = words
 
@@ -73,12 +73,12 @@ class _Drawing:
             blocks.append(_paragraph(_text(self._more(len(release.changes) - _MOST))))
         return blocks
 
-    def _parts(self) -> dict[str, dict[str, list[Change]]]:
-        """The changes by operation, each operation in one part: that of the worst that happened to it."""
-        by_operation: dict[str, list[Change]] = {}
+    def _parts(self) -> dict[str, dict[str, list[ApiChange]]]:
+        """Return the changes by operation. Each operation is in one section, that of its most severe change."""
+        by_operation: dict[str, list[ApiChange]] = {}
         for change in self._release.changes[:_MOST]:
             by_operation.setdefault(change.operation, []).append(change)
-        parts: dict[str, dict[str, list[Change]]] = {
+        parts: dict[str, dict[str, list[ApiChange]]] = {
             "breaking": {}, "new": {}, "deprecated": {}, "other": {},
         }  # fmt: skip
         for operation, changes in by_operation.items():
@@ -91,14 +91,14 @@ class _Drawing:
             parts[part][operation] = changes
         return parts
 
-    def _operations(self, part: dict[str, list[Change]]) -> Iterator[Block]:
+    def _operations(self, part: dict[str, list[ApiChange]]) -> Iterator[Block]:
         whole: list[str] = []
         changed: list[Block] = []
         for operation, changes in part.items():
             if operation in self._release.pages and all(
                 change.kind == "added" and not change.place for change in changes
             ):
-                # There is nothing to compare: its page says all.
+                # There is nothing to compare: its page has all details.
                 whole.append(operation)
             else:
                 changed.append(self._operation(operation, changes))
@@ -111,8 +111,8 @@ class _Drawing:
             title = _paragraph(_text(self._more(len(whole) - _LISTED)))
             yield _expandable(title, [self._links(whole[_LISTED:])])
 
-    def _operation(self, operation: str, changes: list[Change]) -> Block:
-        """What changed of an operation in a line, and inside it what was said of each place and what is said now."""
+    def _operation(self, operation: str, changes: list[ApiChange]) -> Block:
+        """Return an operation's changes as a summary line, which unfolds into the old and new state of each place."""
         title = self._release.titles.get(operation, "")
         first = changes[0]
         said = f"{first.place}: {first.message}" if first.place else first.message
@@ -134,8 +134,8 @@ class _Drawing:
             inside.append(_paragraph(self._link(operation)))
         return _expandable(_paragraph(*line), inside)
 
-    def _table(self, changes: Sequence[Change]) -> Block:
-        """A row for each place, with what was said in the one version and what is said in the other."""
+    def _table(self, changes: Sequence[ApiChange]) -> Block:
+        """Return a table with a row for each place and its state in both versions."""
         columns = ["place", "before", "after"]
         titles = ["", self._release.since, self._release.title]
         if titles[1] == titles[2]:

@@ -1,9 +1,8 @@
-"""A request as code, in the languages that most people call APIs from. Pure.
+"""Code samples of a request, in the languages that most people call APIs from. Pure.
 
-Each library has a template in ``code_samples.toml``. They are filled in here for what a page first shows, for Markdown
-and for prints, and in the browser (``delivery/reader/static/samples.js``) with what a reader enters; both give the same text.
-Everything a description says is inside string literals of the language, escaped as that language asks for.
-"""
+Each library has a template in ``code_samples.toml``. Templates are filled in here for the initial page, for
+Markdown, and for prints, and in the browser (``delivery/reader/static/samples.js``) with what a reader enters; both produce
+the same text. Everything from a description is inside string literals, escaped for the language."""
 
 from __future__ import annotations
 
@@ -20,20 +19,20 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
-from .description import Data, Description, Operation, list_of, object_of, text_of
+from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
 from .examples import media_example, named_examples, parameter_example
-from .styles import style_of, written
+from .styles import serialize, style_of
 from .xml_text import xml_text
 
 
 class Env(Struct, frozen=True):
-    """A secret: a variable of the environment."""
+    """Secret in an environment variable."""
 
     env: str
 
 
 class Basic(Struct, frozen=True):
-    """A user name and a password in base64, both of them variables of the environment."""
+    """User name and password in base64, both from environment variables."""
 
     user: str
     password: str
@@ -42,8 +41,8 @@ class Basic(Struct, frozen=True):
 Part = str | Env | Basic
 
 
-class Field(Struct, frozen=True, omit_defaults=True):
-    """A field of a form: its ``value``, or the ``path`` of a file."""
+class SampleField(Struct, frozen=True, omit_defaults=True):
+    """Field of a form: its ``value``, or the ``path`` of a file."""
 
     name: str
     value: str | None = None
@@ -51,18 +50,18 @@ class Field(Struct, frozen=True, omit_defaults=True):
 
 
 class SentBody(Struct, frozen=True, omit_defaults=True):
-    """``text`` for JSON and all other texts, ``fields`` of forms, ``path`` of a file that is the whole body."""
+    """Body. ``text`` for JSON and all other text, ``fields`` of forms, ``path`` of a file that is the whole body."""
 
     kind: Literal["json", "text", "form", "multipart", "file"]
     media_type: str
     text: str = ""
-    fields: tuple[Field, ...] = ()
+    fields: tuple[SampleField, ...] = ()
     path: str = ""
 
 
-class Call(Struct, frozen=True, omit_defaults=True):
-    """A request as samples show it. ``path`` with its ``{names}``, ``params`` the values of those, and ``encoded`` those
-    that are encoded already, since they hold separators. ``streams``: its answer comes in parts."""
+class SampleCall(Struct, frozen=True, omit_defaults=True):
+    """Request in samples. ``path`` contains ``{names}``, ``params`` are their values, and ``encoded`` those that
+    are already encoded because they contain separators. ``streams``: the response is a stream."""
 
     method: str
     server: str
@@ -76,7 +75,7 @@ class Call(Struct, frozen=True, omit_defaults=True):
 
 
 class CodeSample(Struct, frozen=True):
-    """``syntax`` is what the highlighter knows the language by, ``library`` what it is written with."""
+    """Code sample. ``syntax`` is the language for the highlighter, ``library`` what the code uses."""
 
     label: str
     syntax: str
@@ -87,19 +86,19 @@ class CodeSample(Struct, frozen=True):
 # --- the request ----------------------------------------------------------------------------------------------
 
 _LONGEST = 20_000
-"""Characters of a body in a sample, and of one value of it."""
+"""Maximum characters of a body in a sample, and of one value in it."""
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~\w-]+")
 
 
-def example_call(description: Description, operation: Operation) -> Call:
-    """A request that an operation takes, with examples for whatever it needs."""
+def example_call(description: ApiDescription, operation: DescribedOperation) -> SampleCall:
+    """Return an example request of an operation, with examples for required values."""
     params, encoded, query = dict[str, str](), dict[str, str](), list[tuple[str, tuple[Part, ...]]]()
     headers, cookies = list[tuple[str, tuple[Part, ...]]](), list[tuple[Part, ...]]()
     for parameter in description.parameters(operation):
         name, place = text_of(parameter["name"]), parameter.get("in")
         example = parameter_example(description, parameter)
         how = style_of(parameter, is_joined=isinstance(example, (list, dict)))
-        said = [(key, text[:_LONGEST]) for key, text in written(how, name, example, _simple)]
+        said = [(key, text[:_LONGEST]) for key, text in serialize(how, name, example, _format_value)]
         if place == "path":
             (encoded if how.is_encoded and example is not None else params)[name] = said[0][1]
         elif parameter.get("required") is True or "example" in parameter:
@@ -112,7 +111,7 @@ def example_call(description: Description, operation: Operation) -> Call:
     _add_security(description, operation, query, headers, cookies)
     if cookies:
         pieces = [piece for cookie in cookies for piece in ("; ", *cookie)][1:]
-        # Text that is beside text is one piece of it.
+        # Join adjacent text parts.
         joined = [
             part
             for is_text, parts in groupby(pieces, key=lambda piece: isinstance(piece, str))
@@ -122,7 +121,7 @@ def example_call(description: Description, operation: Operation) -> Call:
     body = _example_body(description, operation)
     if body is not None and body.kind not in ("form", "multipart"):
         headers.append(("Content-Type", (body.media_type,)))
-    return Call(
+    return SampleCall(
         operation.method.upper(),
         description.server_url(operation),
         operation.path,
@@ -135,7 +134,7 @@ def example_call(description: Description, operation: Operation) -> Call:
     )
 
 
-def _example_body(description: Description, operation: Operation) -> SentBody | None:
+def _example_body(description: ApiDescription, operation: DescribedOperation) -> SentBody | None:
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
     if not content:
         return None
@@ -146,9 +145,9 @@ def _example_body(description: Description, operation: Operation) -> SentBody | 
     if kind.startswith(("multipart/", "application/x-www-form-urlencoded")) and isinstance(value, dict):
         inside = object_of(description.merge(schema).get("properties"))
         given = tuple(
-            Field(name, path="file")
+            SampleField(name, path="file")
             if _is_file(description, inside.get(name))
-            else Field(name, _simple(each))
+            else SampleField(name, _format_value(each))
             for name, each in value.items()
         )
         return SentBody("multipart" if kind.startswith("multipart/") else "form", kind, fields=given)
@@ -162,8 +161,10 @@ def _example_body(description: Description, operation: Operation) -> SentBody | 
     return SentBody("json" if "json" in kind else "text", kind, text) if text else None
 
 
-def left_out_of_body(description: Description, operation: Operation, body: SentBody | None) -> int:
-    """How many characters of the body of its example call are left out, as it is too long."""
+def count_omitted_characters(
+    description: ApiDescription, operation: DescribedOperation, body: SentBody | None
+) -> int:
+    """Return how many characters of the example body are omitted because it is too long."""
     if body is None or len(body.text) <= _LONGEST:
         return 0
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
@@ -172,8 +173,8 @@ def left_out_of_body(description: Description, operation: Operation, body: SentB
     return len(media_text(description, body.media_type, media, whole)) - _LONGEST
 
 
-def body_examples(description: Description, operation: Operation) -> list[tuple[str, str]]:
-    """The bodies among which a reader of a sample chooses, as texts by what they are called."""
+def body_examples(description: ApiDescription, operation: DescribedOperation) -> list[tuple[str, str]]:
+    """Return the example bodies to choose from in a sample, as text by name."""
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
     kind = next((kind for kind in content if "json" in kind), "")
     named = named_examples(description, object_of(content.get(kind)))
@@ -181,14 +182,14 @@ def body_examples(description: Description, operation: Operation) -> list[tuple[
     return [(name, text) for name, text in texts if 0 < len(text) <= _LONGEST]
 
 
-def _is_file(description: Description, value: Any) -> bool:
+def _is_file(description: ApiDescription, value: Any) -> bool:
     schema = description.follow(value)
     items = description.follow(schema.get("items"))
     return any(each.get("format") == "binary" or "contentMediaType" in each for each in (schema, items))
 
 
-def streams(description: Description, operation: Operation) -> bool:
-    """Whether a good answer comes in parts, and only so."""
+def streams(description: ApiDescription, operation: DescribedOperation) -> bool:
+    """Return whether successful responses are streams, and nothing else."""
     for code, value in object_of(operation.data.get("responses")).items():
         kinds = list(object_of(description.follow(value).get("content")))
         if code.startswith("2") and kinds:
@@ -198,8 +199,8 @@ def streams(description: Description, operation: Operation) -> bool:
     return False
 
 
-def media_text(description: Description, kind: str, media: Data, value: Any) -> str:
-    """A value as a body of a media type of the description; empty where it has no form for it."""
+def media_text(description: ApiDescription, kind: str, media: Data, value: Any) -> str:
+    """Return a value as a body of the description's media type; empty if it has no form for it."""
     if isinstance(value, (dict, list)):
         if "xml" in kind:
             return xml_text(description, media.get("schema"), value)
@@ -209,43 +210,43 @@ def media_text(description: Description, kind: str, media: Data, value: Any) -> 
 
 
 def body_text(kind: str, value: Any) -> str:
-    """A value as a body of a media type that holds JSON, or text."""
+    """Return a value as a body of a JSON or text media type."""
     if isinstance(value, str):
-        return _laid_out(value) if "json" in kind and value[:1] in ("{", "[") else value
+        return _pretty_print(value) if "json" in kind and value[:1] in ("{", "[") else value
     if kind == "application/x-www-form-urlencoded" and isinstance(value, dict):
-        return urlencode([(name, _simple(inner)) for name, inner in value.items()])
+        return urlencode([(name, _format_value(inner)) for name, inner in value.items()])
     if not isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False, default=str)
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
-        # Such as a number that is too large for most programs: several times as slow.
+        # For values such as a number too large for most programs: several times slower.
         return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
-def _laid_out(text: str) -> str:
-    """JSON that somebody wrote on one line, with a line for each value; other text as it is."""
+def _pretty_print(text: str) -> str:
+    """Return single-line JSON with one value per line; other text unchanged."""
     try:
         return msgspec.json.format(text, indent=2) if "\n" not in text.strip() else text
     except (msgspec.DecodeError, RecursionError):
         return text
 
 
-def _simple(value: Any) -> str:
-    return _written(value)[:_LONGEST]
+def _format_value(value: Any) -> str:
+    return _format_text(value)[:_LONGEST]
 
 
-def _written(value: Any) -> str:
+def _format_text(value: Any) -> str:
     if isinstance(value, list):
-        return ",".join(map(_written, value))
+        return ",".join(map(_format_text, value))
     if isinstance(value, (dict, bool)):
         return msgspec.json.encode(value).decode()
     return "" if value is None else str(value)
 
 
-def secret_names(description: Description, scheme: str, together: int = 1) -> list[str]:
-    """The variables of the environment that the secrets of a scheme are in: by the first word of the API's title.
-    ``together``: how many schemes are used with each other."""
+def secret_names(description: ApiDescription, scheme: str, together: int = 1) -> list[str]:
+    """Return the environment variables for the secrets of a scheme, prefixed with the first word of the API's title.
+    ``together``: how many schemes are used together."""
     word = re.match(r"[A-Za-z][A-Za-z0-9]*", description.title)
     first = (
         word[0].upper() if word is not None and word[0].upper() not in ("THE", "A", "AN", "API") else "API"
@@ -260,8 +261,8 @@ def secret_names(description: Description, scheme: str, together: int = 1) -> li
 
 
 def _add_security(
-    description: Description,
-    operation: Operation,
+    description: ApiDescription,
+    operation: DescribedOperation,
     query: list[tuple[str, tuple[Part, ...]]],
     headers: list[tuple[str, tuple[Part, ...]]],
     cookies: list[tuple[Part, ...]],
@@ -292,8 +293,8 @@ def _add_security(
                 cookies.append((f"{key}=", *value))
 
 
-def own_samples(data: Data) -> list[CodeSample]:
-    """The samples that a description brings for an operation."""
+def read_own_samples(data: Data) -> list[CodeSample]:
+    """Return the samples that a description contains for an operation."""
     found = []
     for each in list_of(data.get("x-codeSamples")) or list_of(data.get("x-code-samples")):
         source = text_of(object_of(each).get("source"))
@@ -303,11 +304,11 @@ def own_samples(data: Data) -> list[CodeSample]:
     return found
 
 
-# --- the libraries --------------------------------------------------------------------------------------------
+# --- libraries ------------------------------------------------------------------------------------------------
 
 
 class Value(Struct, frozen=True):
-    """How a language writes values of JSON."""
+    """How a language writes JSON values."""
 
     object: tuple[str, str]
     pair: str
@@ -317,8 +318,8 @@ class Value(Struct, frozen=True):
     keys: str = ""
 
 
-class Template(Struct, frozen=True):
-    """As the head of ``code_samples.toml`` says."""
+class SampleTemplate(Struct, frozen=True):
+    """Template, as described at the top of ``code_samples.toml``."""
 
     language: str
     library: str
@@ -336,25 +337,25 @@ class Template(Struct, frozen=True):
 
 
 @cache
-def templates() -> tuple[Template, ...]:
-    """All of them, in the order in which they are offered."""
+def templates() -> tuple[SampleTemplate, ...]:
+    """Return all templates in display order."""
     read = tomllib.loads((files(__package__) / "code_samples.toml").read_text())
-    return msgspec.convert(tuple(read["sample"]), tuple[Template, ...])
+    return msgspec.convert(tuple(read["sample"]), tuple[SampleTemplate, ...])
 
 
-def offered(call: Call) -> list[Template]:
-    """The libraries that the request can be shown in."""
+def list_templates(call: SampleCall) -> list[SampleTemplate]:
+    """Return the libraries that can express the request."""
     return [each for each in templates() if call.body is None or _can_hold(each, call.body)]
 
 
-def _can_hold(template: Template, body: SentBody) -> bool:
+def _can_hold(template: SampleTemplate, body: SentBody) -> bool:
     return body.kind != "multipart" or "multipart" not in template.lacks
 
 
-def samples(call: Call, most: int = 100) -> list[CodeSample]:
+def samples(call: SampleCall, most: int = 100) -> list[CodeSample]:
     return [
         CodeSample(each.language, each.syntax, write_sample(each, call), each.library)
-        for each in offered(call)[:most]
+        for each in list_templates(call)[:most]
     ]
 
 
@@ -381,7 +382,7 @@ def _parse(template: str) -> list[Node]:
             inside.append((tag[0], tag[1:], body))
             stack.append((tag[1:], body))
         elif tag[0] == "/":
-            assert stack.pop()[0] == tag[1:], f"code_samples.toml: {tag} closes nothing"
+            assert stack.pop()[0] == tag[1:], f"code_samples.toml: {tag} has no opening tag"
         else:
             inside.append(("=", tag, []))
     stack[-1][1].append(template[at:])
@@ -397,7 +398,7 @@ def _fill(nodes: list[Node], scopes: tuple[Mapping[str, Any], ...], out: list[st
         kind, name, inside = node
         value = next((scope[name] for scope in reversed(scopes) if name in scope), None)
         if kind == "=":
-            # A value of several lines goes on at the depth of the line that it begins in.
+            # Indent a multi-line value to the depth of the line it starts in.
             line = "".join(out).rpartition("\n")[2] if name == "json" else ""
             out.append(str(value or "").replace("\n", "\n" + line[: len(line) - len(line.lstrip())]))
         elif kind == "^":
@@ -410,14 +411,14 @@ def _fill(nodes: list[Node], scopes: tuple[Mapping[str, Any], ...], out: list[st
             _fill(inside, scopes, out)
 
 
-def write_sample(template: Template, call: Call) -> str:
+def write_sample(template: SampleTemplate, call: SampleCall) -> str:
     out: list[str] = []
     _fill(_parse(template.template), (_Writer(template).context(call),), out)
     return "".join(out).rstrip("\n")
 
 
 class _Writer:
-    def __init__(self, template: Template) -> None:
+    def __init__(self, template: SampleTemplate) -> None:
         self._t = template
 
     def _quote(self, text: str) -> str:
@@ -441,7 +442,7 @@ class _Writer:
         return self._t.basic.replace("%u", part.user).replace("%p", part.password)
 
     def _expression(self, parts: tuple[Part, ...]) -> str:
-        """A string with secrets in it."""
+        """Return a string expression with secrets in it."""
         if all(isinstance(part, str) for part in parts):
             return self._quote("".join(str(part) for part in parts))
         if self._t.quote == "shell":
@@ -451,7 +452,7 @@ class _Writer:
             )
             return '"' + "".join(inside) + '"'
         joined = [
-            self._quote(part) if isinstance(part, str) else self._secret(part) for part in _joined(parts)
+            self._quote(part) if isinstance(part, str) else self._secret(part) for part in _merge_parts(parts)
         ]
         if len(joined) == 1:
             return joined[0]
@@ -459,7 +460,7 @@ class _Writer:
         return before + between.join(joined) + after
 
     def _raw(self, text: str) -> str:
-        """A long string."""
+        """Return a raw or multi-line string."""
         kind = self._t.raw
         several = "\n" in text and not _CONTROL.search(text.replace("\n", ""))
         if kind == "here":
@@ -508,7 +509,7 @@ class _Writer:
             key if self._t.value.keys and _IDENT.fullmatch(key) and key != "__proto__" else self._quote(key)
         )
 
-    def context(self, call: Call) -> dict[str, Any]:
+    def context(self, call: SampleCall) -> dict[str, Any]:
         body = call.body
         kind = body.kind if body is not None else ""
         headers = [self._header(name, parts) for name, parts in call.headers]
@@ -521,7 +522,7 @@ class _Writer:
         if kind == "json":
             value = _json_value(text)
         native = value is not _NO_JSON and kind == "json" and self._t.value is not None
-        # Only the shell writes JSON as it is, behind a word that ends it.
+        # Only the shell can include JSON verbatim, in a here document.
         is_here = self._t.raw == "here" and kind == "json" and not re.search("(?m)^JSON$", text)
         plain = [each for each in headers if each["key"] != "content-type"]
         parts = [
@@ -591,7 +592,7 @@ def _json_value(text: str) -> Any:
         return _NO_JSON
 
 
-def _url(call: Call) -> tuple[Part, ...]:
+def _url(call: SampleCall) -> tuple[Part, ...]:
     path = call.path
     for name, value in call.params.items():
         path = path.replace("{" + name + "}", quote(value, safe="") if value else "{" + name + "}")
@@ -601,11 +602,11 @@ def _url(call: Call) -> tuple[Part, ...]:
     for number, (name, given) in enumerate(call.query):
         parts.append(f"{'&' if number or '?' in path else '?'}{quote(name, safe='')}=")
         parts += [quote(part, safe="") if isinstance(part, str) else part for part in given]
-    return tuple(_joined(parts))
+    return tuple(_merge_parts(parts))
 
 
-def _joined(parts: Iterable[Part]) -> Iterator[Part]:
-    """Neighbouring texts as one."""
+def _merge_parts(parts: Iterable[Part]) -> Iterator[Part]:
+    """Merge adjacent text parts."""
     text = ""
     for part in parts:
         if isinstance(part, str):

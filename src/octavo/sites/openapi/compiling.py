@@ -1,8 +1,8 @@
-"""Reading, checking and bundling a description, as a process of its own: ``python -m octavo.sites.openapi.compiling FOLDER``.
+"""Reading, validation, and bundling of a description in a separate process: ``python -m octavo.sites.openapi.compiling
+FOLDER``.
 
-A description may come from anywhere, and parsers in C read it. So this runs apart (``kit.apart``), with nothing of the
-service's but this code. It reads ``source`` and leaves ``result.json``.
-"""
+Anyone can provide descriptions, and C parsers read them. So this runs in a sandbox (``kit.apart``) that contains
+only this code. It reads ``source`` and writes ``result.json``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .reading import SourceFile, read_files
 from .validating import Version, validate, version_of
 
 _NULL_TYPE = '"null" is not one of'
-_COMPLAIN_ABOUT = "The description could not be read: it is too large, or nested too deeply."
+_COMPLAIN_ABOUT = "The description could not be read: it is too large or nested too deeply."
 
 
 class Compiled(Struct):
-    """``document``: the description as OpenAPI 3, bundled, as JSON. ``files``: the texts it was made of, by path,
-    the description itself first. With ``errors`` there is neither."""
+    """Result. ``document``: the description as bundled OpenAPI 3 in JSON. ``files``: the source texts by path, the
+    description itself first. Both are missing if there are ``errors``."""
 
     errors: list[Complaint] = []
     document: str = ""
@@ -34,7 +34,7 @@ class Compiled(Struct):
 
 
 def compile_description(data: bytes) -> Compiled:
-    """Never raises for what is wrong with the description."""
+    """Compile a description. Problems with it are part of the result and don't raise."""
     try:
         files = read_files(data)
         entry = files.files[files.entry]
@@ -52,8 +52,8 @@ def compile_description(data: bytes) -> Compiled:
 
 
 def _validate(entry: SourceFile, version: Version) -> None:
-    """Raises SpecError. Two slips that many descriptions have mean what they say, and are no errors: a key with nothing
-    behind it, and the type ``null`` before OpenAPI 3.1."""
+    """Validate a description. Raises SpecError. Two common mistakes with a clear meaning are accepted: a key
+    without a value, and the type ``null`` before OpenAPI 3.1."""
     try:
         validate(entry, version)
     except SpecError as error:

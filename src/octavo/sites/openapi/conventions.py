@@ -1,5 +1,5 @@
-"""What the operations of an API have in common: the errors they answer with, how often they may be called, and how long
-lists are had in pages. Only what the description says. Pure."""
+"""Conventions shared by an API's operations: error responses, rate limits, and pagination, as far as the
+description documents them. Pure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from .description import Data, Description, Operation, object_of, text_of
+from .description import ApiDescription, Data, DescribedOperation, object_of, text_of
 
 _SHARED = 2
-"""Operations that make something a convention."""
+"""Operations that must share something to make it a convention."""
 _LIMIT = re.compile(r"(?i)(?:x-)?(?:app-)?rate-?limit\b.*|retry-after|.*\bquota\b.*")
 _PAGING = re.compile(
     r"(?i)\$?(?:page|per_?page|page_?size|page_?number|page_?token|next_?token|cursor|offset|limit|skip|top|marker"
@@ -21,19 +21,19 @@ _PAGING = re.compile(
 _MAYBE_PAGING = re.compile(r"(?i)\$?(?:after|before|first|last|start|count|from|size|next|iterator)")
 _SAYS_PAGING = re.compile(r"(?i)\bpag(?:e|es|ing|inat\w+)\b|\bcursor")
 
-Users = dict[str, Operation]
-"""The operations that something is said of, by their keys."""
+Users = dict[str, DescribedOperation]
+"""Operations that something applies to, by their keys."""
 
 
-class Said(Struct):
-    """Something that several operations say: a parameter or header as most of them describe it."""
+class SharedElement(Struct):
+    """Parameter or header shared by several operations, as most of them describe it."""
 
     data: Data
     users: Users
 
 
 class ErrorBody(Struct):
-    """What errors contain: a schema, the media type of it, and the statuses that have it."""
+    """Body of errors: a schema, its media type, and the statuses that use it."""
 
     kind: str
     schema: Any
@@ -42,13 +42,13 @@ class ErrorBody(Struct):
 
 
 class Conventions(Struct):
-    """``errors``: by status and by what is said of it. ``limits``: headers of answers. ``paging``: parameters of
-    queries. Each of the last three is shared by several operations, and stands in the order of how many."""
+    """Conventions of an API. ``errors``: by status and description. ``limits``: response headers. ``paging``: query
+    parameters. The last three list what several operations share, most common first."""
 
     errors: dict[str, dict[str, Users]]
     bodies: list[ErrorBody]
-    limits: list[Said]
-    paging: list[Said]
+    limits: list[SharedElement]
+    paging: list[SharedElement]
 
     def __bool__(self) -> bool:
         several = any(len(set().union(*said.values())) >= _SHARED for said in self.errors.values())
@@ -59,12 +59,12 @@ def is_error(code: str) -> bool:
     return code == "default" or code[:1] in ("4", "5")
 
 
-def find_conventions(description: Description) -> Conventions:
-    """Of all operations; looks at each answer and parameter once."""
+def find_conventions(description: ApiDescription) -> Conventions:
+    """Return the conventions of all operations, looking at each response and parameter once."""
     errors: dict[str, dict[str, Users]] = {}
     bodies: dict[str, ErrorBody] = {}
-    limits: dict[str, list[tuple[Data, Operation]]] = {}
-    paging: dict[str, list[tuple[Data, Operation]]] = {}
+    limits: dict[str, list[tuple[Data, DescribedOperation]]] = {}
+    paging: dict[str, list[tuple[Data, DescribedOperation]]] = {}
     for operation in description.operations.values():
         for code, value in object_of(operation.data.get("responses")).items():
             response = description.follow(value)
@@ -98,7 +98,7 @@ def find_conventions(description: Description) -> Conventions:
     )
 
 
-def _shared(found: dict[str, list[tuple[Data, Operation]]]) -> list[Said]:
+def _shared(found: dict[str, list[tuple[Data, DescribedOperation]]]) -> list[SharedElement]:
     said = []
     for given in found.values():
         users = {operation.key: operation for _, operation in given}
@@ -106,5 +106,5 @@ def _shared(found: dict[str, list[tuple[Data, Operation]]]) -> list[Said]:
             continue
         usual = Counter(text_of(data.get("description")) for data, _ in given).most_common(1)[0][0]
         data = next(data for data, _ in given if text_of(data.get("description")) == usual)
-        said.append(Said({**data, "required": False}, users))
+        said.append(SharedElement({**data, "required": False}, users))
     return sorted(said, key=lambda each: -len(each.users))

@@ -1,4 +1,4 @@
-"""A description as a reference shows it: operations by tag, references followed, what is internal left out. Pure."""
+"""API description as a reference shows it: operations by tag, references resolved, internal parts left out. Pure."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from octavo.core.document.anchors import slug
 from octavo.core.free_names import free_name
 from octavo.kit.texts import say_name, split_name
 
-from .bundling import resolve, steps
+from .bundling import pointer_keys, resolve
 from .validating import EARLY_WEBHOOKS, METHODS
 
 Data = dict[str, Any]
 
 _SCHEMAS = "#/components/schemas/"
 UNTAGGED = ""
-"""The tag of operations that name none."""
+"""Tag of operations without one."""
 
 
 def object_of(value: Any) -> Data:
@@ -33,12 +33,13 @@ def list_of(value: Any) -> list[Any]:
 
 
 def text_of(value: Any) -> str:
-    """A text, or a number as text; anything else is empty."""
+    """Return a string, or a number as a string; "" for anything else."""
     return value if isinstance(value, str) else str(value) if type(value) in (int, float) else ""
 
 
-class Operation(Struct, frozen=True):
-    """``path``: of the API, or the name of a webhook. ``item``: the path item that holds ``data``."""
+class DescribedOperation(Struct, frozen=True):
+    """Operation or webhook. ``path``: of the API, or the name of a webhook. ``item``: the path item that contains
+    ``data``."""
 
     path: str
     method: str
@@ -52,18 +53,19 @@ class Operation(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """A short name that people read. Where the summary is a paragraph, its first sentence; where there is none, the
-        words of the id, unless these only repeat method and path and the description begins with a short sentence."""
-        words = _plain(self.summary)
+        """Return a short title. If the summary is a paragraph, this is its first sentence; without a summary, the
+        words of the id, unless they only repeat method and path and the description begins with a short
+        sentence."""
+        words = _strip_markup(self.summary)
         if self.webhook:
-            # Long summaries of events of one kind nearly always begin with the same words.
+            # Long summaries of similar events nearly always begin with the same words.
             if len(words) > _TITLE:
                 return self.path
             return words or _first_sentence(text_of(self.data.get("description"))) or self.path
         if len(words) <= _TITLE:
             return words or self._made_title
         first = words[: _TITLE + 1].partition(". ")[0]
-        return first if len(first) < _TITLE else self._words_of_id or _cut(words)
+        return first if len(first) < _TITLE else self._words_of_id or _shorten_title(words)
 
     @property
     def _made_title(self) -> str:
@@ -75,14 +77,14 @@ class Operation(Struct, frozen=True):
     @property
     def _words_of_id(self) -> str:
         said = say_name(text_of(self.data.get("operationId"))[:200])
-        # What is called as its method says nothing.
-        return "" if said.lower() == self.method else _cut(said)
+        # A name equal to the method carries no information.
+        return "" if said.lower() == self.method else _shorten_title(said)
 
     @property
     def about(self) -> str:
-        """What is said of it in Markdown, with the summary where that is more than the title."""
+        """Return the description in Markdown, preceded by the summary if that is longer than the title."""
         about, summary = text_of(self.data.get("description")), self.summary
-        is_said = len(_plain(summary)) <= _TITLE or " ".join(about.split()).startswith(summary)
+        is_said = len(_strip_markup(summary)) <= _TITLE or " ".join(about.split()).startswith(summary)
         return about if is_said else f"{summary}\n\n{about}".strip()
 
     @property
@@ -91,38 +93,38 @@ class Operation(Struct, frozen=True):
 
     @property
     def url_name(self) -> str:
-        """What the last part of its page's URL is made of: the title, where it comes from the summary."""
+        """Return the source of the last path segment of its page: the title, if it comes from the summary."""
         return self.title if self.summary else self.path if self.webhook else self.name
 
     @property
     def called(self) -> str:
-        """How lists name it beside its title."""
+        """Return its name in lists, beside its title."""
         return f"EVENT {self.path}" if self.webhook else self.name
 
     @property
     def identifiers(self) -> list[str]:
-        """What developers search for to find it, as they write it in code."""
+        """Return the identifiers that developers search for, as written in code."""
         named = text_of(self.data.get("operationId"))[:200]
         written = (named, self.path, self.path.strip("/"), self.name)
         return list(dict.fromkeys(one for one in written if one))
 
     @property
     def key(self) -> str:
-        """Names it within its description."""
+        """Return the key that identifies it within its description."""
         return f"{self.method} {self.path}"
 
 
 _TITLE = 80
-"""Characters of a title."""
+"""Maximum characters of a title."""
 _MARKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|(`|\*\*|__)(.+?)\2")
 
 
-def _cut(words: str) -> str:
+def _shorten_title(words: str) -> str:
     return words if len(words) <= _TITLE else f"{words[:_TITLE].rpartition(' ')[0] or words[:_TITLE]} …"
 
 
-def _plain(summary: str) -> str:
-    """The words of a summary in Markdown or HTML."""
+def _strip_markup(summary: str) -> str:
+    """Return the words of a summary in Markdown or HTML."""
     words = _MARKED.sub(lambda found: found[1] or found[3] or "", summary[:1000])
     return " ".join(_TAGS.sub(" ", words).split())
 
@@ -133,13 +135,13 @@ _SENTENCE = re.compile(r"([A-Z][\w ,;:'()/-]{2,69})(?:\.(?=\s|$)|$)")
 
 
 def _first_sentence(text: str) -> str:
-    """The first sentence of a text, if it is short and has no marks; so is a paragraph without a full stop."""
+    """Return the first sentence of a text if it is short and has no markup; a paragraph without a period counts."""
     paragraph = _TAGS.sub(" ", _BREAK.split(text[:500].strip(), maxsplit=1)[0])
     found = _SENTENCE.match(" ".join(paragraph.split()))
     return found[1].strip() if found else ""
 
 
-class Tag(Struct, frozen=True):
+class ApiTag(Struct, frozen=True):
     name: str
     title: str
     description: str = ""
@@ -147,16 +149,17 @@ class Tag(Struct, frozen=True):
     icon: str = ""
     parent: str = ""
     group: str = ""
-    """The heading that it stands under beside others (``x-tagGroups``)."""
+    """Heading that it is listed under (``x-tagGroups``)."""
 
 
-class Description:
-    """``data``: a compiled description. What people wrote wrongly in places that nothing checks shows as nothing."""
+class ApiDescription:
+    """Description of an API. ``data``: a compiled description. Malformed parts that validation doesn't cover are
+    shown as empty."""
 
     def __init__(self, data: Data) -> None:
         self.data = data
         self._found: Data = {}
-        """What references lead to, by the references that were followed so far."""
+        """Targets of references followed so far."""
         self.info = object_of(data.get("info"))
         components = object_of(data.get("components"))
         self.schemas = object_of(components.get("schemas"))
@@ -164,8 +167,8 @@ class Description:
         self.operations = {each.key: each for each in self._operations("paths")}
         events = "webhooks" if "webhooks" in data else EARLY_WEBHOOKS
         self.webhooks = {each.key: each for each in self._operations(events, is_webhook=True)}
-        self.by_id: dict[str, Operation] = {}
-        """Of several operations with one id the first."""
+        self.by_id: dict[str, DescribedOperation] = {}
+        """Operations by id; the first one if several share an id."""
         for each in self.operations.values():
             self.by_id.setdefault(text_of(each.data.get("operationId")), each)
         self.by_id.pop("", None)
@@ -186,24 +189,24 @@ class Description:
             found[each.webhook, each.key] = named
         return found
 
-    def anchor(self, operation: Operation) -> str:
-        """Names an operation or webhook on a page with others: by its id, unless that is another's, too; else by method
-        and path. May be empty."""
+    def anchor(self, operation: DescribedOperation) -> str:
+        """Return the anchor of an operation or webhook on a page with others: its id, unless another one has the
+        same; else method and path. Can be empty."""
         return self._anchors.get((operation.webhook, operation.key), "")
 
-    def _operations(self, where: str, *, is_webhook: bool = False) -> Iterator[Operation]:
+    def _operations(self, where: str, *, is_webhook: bool = False) -> Iterator[DescribedOperation]:
         for path, item in object_of(self.data.get(where)).items():
             item = self.follow(item)
             for method in METHODS:
                 data = item.get(method)
                 if isinstance(data, dict) and not (data.get("x-internal") or data.get("x-gitbook-ignore")):
-                    yield Operation(path, method, item, data, is_webhook)
+                    yield DescribedOperation(path, method, item, data, is_webhook)
 
     # --- references ---------------------------------------------------------------------------------------
 
     def follow(self, value: Any) -> Data:
-        """The object that a value is or refers to; empty for anything else. What is beside a reference (a
-        description) goes before what is there."""
+        """Return the object that a value is or refers to; empty for anything else. Siblings of a reference (a
+        description) override the target."""
         beside: Data = {}
         for _ in range(20):
             if not isinstance(value, dict):
@@ -221,8 +224,8 @@ class Description:
         return {}
 
     def merge(self, value: Any) -> Data:
-        """A schema with what its ``allOf`` adds, as readers think of it. Each reference adds once, however often and
-        in whatever circle it is named."""
+        """Return a schema merged with its ``allOf``, as readers think of it. Each reference is merged once, even if
+        repeated or circular."""
         schema = self.follow(value)
         if not list_of(schema.get("allOf")):
             return schema
@@ -251,8 +254,8 @@ class Description:
         return {**merged, **({"properties": properties} if properties else {}), "required": required}
 
     def subtypes(self, value: Any) -> list[Data]:
-        """References to the schemas that a discriminator chooses among where the schema itself does not list them: those
-        of its mapping, else those that extend it by ``allOf``."""
+        """Return references to the subtypes of a discriminator if the schema doesn't list them: those of its
+        mapping, else the schemas that extend it by ``allOf``."""
         mapping = object_of(object_of(self.follow(value).get("discriminator")).get("mapping"))
         targets = dict.fromkeys(target for target in mapping.values() if isinstance(target, str))
         if targets:
@@ -262,7 +265,7 @@ class Description:
 
     @cached_property
     def _extended_by(self) -> dict[str, list[str]]:
-        """The names of the schemas that extend a schema, by its name."""
+        """Return the names of the schemas that extend a schema, by its name."""
         found: dict[str, list[str]] = {}
         for name, schema in self.schemas.items():
             for part in list_of(object_of(schema).get("allOf")):
@@ -273,17 +276,17 @@ class Description:
 
     @staticmethod
     def name_of(value: Any) -> str:
-        """What a reference calls the schema; empty for a schema that is no reference. A reference always has a name:
-        by it circles are noticed."""
+        """Return the schema name in a reference; "" for a schema that isn't a reference. References always have a
+        name, which is used to detect cycles."""
         reference = value.get("$ref") if isinstance(value, dict) else None
         if not isinstance(reference, str):
             return ""
         return _name_in(reference)
 
-    # --- what an operation takes ----------------------------------------------------------------------------
+    # --- inputs of an operation --------------------------------------------------------------------------------
 
-    def parameters(self, operation: Operation) -> list[Data]:
-        """Those of the path and of the operation, which goes before, in order."""
+    def parameters(self, operation: DescribedOperation) -> list[Data]:
+        """Return the parameters of path and operation, in order; those of the operation override those of the path."""
         found: dict[tuple[str, str], Data] = {}
         for value in [*list_of(operation.item.get("parameters")), *list_of(operation.data.get("parameters"))]:
             each = self.follow(value)
@@ -291,7 +294,7 @@ class Description:
                 found[text_of(each.get("in")), text_of(each["name"])] = each
         return list(found.values())
 
-    def servers(self, operation: Operation | None = None) -> list[Data]:
+    def servers(self, operation: DescribedOperation | None = None) -> list[Data]:
         places = [operation.data, operation.item] if operation else []
         for place in [*places, self.data]:
             servers = [each for each in list_of(place.get("servers")) if isinstance(each, dict)]
@@ -299,8 +302,8 @@ class Description:
                 return servers
         return []
 
-    def server_url(self, operation: Operation | None = None) -> str:
-        """The first server's, with the defaults of its variables."""
+    def server_url(self, operation: DescribedOperation | None = None) -> str:
+        """Return the URL of the first server, with the defaults of its variables."""
         servers = self.servers(operation)
         if not servers:
             return ""
@@ -310,21 +313,21 @@ class Description:
             url = url.replace("{" + name + "}", name if given is None else text_of(given))
         return url.rstrip("/")
 
-    def security(self, operation: Operation) -> list[dict[str, list[Any]]]:
-        """Ways of authentication, any of which will do; each the schemes that it takes together."""
+    def security(self, operation: DescribedOperation) -> list[dict[str, list[Any]]]:
+        """Return the alternative ways to authenticate; each lists the schemes used together."""
         wanted = operation.data.get("security", self.data.get("security"))
         return [each for each in list_of(wanted) if isinstance(each, dict)]
 
-    def setting(self, operation: Operation, name: str) -> bool:
-        """An extension that may be at an operation or, for all of them, at the top."""
+    def setting(self, operation: DescribedOperation, name: str) -> bool:
+        """Return the value of an extension that can be set for an operation or, for all of them, at the top level."""
         value = operation.data.get(name, self.data.get(name))
         return value is True
 
     # --- tags ---------------------------------------------------------------------------------------------
 
-    def tags(self) -> list[Tag]:
-        """Those that have operations or are above one that has, in the order of the description; where it puts them in
-        groups, in that of these, and then the others."""
+    def tags(self) -> list[ApiTag]:
+        """Return the tags with operations, and the tags above them, in the order of the description; in the order
+        of its groups if it has any, followed by the rest."""
         declared: dict[str, Data] = {}
         for each in list_of(self.data.get("tags")):
             name = text_of(object_of(each).get("name"))
@@ -344,7 +347,7 @@ class Description:
 
     @cached_property
     def _groups(self) -> dict[str, str]:
-        """The groups of tags by the names of these, each in the first that names it."""
+        """Return the groups by the names of their tags; a tag belongs to the first group that names it."""
         found: dict[str, str] = {}
         for group in list_of(self.data.get("x-tagGroups")):
             title = " ".join(text_of(object_of(group).get("name")).split())
@@ -353,7 +356,7 @@ class Description:
                     found.setdefault(name, title)
         return found
 
-    def _tag(self, name: str, declared: dict[str, Data], wanted: set[str]) -> Tag:
+    def _tag(self, name: str, declared: dict[str, Data], wanted: set[str]) -> ApiTag:
         data = declared.get(name, {})
         title = (
             text_of(data.get("x-page-title"))
@@ -361,7 +364,7 @@ class Description:
             or text_of(data.get("summary"))
         )
         parent = _parent(data)
-        return Tag(
+        return ApiTag(
             name,
             " ".join(title.split()) or name or "Other",
             text_of(data.get("description")),
@@ -372,24 +375,24 @@ class Description:
         )
 
     def count(self, tag: str) -> int:
-        """The operations under a tag."""
+        """Return the number of operations under a tag."""
         return self._counts.get(tag, 0)
 
     @cached_property
     def _counts(self) -> Counter[str]:
         return Counter(tag for each in self.operations.values() for tag in tags_of(each))
 
-    def with_tag(self, name: str) -> list[Operation]:
+    def with_tag(self, name: str) -> list[DescribedOperation]:
         return [each for each in self.operations.values() if name in tags_of(each)]
 
 
 @lru_cache(maxsize=4096)
 def _name_in(reference: str) -> str:
-    return next((step for step in reversed([*steps(reference)]) if step), reference or "#")
+    return next((step for step in reversed([*pointer_keys(reference)]) if step), reference or "#")
 
 
-def tags_of(operation: Operation) -> list[str]:
-    """The tag that an operation is under: the first it names."""
+def tags_of(operation: DescribedOperation) -> list[str]:
+    """Return the tag that an operation belongs to: the first one it names."""
     names = [name for name in list_of(operation.data.get("tags")) if isinstance(name, str) and name]
     return names[:1] or [UNTAGGED]
 

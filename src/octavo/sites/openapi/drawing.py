@@ -1,8 +1,7 @@
-"""Operations, webhooks and schemas as the blocks that everything which shows a document shows. Pure.
+"""Operations, webhooks, and schemas as document blocks, which every document view can show. Pure.
 
-Folded, as on a page that people read: what is inside a property is folded up, and the samples are beside the text.
-Otherwise, for Markdown, search and prints, everything is below each other and the text is shorter.
-"""
+Pages for people are folded: nested properties are collapsed, and samples are beside the text. Otherwise, for
+Markdown, search, and prints, everything is shown one below the other, and the text is shorter."""
 
 from __future__ import annotations
 
@@ -26,47 +25,48 @@ from octavo.core.document.reader import read
 from octavo.core.free_names import free_name
 
 from .code_samples import (
-    Call,
     CodeSample,
+    SampleCall,
     body_examples,
     body_text,
+    count_omitted_characters,
     example_call,
-    left_out_of_body,
+    list_templates,
     media_text,
-    offered,
-    own_samples,
+    read_own_samples,
     samples,
     write_sample,
 )
 from .conventions import Conventions, is_error
-from .description import Data, Description, Operation, list_of, object_of, text_of
+from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
 from .examples import all_examples, media_example, named_examples
 from .trying import can_try, list_origins
 from .validating import METHODS
-from .words import ENGLISH, Words
+from .words import ENGLISH, ReferenceWords
 
 _DEPTH = 12
 _PROPERTIES = 500
 _FEW_PROPERTIES = 60
-"""Properties drawn for one operation or schema, the second on a page with many; what is beyond is only counted."""
+"""Properties drawn for one operation or schema, the second on a page with many; further ones are only counted."""
 _PROPERTIES_OF_PAGE = 1_000
 _AT_FIRST = 40
-"""Fields drawn for the operations of one page before what is inside of others is left for whoever asks for all of them,
-the least deep first; those of the first level are always drawn."""
+"""Fields drawn for the operations of one page before nested content is left out unless all fields are requested,
+outer levels first; those of the first level are always drawn."""
 _FEW_AT_FIRST = 8
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
 """Characters of an example, the second on a page with many operations."""
 _EXAMPLES_OF_PAGE = 50_000
-"""As above, for all operations of one page together."""
+"""The same for all operations of one page together."""
 MANY = 12
-"""Operations of one page beyond which each is shown shorter: less deep, and without what errors hold and samples of them, which are nearly always the same."""
+"""Operations on a page beyond which each is shown in less detail: fewer levels, and no content or samples of
+errors, which are nearly always the same."""
 
 _ENGLISH = BlockLabels()
 _LONGEST_ADDRESS = 200
-"""Characters of the address of a field; what is deeper has none."""
+"""Maximum characters of a field's anchor; deeper fields have none."""
 _UNFOLDED = 5
-"""Fields inside of a field that are shown without unfolding them."""
+"""Nested fields shown without unfolding."""
 _VALUES = 200
 """Possible values of a field that are drawn."""
 _STATUSES = frozenset(HTTPStatus)
@@ -76,16 +76,16 @@ _LIMITS = (
     ("multipleOf", "multiple_of"), ("minLength", "min_length"), ("maxLength", "max_length"),
     ("minItems", "min_items"), ("maxItems", "max_items"), ("pattern", "pattern"),
 )  # fmt: skip
-"""What a schema says of its values, and the word for it."""
+"""Keywords about a schema's values, and their labels."""
 _KEYWORDS = (
     "uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties", "dependentRequired",
     "unevaluatedProperties", "unevaluatedItems", "contentMediaType", "contentEncoding",
 )  # fmt: skip
-"""The same, of keywords that are shown as they are: few descriptions have them, and who reads one knows them."""
+"""The same for keywords shown as they are: few descriptions use them, and readers of those know them."""
 _OF_VALUES = frozenset(
     (*(key for key, _ in _LIMITS), *_KEYWORDS, "enum", "x-enumDescriptions", "example", "examples")
 )
-"""Without any of these a schema says nothing of its values."""
+"""Keywords without which a schema says nothing about its values."""
 _INNER = (
     "contains", "propertyNames", "not", "if", "then", "else", "unevaluatedProperties", "unevaluatedItems", "contentSchema",
 )  # fmt: skip
@@ -94,44 +94,45 @@ _HOLDING = (
     "properties", "additionalProperties", "allOf", "oneOf", "anyOf", "patternProperties", "dependentSchemas",
     "prefixItems", *_INNER,
 )  # fmt: skip
-"""What in a schema holds others."""
+"""Keywords of a schema that hold other schemas."""
 _MEDIA_TYPES = 5
-"""Of one body or answer, whose examples are shown."""
+"""Media types of one body or response whose examples are shown."""
 _WAYS = 4
-"""Ways to authenticate that are shown above an operation."""
+"""Ways to authenticate shown above an operation."""
 _SCHEMES = 50
 _SCOPES = 60
 _FLOWS = 6
-"""Of the page of authentication, the last two of each scheme."""
+"""Flows on the authentication page, the last two for each scheme."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
-"""Operations that this page lists, in all and for one scope or scheme; what is beyond is only counted."""
+"""Operations listed on this page, in total and for one scope or scheme; further ones are only counted."""
 _MEANINGS = 12
-"""Of one status on the page of errors; ``_BODIES``: of all, ``_SAID``: parameters and headers of one kind."""
+"""Descriptions of one status on the errors page; ``_BODIES``: of all statuses, ``_SAID``: parameters and headers of
+one kind."""
 _BODIES = 6
 _SAID = 12
 _QUOTED = 100
-"""Blocks of what a description says of one subject."""
+"""Blocks of a description about one subject."""
 _ON_ERRORS = re.compile(r"(?i)\b(?:errors?|status codes?|problem details)\b")
 _ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
 _ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
 _PROMISED = 20
-"""Schemas that are looked at to tell whether there is anything inside of the variants of a field."""
+"""Schemas examined to find out whether the variants of a field have content."""
 _LANGUAGES = 6
-"""Of a request on it, where all are below each other or in tabs."""
+"""Languages of a request on it, if all are shown or in tabs."""
 _LINKED_WITHIN = 3
-"""Levels of lists and variants within which a type is said in links."""
+"""Levels of lists and variants within which a type is shown as links."""
 _FEW_KINDS = 4
 """Variants of a type that are named."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
-"""A sentence of plain words."""
+"""Sentence of plain words."""
 _PLAIN = re.compile(
     r"[A-Za-z](?: ?(?:[A-Za-z0-9,.;'()?!/\"’]|[-:](?= )|(?<=[A-Za-z0-9])[-_](?=[A-Za-z0-9])))*"
 )
-"""What means itself in Markdown, as most descriptions of parameters do."""
+"""Text that is the same in Markdown, like most descriptions of parameters."""
 _KEPT_TEXT = 1_000
-"""Characters of a description that is read once for all pages: those of schemas come again on many."""
+"""Maximum characters of a description cached for all pages: those of schemas appear on many."""
 
 Nodes = list[Text | Inline]
 
@@ -148,7 +149,7 @@ def _paragraph(*nodes: Text | Inline) -> Block:
 
 
 def _markdown(value: Any) -> list[Block]:
-    """What people wrote as Markdown, within what is drawn: its headings become bold lines, which have no anchors."""
+    """Return an author's Markdown as part of a drawing: its headings become bold lines without anchors."""
     text = text_of(value)
     if not text.strip():
         return []
@@ -158,7 +159,7 @@ def _markdown(value: Any) -> list[Block]:
 
 
 def _encoded_blocks(text: str) -> bytes:
-    blocks = prose(text, anchored=False)
+    blocks = draw_markdown(text, anchored=False)
     for block in blocks:
         if block.type.startswith("heading-"):
             block.type, block.data = "paragraph", {}
@@ -168,14 +169,15 @@ def _encoded_blocks(text: str) -> bytes:
     return msgspec.msgpack.encode(blocks)
 
 
-# Encoded, as each page changes the blocks that it gets; to decode them costs a sixtieth of reading the text.
+# Encoded, because each page changes its blocks. Decoding takes a sixtieth of the time needed to parse the text.
 _kept_blocks = lru_cache(maxsize=2048)(_encoded_blocks)
 _decoder = msgspec.msgpack.Decoder(list[Block])
 
 
-def prose(text: str, *, anchored: bool = True) -> list[Block]:
-    """Markdown by the reader that reads all other pages. Links to anchors that other programs make (``#operation/getPet``,
-    ``#api-group-Users``) are their text: only its own headings have anchors here. ``anchored``: whether these have."""
+def draw_markdown(text: str, *, anchored: bool = True) -> list[Block]:
+    """Return Markdown parsed like all other pages. Links to anchors generated by other tools
+    (``#operation/getPet``, ``#api-group-Users``) become plain text, because only headings of the text have
+    anchors here. ``anchored``: whether its headings get anchors."""
     document = read(text)
     own = Anchors(place_ids(document).values() if anchored and "#" in text else ())
 
@@ -190,13 +192,13 @@ def prose(text: str, *, anchored: bool = True) -> list[Block]:
     return list(document.nodes)
 
 
-def listing(source: str, syntax: str, title: str | None = None) -> Block:
+def draw_code(source: str, syntax: str, title: str | None = None) -> Block:
     lines = [Block("code-line", {}, [_text(line)]) for line in source.split("\n")]
     return Block("code", {"syntax": syntax, **({"title": title} if title else {})}, [*lines])
 
 
-def _long_listing(source: str, syntax: str, title: str | None = None) -> Block:
-    """As ``listing``, on a page that is folded."""
+def _draw_long_code(source: str, syntax: str, title: str | None = None) -> Block:
+    """Do the same as ``draw_code``, for a folded page."""
     return Block(
         "openapi-listing", {"syntax": syntax, "source": source, **({"title": title} if title else {})}
     )
@@ -228,31 +230,32 @@ def _hint(style: str, *nodes: Text | Inline) -> Block:
     return Block("hint", {"style": style}, [_paragraph(*nodes)])
 
 
-def complain(words: str) -> Block:
-    """What stands in the place of something that cannot be drawn."""
+def draw_problem(words: str) -> Block:
+    """Return a hint in place of something that can't be drawn."""
     return _hint("danger", _text(words))
 
 
-def heading(words: str) -> Block:
+def draw_heading(words: str) -> Block:
     return Block("heading-1", {}, [_text(words)])
 
 
-def subheading(words: str) -> Block:
+def draw_subheading(words: str) -> Block:
     return Block("heading-2", {}, [_text(words)])
 
 
-def fold(words: str, blocks: list[Block]) -> Block:
-    """Something that unfolds, with a title in plain words."""
+def draw_fold(words: str, blocks: list[Block]) -> Block:
+    """Return an expandable with a plain-text title."""
     return _expandable([_text(words)], blocks)
 
 
-def lead_on(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
-    """A list of links to pages, each by its id, its title, and what is shown beside it where that is different."""
-    return lead_to(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
+def draw_page_links(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
+    """Return a list of links to pages, each given by its id, its title, and the text shown beside it if that
+    differs."""
+    return draw_links(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
 
 
-def lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
-    """As ``lead_on``, of places of any kind by their references."""
+def draw_links(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
+    """Do the same as ``draw_page_links`` for references of any kind."""
     items = []
     for ref, title, beside in places:
         link = Inline("link", {"ref": ref}, [_text(title)])
@@ -264,16 +267,16 @@ def lead_to(places: Iterable[tuple[Data, str, str]]) -> list[Block]:
 
 
 class Drawer:
-    """Draws one description. ``many``: the page holds many operations, so each is shown shorter. ``linked``: schemas
-    that are shown under headings of their own on the same page, or on pages of their own below ``schemas_at``; what is in
-    them is said there. ``spec``: what the page calls the specification, for whoever tries an operation from it.
-    ``together``: so many operations are on a page that people read, which share its room. ``brief``: on a page that tells of other things,
-    too, where of a request only what has to be sent is unfolded. ``whole``: what is inside of fields is there, however much
-    it is; otherwise some of it is a link to the page with all of it."""
+    """Drawer of one description. ``many``: the page has many operations, so each is shown in less detail.
+    ``linked``: schemas with their own heading on the page, or their own page under ``schemas_at``; their content
+    is shown only there. ``spec``: the page's name for the specification, used when trying an operation.
+    ``together``: number of operations that share a page for people. ``brief``: the page also has other content,
+    so only required parts of a request are unfolded. ``whole``: draw all nested fields, however many; otherwise
+    some are replaced by a link to the page with all of them."""
 
     def __init__(
         self,
-        description: Description,
+        description: ApiDescription,
         *,
         folded: bool,
         many: bool = False,
@@ -297,37 +300,37 @@ class Drawer:
         self._many = many
         self._told: set[str] = set()
         self._schemes: set[str] = set()
-        """Ways to authenticate that the page has described."""
+        """Ways to authenticate already described on the page."""
         self._left_out = ""
-        """The key of properties that are not shown just now."""
+        """Keyword of properties that aren't shown at the moment."""
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
-        """The ids of what the page has folded up, by the reference to the schema that is wholly shown in it, and what was left out."""
+        """Ids of folds on the page, by the reference to the schema they show completely, and what is left out."""
         self._filled_at: dict[tuple[str, str], str] = {}
-        """As above, in what is only there where all fields are."""
+        """The same for folds shown only with all fields."""
         self._fold_ids: set[str] = set()
         self._soon: int | None = None
-        """How many fields are drawn before what is inside of others waits; None: nothing waits."""
-        self._waiting: list[_Waiting] = []
+        """Fields still to be drawn before nested content is postponed; None: nothing is postponed."""
+        self._waiting: list[_Postponed] = []
         self._waited = 0
         self._looked = 0
         self._nulls: dict[str, bool] = {}
-        """Whether a schema allows nothing but null, by the reference to it."""
+        """Whether a schema allows only null, by the reference to it."""
         self._fills = False
         self._at: list[str] = []
-        """The names of what is just drawn, from the outside in: `body`, `output`, `title`."""
+        """Names of the part being drawn, from the outside in: `body`, `output`, `title`."""
         self._named: set[str] = set()
-        """Fields of the page that have an address; on a page with many operations none has, which are too many."""
+        """Fields of the page with an anchor. On a page with many operations there would be too many, so none has
+        one."""
         self._received = False
-        """Whether what is drawn is sent to the reader, as a webhook is, rather than by them."""
+        """Whether the reader receives the part being drawn, as with a webhook, rather than sends it."""
         self._left = self._most
         self._cut = 0
-        """How often something that there was no room for was left out."""
+        """Number of omissions for lack of room."""
 
     def _word(self, word: str, *marks: str, name: str = "") -> Text | Inline:
-        """A word or sentence of ours (``BlockLabels``), on a page in the language of its site. ``name``: what the
-        sentence is about."""
+        """Return a label (``BlockLabels``), in the language of the site. ``name``: a value for it."""
         english = _text(getattr(_ENGLISH, f"api_{word}").replace("{name}", name), *marks)
         if not self._folded:
             return english
@@ -335,36 +338,36 @@ class Drawer:
 
     @contextmanager
     def _inside(self, *names: str) -> Iterator[None]:
-        """Draws what is in something of this name."""
+        """Draw within something of this name."""
         self._at += names
         yield
         del self._at[len(self._at) - len(names) :]
 
     def _lead(self, word: str, *beside: Text | Inline, inner: bool = False) -> Block:
-        """What begins a part of an operation; ``inner``: of one of its answers."""
+        """Return the start of a part of an operation; ``inner``: of one of its responses."""
         if not self._folded:
             return _paragraph(self._word(word, "bold"), *beside)
         named = {} if inner else {"part": word, **self._place(word)}
         return Block("openapi-part", named, [self._word(word, "bold"), *beside])
 
     def _place(self, *names: str, below: int = 0) -> Data:
-        """What names a part of an operation on its page, and how deep it is in the outline of the page."""
+        """Return the anchor of a part of an operation, and its depth in the outline."""
         return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
     def _take(self, count: int) -> int:
-        """How many of so many properties or variants may still be drawn: each of them may hold as many again."""
+        """Return how many of so many properties or variants can still be drawn: each can contain as many again."""
         taken = max(min(count, self._left), 0)
         self._left -= taken
         self._cut += taken < count
         return taken
 
     def _begin(self) -> None:
-        """A new operation or schema: nothing is told of it yet."""
+        """Start a new operation or schema, with nothing described yet."""
         self._left = self._most
         self._told = set()
 
     def _type(self, value: Any) -> Nodes:
-        """What a schema is, in a few words."""
+        """Return a schema's type in a few words."""
         linked = self._links(value)
         if linked is not None:
             return linked
@@ -376,8 +379,8 @@ class Drawer:
         return [_text(words)]
 
     def _links(self, value: Any, within: int = _LINKED_WITHIN) -> Nodes | None:
-        """What a schema is in words that link to all that is in it; None where something in it has no link. It is asked
-        at each level, so it looks so many levels ahead and no further."""
+        """Return a schema's type as links to everything in it; None if part of it has no link. It is called at each
+        level, so it looks only so many levels ahead."""
         name = self._description.name_of(value)
         if name:
             ref = self._find_link(value)
@@ -400,7 +403,7 @@ class Drawer:
         return found if linked else None
 
     def _find_link(self, value: Any) -> Data | None:
-        """Where the page, or that of schemas, shows what is in a schema that has a name."""
+        """Return where the page, or the schemas page, shows a named schema."""
         anchor = self._linked.get(self._description.name_of(value))
         if anchor is not None and self._schemas_at:
             return {"kind": "url", "url": f"{self._schemas_at}/{quote(self._description.name_of(value))}"}
@@ -409,8 +412,8 @@ class Drawer:
         return {"kind": "anchor", "anchor": anchor} if anchor else None
 
     def _fold(self, title: Nodes, value: Any, inside: list[Block], *, whole: bool) -> Block:
-        """What is in a schema, folded up. On a page with many operations most schemas come again and again: one that is
-        shown wholly is linked to from then on."""
+        """Return a fold with the content of a schema. On a page with many operations most schemas repeat: once
+        shown completely, a schema is linked to."""
         shown = _count(inside)
         folded = _expandable(title, inside, is_open=0 < shown <= _UNFOLDED, kind="openapi-fold")
         name = self._description.name_of(value)
@@ -419,8 +422,8 @@ class Drawer:
         return folded
 
     def _wait(self, name: str, value: Any, above: tuple[str, ...], *, late: bool = False) -> Block | None:
-        """What stands for all that is inside of a field until all that is less deep is drawn; None where it is to be drawn
-        at once, as there is little or nothing. ``late``: so it is unless enough is drawn already."""
+        """Return a placeholder for the nested content of a field, to be drawn after all outer levels; None to draw
+        it at once because it is short. ``late``: postpone only if enough has been drawn."""
         if self._soon is None or (late and self._soon > 0):
             return None
         title = self._promise(name, value, above)
@@ -431,20 +434,20 @@ class Drawer:
         named = value if self._description.name_of(value) else self._description.follow(value).get("items")
         if self._description.name_of(named) and self._find_link(named) is None:
             self._name_fold(waiting, named)
-        self._waiting.append(_Waiting(waiting, name, value, named, above, (*self._at,), self._left_out))
+        self._waiting.append(_Postponed(waiting, name, value, named, above, (*self._at,), self._left_out))
         return waiting
 
     def _name_fold(self, folded: Block, value: Any) -> None:
-        """Gives what is in a schema that has a name an id, so that what comes later links to it."""
+        """Give the fold of a named schema an id, so that later occurrences link to it."""
         said, at = ("deep in", self._filled_at) if self._fills else ("in", self._folded_at)
-        # With all fields or without, the same folds have the same ids.
+        # Folds have the same ids with and without all fields.
         name = f"{said} {self._spec} {self._description.name_of(value)}"
         id = free_name(slug(name), self._fold_ids.__contains__)
         folded.data["id"] = at[value["$ref"], self._left_out] = id
         self._fold_ids.add(id)
 
     def _promise(self, name: str, value: Any, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
-        """What the fold of a schema will be called, told without drawing what is inside; None where that is a line."""
+        """Return the future title of a schema's fold without drawing its content; None if that is a single line."""
         if self._is_line(value, above, deep):
             return None
         schema = self._description.merge(value)
@@ -462,7 +465,7 @@ class Drawer:
         return self._promise(name, schema["items"], above, deep + 1) if "items" in schema else None
 
     def _holds(self, value: Any, above: tuple[str, ...], deep: int) -> bool:
-        """Whether anything folds up in a schema; so it is said where that takes long to tell."""
+        """Return whether a schema has content to fold, without examining all of it: true if that takes too long."""
         self._looked += 1
         if self._looked > _PROMISED:
             return True
@@ -497,7 +500,7 @@ class Drawer:
         return (bool(named) and named in above) or len(above) + deep >= self._depth
 
     def _shown_in(self, schema: Data) -> tuple[int, bool]:
-        """How many fields a schema has that are shown here, and whether it has others, of any name."""
+        """Return how many fields of a schema are shown here, and whether it allows further ones of any name."""
         count = sum(
             not self._left_out or self._description.follow(inner).get(self._left_out) is not True
             for inner in object_of(schema.get("properties")).values()
@@ -505,7 +508,7 @@ class Drawer:
         return count, bool(object_of(schema.get("additionalProperties")))
 
     def _fill(self) -> None:
-        """Draws what waits, the least deep first, until enough is drawn; the rest if all fields are wanted."""
+        """Draw postponed content, outer levels first, until there is enough; all of it if all fields are requested."""
         before, done = self._at, 0
         while done < len(self._waiting) and self._soon is not None and self._soon > 0:
             self._draw_waiting(self._waiting[done])
@@ -518,7 +521,7 @@ class Drawer:
                 self._draw_waiting(each)
         self._at, self._left_out, self._fills = before, "", False
 
-    def _draw_waiting(self, each: _Waiting) -> None:
+    def _draw_waiting(self, each: _Postponed) -> None:
         self._at, self._left_out, cut = [*each.at], each.left_out, self._cut
         inside = self.schema(each.value, each.above) or [_paragraph(self._word("nothing_more"))]
         whole = cut == self._cut
@@ -528,11 +531,11 @@ class Drawer:
         block.type, block.data, block.fragments = made.type, made.data | block.data, made.fragments
         key = (each.named["$ref"], each.left_out) if self._description.name_of(each.named) else None
         if not whole and key is not None and self._folded_at.get(key) == block.data.get("id"):
-            # Who needs it again is shown it again.
+            # Later occurrences must draw it again.
             del self._folded_at[key]
 
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
-        """How many fields are inside, where that is all that is, and otherwise what it is inside of."""
+        """Return the number of fields inside if there is nothing else, and otherwise the field's name."""
         count = _count(inside) if whole else 0
         if count > 1:
             return [self._word("fields", name=str(count))]
@@ -544,7 +547,8 @@ class Drawer:
 
     @staticmethod
     def _told_of(name: str, title: Nodes) -> Data:
-        """What a fold is in, for who hears its title and not what is above it; nothing where the title says so."""
+        """Return the context of a fold for screen readers, which read its title without what is above it; empty if
+        the title says it."""
         says = any(node.data.get("word") == "inside" for node in title if isinstance(node, Inline))
         return {"of": name} if name and not says else {}
 
@@ -567,7 +571,7 @@ class Drawer:
         return f"{words} ({form})" if form and words else words or form
 
     def _kinds_of(self, variants: list[Any]) -> list[str]:
-        """What a few variants are in a few words; nothing where that would be too many."""
+        """Return a few variants in a few words; nothing if that is too long."""
         found: dict[str, None] = {}
         for each in variants[: _FEW_KINDS + 1]:
             schema = self._description.follow(each)
@@ -577,7 +581,7 @@ class Drawer:
         return list(found) if len(found) <= _FEW_KINDS and "" not in found else []
 
     def _limits(self, schema: Data) -> list[Block]:
-        """What a value has to be besides its type."""
+        """Return the constraints of a value besides its type."""
         if _OF_VALUES.isdisjoint(schema):
             return []
         found: list[Block] = []
@@ -596,7 +600,7 @@ class Drawer:
 
         values = list_of(schema.get("enum"))
         about = object_of(schema.get("x-enumDescriptions"))
-        # Where its values are shown, the default is marked among them.
+        # If its values are listed, the default is marked there.
         marked = schema.get("default") if self._folded and not about else None
         is_marked = isinstance(marked, str) and marked in values[:_VALUES]
         for key, word in _LIMITS:
@@ -608,7 +612,7 @@ class Drawer:
             say("default", schema["default"])
         for key in _KEYWORDS:
             given = schema.get(key)
-            # A schema is drawn, and what a keyword has by default says nothing.
+            # Schemas are drawn elsewhere, and the default value of a keyword adds nothing.
             is_schema = key.startswith("unevaluated") and given is not False
             if given is not None and not is_schema and (key, given) != ("uniqueItems", False):
                 say(key, given)
@@ -643,11 +647,11 @@ class Drawer:
         return found + self._beyond(len(values) - _VALUES)
 
     def _beyond(self, count: int, word: str = "beyond") -> list[Block]:
-        """A line for so many that are not shown, and where they are; nothing for none. ``cut``: of characters."""
+        """Return a line about so many omitted items and where to find them; nothing for 0. ``cut``: characters."""
         return [_paragraph(self._word(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: Any, above: tuple[str, ...] = ()) -> list[Block]:
-        """What is inside a schema: its description is left to whoever asks."""
+        """Return the content of a schema without its description, which the caller shows."""
         name = self._description.name_of(value)
         if name and name in above:
             return [_paragraph(self._word("same", name=name))]
@@ -655,7 +659,7 @@ class Drawer:
             self._cut += 1
             return self._not_shown(self._description.merge(value))
         if name and not self._folded:
-            # In a text that is read from the top, once is enough.
+            # In text read from the top, once is enough.
             if name in self._told:
                 return [_paragraph(_text("As described above."))]
             self._told.add(name)
@@ -703,7 +707,8 @@ class Drawer:
         return blocks
 
     def _further(self, schema: Data, above: tuple[str, ...]) -> list[Block]:
-        """The schemas of less common keywords, each under what it is about: a pattern, an index, or the keyword."""
+        """Return the schemas of less common keywords, each labeled with its subject: a pattern, an index, or the
+        keyword."""
         inner = [
             *((f"/{pattern}/", each) for pattern, each in object_of(schema.get("patternProperties")).items()),
             *((f"[{index}]", each) for index, each in enumerate(list_of(schema.get("prefixItems")))),
@@ -720,7 +725,7 @@ class Drawer:
         ]
 
     def _not_shown(self, schema: Data) -> list[Block]:
-        """A line for what is in a schema and is not drawn; nothing where there is nothing in it."""
+        """Return a line about content of a schema that isn't drawn; nothing if there is none."""
         items = self._description.follow(schema.get("items"))
         inside = any(
             object_of(each.get(key)) or list_of(each.get(key)) for each in (schema, items) for key in _HOLDING
@@ -733,7 +738,7 @@ class Drawer:
     def _variants(
         self, variants: list[Any], above: tuple[str, ...], word: str, discriminator: Data
     ) -> list[Block]:
-        """``discriminator``: which field tells them apart, and by which values."""
+        """Return the variants. ``discriminator``: the field that distinguishes them, with its values."""
         made = []
         told = text_of(discriminator.get("propertyName"))
         labels: dict[str, str] = {}
@@ -754,7 +759,7 @@ class Drawer:
             listed = _items([[_paragraph(_text(title, "code")), *inside] for title, inside in made])
             return [_paragraph(self._word(word)), *more, *listed]
         if not any(inside for _, inside in made):
-            # What they are is said where their type is, unless these are too many words.
+            # The type already lists them, unless that is too long.
             return (
                 []
                 if self._kinds_of(variants)
@@ -781,14 +786,14 @@ class Drawer:
         about: Any = None,
         examples: Sequence[tuple[str, Any]] = (),
     ) -> list[Block]:
-        """A property or parameter: its name, what it is, what it is for, and what is inside. ``examples``: those that do
-        not stand in its schema, each with what it is about."""
+        """Return a property or parameter: name, type, description, and content. ``examples``: those outside its
+        schema, each with its description."""
         schema = self._description.follow(value)
         head: Nodes = [_text(name, "code") if name else self._word("other_key", "italic"), _text(" ")]
         for node in self._type(value):
             head.append(node)
         if required:
-            # What an answer has to have, who reads it always gets.
+            # Readers always receive the required fields of a response.
             is_given = self._received or self._left_out == "writeOnly"
             word = "always" if self._folded and is_given else "required"
             head += [_text(" "), self._word(word, "bold")]
@@ -823,7 +828,7 @@ class Drawer:
                 return [*blocks, waits]
             inside = self.schema(value, above)
         if len(inside) == 1 and inside[0].type == "paragraph":
-            # One line, such as that it is the same as above, is shorter than what would fold it up.
+            # A single line, such as "same as above", is shorter than a fold.
             blocks += inside
         elif inside and self._folded:
             shown = value if self._description.name_of(value) else items
@@ -838,7 +843,7 @@ class Drawer:
         return blocks
 
     def _examples(self, examples: Sequence[tuple[str, Any]]) -> list[Block]:
-        """A line for each example of a parameter or header."""
+        """Return a line for each example of a parameter or header."""
         blocks = []
         for about, value in examples:
             shown = value if isinstance(value, str) else _on_one_line(value)
@@ -850,15 +855,15 @@ class Drawer:
     # --- operations -----------------------------------------------------------------------------------------
 
     def operation(
-        self, operation: Operation, title: str = "", *, level: int = 1, further: bool = False
+        self, operation: DescribedOperation, title: str = "", *, level: int = 1, further: bool = False
     ) -> list[Block]:
-        """An operation or webhook with all that a caller has to know. ``title``: what is above it already. ``further``:
-        the page shows another one above, so this one is a line that unfolds."""
+        """Return an operation or webhook with everything that a caller needs. ``title``: the heading already shown
+        above. ``further``: another operation is above it, so this one is an expandable line."""
         self._begin()
         self._soon = self._at_first if self._folded else None
         self._received = operation.webhook
         anchor = self._description.anchor(operation)
-        # On a page with others the names of fields begin with that of their operation.
+        # On a page with several operations, field names are prefixed with the operation.
         self._at = [] if operation.title == title else [anchor]
         blocks: list[Block] = []
         further = further and self._folded and operation.title != title
@@ -889,7 +894,7 @@ class Drawer:
         line.data = {"method": method, "url": where, **({"id": anchor} if anchor else {})}
         return [line]
 
-    def _head(self, operation: Operation, where: str) -> Block:
+    def _head(self, operation: DescribedOperation, where: str) -> Block:
         if not self._folded:
             head = _paragraph(_text(operation.method.upper(), "bold"), _text(" "), _text(where, "code"))
             head.data = {"names": operation.identifiers}
@@ -904,24 +909,25 @@ class Drawer:
         return Block("openapi-head", {"method": method, "url": where} | how, [*inside])
 
     def _fields(self, fields: Iterable[list[Block]]) -> list[Block]:
-        """A list of parameters or properties."""
+        """Return a list of parameters or properties."""
         if not self._folded:
             return _items(fields)
         listed = [Block("openapi-field", {}, [*blocks]) for blocks in fields]
         return [Block("openapi-fields", {}, [*listed])] if listed else []
 
     def _briefly(self, fields: list[list[Block]], required: list[bool]) -> list[Block]:
-        """As ``_fields``, with the optional ones folded up. A single one is shown, as a line for it is as long."""
+        """Do the same as ``_fields`` with the optional ones folded. A single one is shown, because a fold is as
+        long."""
         optional = [each for each, wanted in zip(fields, required, strict=False) if not wanted]
         if not self._brief or len(optional) < 2:
             return self._fields(fields)
-        # What stands behind the last property says that there are more.
+        # Text after the last property says that there are more.
         optional += fields[len(required) :]
         shown = [each for each, wanted in zip(fields, required, strict=False) if wanted]
         title: Nodes = [self._word("optional_fields", name=str(len(optional)))]
         return [*self._fields(shown), _expandable(title, self._fields(optional), kind="openapi-fold")]
 
-    def _notes(self, operation: Operation) -> list[Block]:
+    def _notes(self, operation: DescribedOperation) -> list[Block]:
         data = operation.data
         notes = []
         if data.get("deprecated") is True:
@@ -933,9 +939,9 @@ class Drawer:
             notes.append(_hint("info", self._word("stability", name=stability)))
         return notes
 
-    def _authentication(self, operation: Operation) -> list[Block]:
+    def _authentication(self, operation: DescribedOperation) -> list[Block]:
         ways = self._description.security(operation)
-        # What holds for all calls is not what the sender of an event has to show.
+        # Requirements for calls don't apply to the sender of an event.
         if not any(ways) or (operation.webhook and "security" not in operation.data):
             return []
         if self._folded:
@@ -949,15 +955,15 @@ class Drawer:
                 given = [scope for scope in list_of(scopes) if isinstance(scope, str)]
                 listed = f" ({', '.join(given)})" if given else ""
                 line = _paragraph(_text(_scheme_words(name, scheme)), _text(listed))
-                # Of the many operations on a page nearly all say the same.
+                # Nearly all operations on a page say the same.
                 about = [] if name in self._schemes else _markdown(scheme.get("description"))
                 self._schemes.add(name)
                 items.append([line, *about])
         return [self._lead("authentication"), *_items(items)]
 
     def _ways(self, ways: list[dict[str, list[Any]]]) -> list[Block]:
-        """A line for each way to authenticate, with all that goes together; what each scheme is about is said on the
-        page of all of them, but for the only one."""
+        """Return a line for each way to authenticate, with all schemes used together. Schemes are described on the
+        authentication page, except for the only one."""
         lines: list[Block] = []
         for way in ways[:_WAYS]:
             nodes: Nodes = [] if way else [self._word("no_authentication")]
@@ -979,11 +985,11 @@ class Drawer:
         return lines
 
     def _to_scheme(self, name: str, nodes: Nodes) -> Nodes:
-        """Words for a scheme, which lead to where it is told about if there is such a page."""
+        """Return the text of a scheme, linked to its description on the authentication page if there is one."""
         anchor = self._scheme_anchors.get(name)
         return [Inline("openapi-scheme", {"spec": self._spec, "anchor": anchor}, nodes)] if anchor else nodes
 
-    def _parameters(self, operation: Operation) -> list[Block]:
+    def _parameters(self, operation: DescribedOperation) -> list[Block]:
         blocks: list[Block] = []
         parameters = self._description.parameters(operation)
         for place in ("path", "query", "header", "cookie"):
@@ -1013,7 +1019,7 @@ class Drawer:
             found[0].nodes += [_text(" "), self._word("deprecated", "italic")]
         return found
 
-    def _body(self, operation: Operation, *, inner: bool = False) -> list[Block]:
+    def _body(self, operation: DescribedOperation, *, inner: bool = False) -> list[Block]:
         body = self._description.follow(operation.data.get("requestBody"))
         content = object_of(body.get("content"))
         if not content:
@@ -1021,7 +1027,7 @@ class Drawer:
         required = [_text(" "), self._word("required", "bold")] if body.get("required") is True else []
         kinds = ", ".join(content)
         head = self._lead("body", _text(" "), _text(kinds, "code"), *required, inner=inner)
-        # What only answers hold cannot be sent.
+        # Fields that appear only in responses can't be sent.
         self._left_out = "readOnly"
         with self._inside("body"):
             inside = self._contents(content)
@@ -1029,8 +1035,8 @@ class Drawer:
         return [head, *_markdown(body.get("description")), *inside]
 
     def _contents(self, content: Data, *, named: bool = False, waits: bool = False) -> list[Block]:
-        """The schemas of media types; those that have the same one say it once. ``named``: what is in a schema that
-        has a heading of its own is not repeated. ``waits``: even the first level need not be there at first."""
+        """Return the schemas of media types; types with the same schema share it. ``named``: don't repeat the
+        content of a schema with its own heading. ``waits``: even the first level can be postponed."""
         told: list[tuple[str, Any]] = []
         for kind, media in content.items():
             schema = object_of(media).get("schema")
@@ -1048,7 +1054,7 @@ class Drawer:
             name = self._description.name_of(schema)
             waiting = self._wait(name, schema, (), late=True) if waits else None
             inside += [waiting] if waiting is not None else self.schema(schema)
-            # What is below says so itself.
+            # The content below says so itself.
             has_shapes = self._folded and any(list_of(found.get(key)) for key in ("oneOf", "anyOf"))
             named_here = name and not (has_shapes and inside)
             if named_here or (not has_shapes and self._words(found) not in ("object", "one of", "any of")):
@@ -1057,7 +1063,7 @@ class Drawer:
             blocks += inside
         return blocks
 
-    def _responses(self, operation: Operation) -> list[Block]:
+    def _responses(self, operation: DescribedOperation) -> list[Block]:
         responses = object_of(operation.data.get("responses"))
         all_open = self._description.setting(operation, "x-expandAllResponses")
         blocks: list[Block] = []
@@ -1067,15 +1073,15 @@ class Drawer:
             response = self._description.follow(value)
             about = text_of(response.get("description"))
             whole = " ".join(about.split())
-            # A plain sentence may be broken into lines. On a page that is folded, what is longer stands below.
+            # A plain sentence may contain line breaks. On a folded page, longer text goes below.
             is_short = len(whole) <= (80 if self._folded else 200) and _SENTENCE.fullmatch(whole) is not None
             if is_short:
                 first = whole.removesuffix(".") if self._folded else whole
             else:
-                first = _phrase(code) if self._folded else about.strip().split("\n")[0][:200]
+                first = _name_status(code) if self._folded else about.strip().split("\n")[0][:200]
             inside = _markdown(about) if not is_short and whole != first else []
             status = [] if self._folded else [_text(code, "code"), _text(" " if first else "")]
-            title: Nodes = [*status, _text(first or (_phrase(code) if self._folded else ""))]
+            title: Nodes = [*status, _text(first or (_name_status(code) if self._folded else ""))]
             headers = object_of(response.get("headers"))
             if headers:
                 with self._inside("response", code, "header"):
@@ -1104,7 +1110,7 @@ class Drawer:
         return [self._lead("responses"), *blocks] if blocks else []
 
     def _held(self, content: Data, drawn: list[Block]) -> Nodes:
-        """What an answer holds in a few words: what it is called, or how many fields it has."""
+        """Return the content of a response in a few words: its name, or the number of its fields."""
         schemas = [object_of(media).get("schema") for media in content.values()]
         if not schemas or any(each != schemas[0] for each in schemas):
             return []
@@ -1117,7 +1123,7 @@ class Drawer:
         return nodes if text_of(name) or count > 1 or inner else []
 
     def _links_of(self, response: Data) -> list[Block]:
-        """Where to go from an answer, with what of it is passed on."""
+        """Return the links of a response, with the values passed on."""
         items = []
         by_id = self._description.by_id
         for name, value in object_of(response.get("links")).items():
@@ -1133,8 +1139,8 @@ class Drawer:
             items.append([_paragraph(*line), *_markdown(link.get("description"))])
         return [self._lead("next", inner=True), *_items(items)] if items else []
 
-    def _callbacks(self, operation: Operation) -> list[Block]:
-        """Requests that the API sends on its own because of this one."""
+    def _callbacks(self, operation: DescribedOperation) -> list[Block]:
+        """Return the requests that the API sends as a consequence of this one."""
         blocks: list[Block] = []
         for name, value in object_of(operation.data.get("callbacks")).items():
             for address, item in self._description.follow(value).items():
@@ -1142,7 +1148,7 @@ class Drawer:
                     if method not in METHODS or not isinstance(data, dict):
                         continue
                     head = _paragraph(_text(method.upper(), "bold"), _text(" "), _text(address, "code"))
-                    called = Operation(address, method, {}, data, webhook=True)
+                    called = DescribedOperation(address, method, {}, data, webhook=True)
                     with self._inside("callback", name):
                         inside = [head, *_markdown(data.get("description")), *self._body(called, inner=True)]
                     title = called.title if called.title != address else name
@@ -1152,7 +1158,7 @@ class Drawer:
                         blocks += [_paragraph(_text(title, "bold")), *inside]
         return [self._lead("callbacks"), *blocks] if blocks else []
 
-    def _samples(self, operation: Operation) -> list[Block]:
+    def _samples(self, operation: DescribedOperation) -> list[Block]:
         blocks: list[Block] = []
         if not operation.webhook:
             blocks += self._sample(operation)
@@ -1160,7 +1166,9 @@ class Drawer:
             content = object_of(self._description.follow(operation.data.get("requestBody")).get("content"))
             drawn = (self._example(kind, media, "Body") for kind, media in content.items())
             blocks += next(filter(None, drawn), [])
-            blocks += [listing(each.source, each.syntax, each.label) for each in own_samples(operation.data)]
+            blocks += [
+                draw_code(each.source, each.syntax, each.label) for each in read_own_samples(operation.data)
+            ]
         answers: list[tuple[str, list[Block]]] = []
         for code, value in object_of(operation.data.get("responses")).items():
             response = self._description.follow(value)
@@ -1181,10 +1189,10 @@ class Drawer:
             blocks += [block for _, example in answers[:1] for block in example]
         return blocks
 
-    def _sample(self, operation: Operation) -> list[Block]:
-        """The request as code: the first sample, and behind it what the others are made of."""
+    def _sample(self, operation: DescribedOperation) -> list[Block]:
+        """Return the code samples of the request: the first sample, and the source of the others."""
         given = operation.data.get("x-codeSamples", operation.data.get("x-code-samples"))
-        own = own_samples(operation.data)
+        own = read_own_samples(operation.data)
         if given is False:
             return []
         examples: list[tuple[str, str]] = []
@@ -1195,8 +1203,8 @@ class Drawer:
             examples += [(name, text)] if left > 0 else []
         call = example_call(self._description, operation)
         request = self._request(call, own, examples)
-        cut = 0 if own else left_out_of_body(self._description, operation, call.body)
-        # One is shown, whether or not it is chosen among others.
+        cut = 0 if own else count_omitted_characters(self._description, operation, call.body)
+        # One of them is shown, whether or not there is a choice.
         more = self._beyond(len(given_examples) - max(len(examples), 1))
         content = object_of(self._description.follow(operation.data.get("requestBody")).get("content"))
         sent = call.body.media_type if call.body is not None else ""
@@ -1206,26 +1214,27 @@ class Drawer:
         return [*request, *self._beyond(cut, "cut"), *more, *others]
 
     def _request(
-        self, call: Call, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
+        self, call: SampleCall, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
     ) -> list[Block]:
-        """``own``: samples that the description brings, which go first. ``examples``: bodies to choose from."""
-        found = offered(call)
+        """Return the request as code. ``own``: samples from the description, which come first. ``examples``: bodies
+        to choose from."""
+        found = list_templates(call)
         first = own[0] if own else None
         syntax, source = (
             (first.syntax, first.source) if first else (found[0].syntax, write_sample(found[0], call))
         )
         if not self._folded:
-            return [listing(source, syntax)]
+            return [draw_code(source, syntax)]
         data = {
             "call": msgspec.json.encode(call).decode(),
             "own": [[each.label, each.syntax, each.source] for each in own],
             "libraries": [[each.language, each.library] for each in found],
             "examples": [[*each] for each in examples] if len(examples) > 1 else [],
         }
-        return [Block("openapi-sample", data, [_long_listing(source, syntax)])]
+        return [Block("openapi-sample", data, [_draw_long_code(source, syntax)])]
 
     def _examples_of(self, content: Data, title: str, *, but: str = "") -> list[Block]:
-        """Examples of all media types but one, each under its type where there are several."""
+        """Return examples of all media types except one, each under its type if there are several."""
         blocks: list[Block] = []
         for kind, media in islice(content.items(), _MEDIA_TYPES):
             named = f"{title} {kind}".strip() if len(content) > 1 else title
@@ -1233,7 +1242,7 @@ class Drawer:
         return [*blocks, *self._beyond(len(content) - _MEDIA_TYPES)]
 
     def _example(self, kind: str, media: Any, title: str) -> list[Block]:
-        """What a media type looks like: where people read, all of the examples that have names."""
+        """Return the example of a media type; on pages for people, all named examples."""
         named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
         listings: list[Block] = []
         left, cut = 2 * self._longest, 0
@@ -1255,18 +1264,18 @@ class Drawer:
         return [shown, *self._beyond(cut, "cut"), *self._beyond(len(named) - 1)]
 
     def _listed(self, kind: str, media: Any, value: Any, title: str) -> tuple[Block, int]:
-        """An example, and how many of its characters are left out."""
+        """Return an example, and how many of its characters are omitted."""
         text = media_text(self._description, kind, object_of(media), value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
         beyond = max(len(text) - self._longest, 0)
         shown = f"{text[: self._longest]}\n…" if beyond else text
-        return (_long_listing if self._folded else listing)(shown, syntax, title or None), beyond
+        return (_draw_long_code if self._folded else draw_code)(shown, syntax, title or None), beyond
 
-    # --- schemas and the whole --------------------------------------------------------------------------------
+    # --- schemas and the whole description ---------------------------------------------------------------------
 
     def schemas(self, names: Iterable[str], title: str = "") -> list[Block]:
-        """Schemas by name, each under a heading; those that are not there are left out. ``title``: what is above
-        them already."""
+        """Return schemas by name, each under a heading; unknown ones are left out. ``title``: the heading already
+        shown above."""
         blocks: list[Block] = []
         for name in names:
             schema = self._description.schemas.get(name)
@@ -1290,10 +1299,10 @@ class Drawer:
             blocks += said or [_paragraph(_text("any"))]
         return blocks
 
-    def information(self, words: Words = ENGLISH) -> list[Block]:
-        """What a description says of itself, and its servers."""
+    def information(self, words: ReferenceWords = ENGLISH) -> list[Block]:
+        """Return general information about an API, and its servers."""
         description = self._description
-        blocks = prose(text_of(description.info.get("description")))
+        blocks = draw_markdown(text_of(description.info.get("description")))
         version = text_of(description.info.get("version"))
         if version:
             blocks.append(_paragraph(_text(f"{words.version} "), _text(version, "code")))
@@ -1315,7 +1324,7 @@ class Drawer:
 
     @cached_property
     def _scheme_anchors(self) -> dict[str, str]:
-        """The anchors of the schemes that the page of authentication tells about."""
+        """Return the anchors of the schemes on the authentication page."""
         anchors: dict[str, str] = {}
         taken: set[str] = set()
         for name in islice(self._description.security_schemes, _SCHEMES):
@@ -1323,12 +1332,15 @@ class Drawer:
             taken.add(anchors[name])
         return anchors
 
-    def authentication(self, place_of: Callable[[Operation], Data], words: Words = ENGLISH) -> list[Block]:
-        """Each scheme with what to send and where, a request, the flows and scopes of OAuth, and the operations that
-        need it; then the operations that need none. ``place_of`` refers to the page of an operation."""
+    def authentication(
+        self, place_of: Callable[[DescribedOperation], Data], words: ReferenceWords = ENGLISH
+    ) -> list[Block]:
+        """Return each scheme with what to send and where, a request, the OAuth flows and scopes, and the operations
+        that require it; then the operations without authentication. ``place_of`` returns a reference to the page
+        of an operation."""
         description = self._description
         needing, together, without = self._needing()
-        listed = _Users(place_of, words).show
+        listed = _OperationLists(place_of, words).show
 
         blocks: list[Block] = []
         for name, anchor in self._scheme_anchors.items():
@@ -1340,9 +1352,9 @@ class Drawer:
                 blocks.append(_paragraph(_text(said[:1].upper() + said[1:])))
             blocks += _markdown(scheme.get("description"))
             left = _flows(scheme, words)
-            sent = _sent(scheme)
+            sent = _describe_credential(scheme)
             if sent:
-                left.append(_pairs([(words.sent, sent)]))
+                left.append(_draw_pairs([(words.sent, sent)]))
             others = list(together.get(name, {}))
             for other in others[:_WAYS]:
                 called: Text | Inline = _text(other)
@@ -1351,7 +1363,7 @@ class Drawer:
                     called = Inline("link", {"ref": {"kind": "anchor", "anchor": at}}, [called])
                 left.append(_paragraph(_text(f"{words.together}: "), called))
             if len(others) > _WAYS:
-                left.append(_paragraph(_text(_filled(words.beyond, len(others) - _WAYS))))
+                left.append(_paragraph(_text(_fill_number(words.beyond, len(others) - _WAYS))))
             scopes = _scopes(scheme)
             if scopes:
                 left.append(_paragraph(_text(words.scopes, "bold")))
@@ -1359,7 +1371,7 @@ class Drawer:
                 title: Nodes = [_text(scope, "code"), _text(f" {about} " if about else " ")]
                 left += listed(title, [*needed.get(scope, {}).values()])
             if len(scopes) > _SCOPES:
-                left.append(_paragraph(_text(_filled(words.beyond, len(scopes) - _SCOPES))))
+                left.append(_paragraph(_text(_fill_number(words.beyond, len(scopes) - _SCOPES))))
             unscoped = {
                 key: each
                 for scope, found in needed.items()
@@ -1369,51 +1381,57 @@ class Drawer:
             if unscoped:
                 left += listed([], [*unscoped.values()])
             right = self._with_scheme(name) if sent else []
-            blocks += _beside(left, right) if left and right else left + right
+            blocks += _draw_columns(left, right) if left and right else left + right
         hidden = len(description.security_schemes) - len(self._scheme_anchors)
         if hidden:
-            blocks.append(_paragraph(_text(_filled(words.beyond, hidden))))
+            blocks.append(_paragraph(_text(_fill_number(words.beyond, hidden))))
         if without:
-            blocks += [heading(words.open_to_all), *listed([], without)]
+            blocks += [draw_heading(words.open_to_all), *listed([], without)]
         return blocks
 
     def conventions(
-        self, found: Conventions, place_of: Callable[[Operation], Data], words: Words = ENGLISH
+        self,
+        found: Conventions,
+        place_of: Callable[[DescribedOperation], Data],
+        words: ReferenceWords = ENGLISH,
     ) -> list[Block]:
-        """The errors of all operations with what they contain, and what the description says of limits and of lists
-        in pages. ``place_of`` refers to the page of an operation."""
+        """Return the errors of all operations with their content, and what the description says about rate limits
+        and pagination. ``place_of`` returns a reference to the page of an operation."""
         text = text_of(self._description.info.get("description"))
-        users = _Users(place_of, words)
+        users = _OperationLists(place_of, words)
         blocks: list[Block] = []
         quoted = _sections(text, _ON_ERRORS, words)
         if found.errors or quoted:
-            blocks += [heading(words.errors), *quoted]
+            blocks += [draw_heading(words.errors), *quoted]
         for code, said in found.errors.items():
-            title: Nodes = [_text(code, "code"), _text(f" {_phrase(code)} " if _phrase(code) else " ")]
+            title: Nodes = [
+                _text(code, "code"),
+                _text(f" {_name_status(code)} " if _name_status(code) else " "),
+            ]
             inside: list[Block] = []
             listed = sorted(said.items(), key=lambda each: -len(each[1]))
             if len(listed) == 1:
                 about, operations = listed[0]
-                inside = _markdown(about) if about.rstrip(".") != _phrase(code) else []
+                inside = _markdown(about) if about.rstrip(".") != _name_status(code) else []
                 blocks += users.show(title, [*operations.values()], inside)
                 continue
             for about, operations in listed[:_MEANINGS]:
                 inside += _markdown(about) or [_paragraph(_text("–"))]
                 inside += users.show([], [*operations.values()])
             if len(listed) > _MEANINGS:
-                inside.append(_paragraph(_text(_filled(words.beyond, len(listed) - _MEANINGS))))
-            count = _filled(words.needed, len(set().union(*said.values())))
+                inside.append(_paragraph(_text(_fill_number(words.beyond, len(listed) - _MEANINGS))))
+            count = _fill_number(words.needed, len(set().union(*said.values())))
             blocks.append(_expandable([*title, _text(count, "italic")], inside))
         if found.bodies:
-            blocks.append(subheading(words.error_bodies))
+            blocks.append(draw_subheading(words.error_bodies))
         for body in found.bodies[:_BODIES]:
             self._begin()
-            count = _filled(words.needed, len(body.users))
+            count = _fill_number(words.needed, len(body.users))
             codes = [node for code in sorted(body.codes) for node in (_text(code, "code"), _text(" "))]
             blocks.append(_paragraph(*codes, _text(body.kind, "code"), _text(f" {count}")))
             blocks += self._contents({body.kind: {"schema": body.schema}})
         if len(found.bodies) > _BODIES:
-            blocks.append(_paragraph(_text(_filled(words.beyond, len(found.bodies) - _BODIES))))
+            blocks.append(_paragraph(_text(_fill_number(words.beyond, len(found.bodies) - _BODIES))))
         for title_of, called, shared in (
             (words.rate_limits, _ON_LIMITS, found.limits),
             (words.paging, _ON_PAGING, found.paging),
@@ -1421,17 +1439,17 @@ class Drawer:
             quoted = _sections(text, called, words)
             if not quoted and not shared:
                 continue
-            blocks += [heading(title_of), *quoted]
+            blocks += [draw_heading(title_of), *quoted]
             self._begin()
             for each in shared[:_SAID]:
                 blocks += self._fields([self._parameter(each.data)])
                 blocks += users.show([], [*each.users.values()])
             if len(shared) > _SAID:
-                blocks.append(_paragraph(_text(_filled(words.beyond, len(shared) - _SAID))))
+                blocks.append(_paragraph(_text(_fill_number(words.beyond, len(shared) - _SAID))))
         return blocks
 
     def _with_scheme(self, name: str) -> list[Block]:
-        """A request that authenticates by a scheme: one that needs it, and better one that only reads."""
+        """Return a request authenticated by a scheme: of an operation that requires it, preferably a read-only one."""
         wanted = [
             (each.method != "get", len(way), number, each, way)
             for number, each in enumerate(self._description.operations.values())
@@ -1446,22 +1464,26 @@ class Drawer:
         if self._folded:
             return self._request(call)
         first = {each.label: each for each in reversed(samples(call))}
-        order = dict.fromkeys(each.language for each in offered(call))
+        order = dict.fromkeys(each.language for each in list_templates(call))
         return [
             _tabs(
-                (label, [listing(first[label].source, first[label].syntax)])
+                (label, [draw_code(first[label].source, first[label].syntax)])
                 for label in islice(order, _LANGUAGES)
             )
         ]
 
     def _needing(
         self,
-    ) -> tuple[dict[str, dict[str, dict[str, Operation]]], dict[str, dict[str, None]], list[Operation]]:
-        """The operations that need each scope of each scheme that is shown, empty where they need none of it; the schemes
-        that are only asked for with each; and the operations that can be called without any."""
-        found: dict[str, dict[str, dict[str, Operation]]] = {}
+    ) -> tuple[
+        dict[str, dict[str, dict[str, DescribedOperation]]],
+        dict[str, dict[str, None]],
+        list[DescribedOperation],
+    ]:
+        """Return the operations that require each scope of each scheme shown, with an empty scope if they need
+        none; the schemes that are only used together with each; and the operations without authentication."""
+        found: dict[str, dict[str, dict[str, DescribedOperation]]] = {}
         together: dict[str, dict[str, None]] = {}
-        without: list[Operation] = []
+        without: list[DescribedOperation] = []
         for operation in self._description.operations.values():
             ways = self._description.security(operation)
             if not ways or not all(ways):
@@ -1474,15 +1496,15 @@ class Drawer:
                     for scope in {text_of(each) for each in list_of(scopes)} or {""}:
                         at.setdefault(scope, {})[operation.key] = operation
                     beside = together.setdefault(name, {})
-                    if len(beside) <= _WAYS:  # However many are named at once, few are shown.
+                    if len(beside) <= _WAYS:  # few are shown, however many are listed together
                         beside.update(
                             dict.fromkeys(islice((each for each in way if each != name), _WAYS + 1))
                         )
         return found, together, without
 
 
-class _Waiting(NamedTuple):
-    """What is inside of a field, and is drawn when all others are: the block that stands for it, and where it is."""
+class _Postponed(NamedTuple):
+    """Postponed content of a field: its placeholder block, and its location."""
 
     block: Block
     name: str
@@ -1493,35 +1515,35 @@ class _Waiting(NamedTuple):
     left_out: str
 
 
-class _Users:
-    """Lists of the operations that something is said of, on one page: however many there are, few are listed."""
+class _OperationLists:
+    """Lists of operations on one page: few are listed, however many there are."""
 
-    def __init__(self, place_of: Callable[[Operation], Data], words: Words) -> None:
+    def __init__(self, place_of: Callable[[DescribedOperation], Data], words: ReferenceWords) -> None:
         self._place_of = place_of
         self._words = words
         self._left = _NEEDING
 
     def show(
-        self, title: Nodes, operations: Sequence[Operation], inside: Sequence[Block] = ()
+        self, title: Nodes, operations: Sequence[DescribedOperation], inside: Sequence[Block] = ()
     ) -> list[Block]:
-        """``title`` with how many there are, which unfolds into ``inside`` and them."""
+        """Return ``title`` with the number of operations, as a fold that contains ``inside`` and the operations."""
         shown = operations[: min(_NEEDING_ONE, self._left)]
         self._left -= len(shown)
-        said = _filled(self._words.needed, len(operations))
+        said = _fill_number(self._words.needed, len(operations))
         count = _text(said, "italic") if title else _text(said[:1].upper() + said[1:])
         if not shown and not inside:
             return [_paragraph(*title, count)]
-        blocks = [*inside, *lead_to((self._place_of(each), each.title, each.name) for each in shown)]
+        blocks = [*inside, *draw_links((self._place_of(each), each.title, each.name) for each in shown)]
         if len(shown) < len(operations):
-            blocks.append(_paragraph(_text(_filled(self._words.beyond, len(operations) - len(shown)))))
+            blocks.append(_paragraph(_text(_fill_number(self._words.beyond, len(operations) - len(shown)))))
         return [_expandable([*title, count], blocks)]
 
 
-def _sections(text: str, called: re.Pattern[str], words: Words) -> list[Block]:
-    """The parts of a text whose headings say that they are about something, without these headings' own levels."""
+def _sections(text: str, called: re.Pattern[str], words: ReferenceWords) -> list[Block]:
+    """Return the sections of a text whose headings match, without the levels of these headings."""
     found: list[Block] = []
     level = 0
-    for block in prose(text, anchored=False):
+    for block in draw_markdown(text, anchored=False):
         at = int(block.type.removeprefix("heading-")) if block.type.startswith("heading-") else 0
         if at and (not level or at <= level):
             level = at if called.search(plain_text(block)) else 0
@@ -1529,22 +1551,24 @@ def _sections(text: str, called: re.Pattern[str], words: Words) -> list[Block]:
         if level:
             found.append(Block("paragraph", {}, list(block.nodes)) if at else block)
     beyond = len(found) - _QUOTED
-    return [*found[:_QUOTED], *([_paragraph(_text(_filled(words.beyond, beyond)))] if beyond > 0 else [])]
+    return [
+        *found[:_QUOTED],
+        *([_paragraph(_text(_fill_number(words.beyond, beyond)))] if beyond > 0 else []),
+    ]
 
 
-def _filled(words: str, number: int) -> str:
+def _fill_number(words: str, number: int) -> str:
     return words.replace("{name}", str(number))
 
 
-def _beside(left: list[Block], right: list[Block]) -> list[Block]:
-    """Two columns, as people write them."""
+def _draw_columns(left: list[Block], right: list[Block]) -> list[Block]:
+    """Return two columns."""
     columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
     return [Block("columns", {}, [*columns])]
 
 
-def _pairs(rows: Iterable[tuple[str, str]]) -> Block:
-    """A table of what something is called and what it is. Its head says nothing, and is one all the same: only so it is a
-    table in Markdown."""
+def _draw_pairs(rows: Iterable[tuple[str, str]]) -> Block:
+    """Return a table of names and values. Its empty header row is required by Markdown."""
     definition = {name: {"id": name, "title": "", "type": "text"} for name in ("what", "value")}
     records: Data = {}
     fragments: list[Fragment] = []
@@ -1559,8 +1583,8 @@ def _pairs(rows: Iterable[tuple[str, str]]) -> Block:
     return Block("table", {"view": view, "records": records, "definition": definition}, fragments=fragments)
 
 
-def _flows(scheme: Data, words: Words) -> list[Block]:
-    """The flows of OAuth with their addresses."""
+def _flows(scheme: Data, words: ReferenceWords) -> list[Block]:
+    """Return the OAuth flows with their URLs."""
     found: list[tuple[str, list[Block]]] = []
     for flow, value in islice(object_of(scheme.get("flows")).items(), _FLOWS):
         data = object_of(value)
@@ -1571,7 +1595,7 @@ def _flows(scheme: Data, words: Words) -> list[Block]:
         )
         rows = [(said, text_of(data[key])) for key, said in addresses if text_of(data.get(key))]
         named = {"authorizationCode": "Authorization code", "clientCredentials": "Client credentials"}
-        found.append((named.get(flow, flow.capitalize()), [_pairs(rows)] if rows else []))
+        found.append((named.get(flow, flow.capitalize()), [_draw_pairs(rows)] if rows else []))
     address = text_of(scheme.get("openIdConnectUrl"))
     blocks = [_paragraph(_text(address, "code"))] if address else []
     if len(found) > 1:
@@ -1583,7 +1607,7 @@ def _flows(scheme: Data, words: Words) -> list[Block]:
 
 
 def _scopes(scheme: Data) -> dict[str, str]:
-    """The scopes of all flows of a scheme, and what is said of each."""
+    """Return the scopes of all flows of a scheme, with their descriptions."""
     flows = object_of(scheme.get("flows")).values()
     return {
         name: " ".join(text_of(about).split())
@@ -1592,8 +1616,9 @@ def _scopes(scheme: Data) -> dict[str, str]:
     }
 
 
-def _sent(scheme: Data) -> str:
-    """What a scheme has callers send, with the place of the secret; empty where that is nothing of a request."""
+def _describe_credential(scheme: Data) -> str:
+    """Return what callers send for a scheme, with a placeholder for the secret; empty if it isn't part of the
+    request."""
     kind, way = scheme.get("type"), text_of(scheme.get("scheme"))
     if kind in ("oauth2", "openIdConnect"):
         return "Authorization: Bearer <access_token>"
@@ -1613,19 +1638,19 @@ def _on_one_line(value: Any) -> str:
 
 
 def _count(inside: list[Block]) -> int:
-    """How many fields there are, where there is nothing else but words about them; 0 otherwise."""
+    """Return the number of fields if there is nothing else but text about them; 0 otherwise."""
     fields = [block for block in inside if block.type == "openapi-fields"]
     is_all = len(fields) == 1 and all(block.type in ("openapi-fields", "paragraph") for block in inside)
     return len(fields[0].nodes) if is_all else 0
 
 
-def _phrase(code: str) -> str:
-    """What a status is called, for an answer of which nothing is said."""
+def _name_status(code: str) -> str:
+    """Return the name of a status, for a response without a description."""
     return HTTPStatus(int(code)).phrase if code.isdecimal() and int(code) in _STATUSES else ""
 
 
 def _scheme_nodes(name: str, scheme: Data) -> Nodes:
-    """What to send, as one writes it."""
+    """Return what to send, in code."""
     kind, scheme_name = scheme.get("type"), text_of(scheme.get("scheme")) or "Bearer"
     if kind == "http":
         return [_text(f"Authorization: {scheme_name.capitalize()}", "code")]
@@ -1654,5 +1679,5 @@ def _scheme_words(name: str, scheme: Data) -> str:
     return {
         "oauth2": f"{name}: OAuth 2.0",
         "openIdConnect": f"{name}: OpenID Connect",
-        "mutualTLS": f"{name}: a certificate of the client (mutual TLS)",
+        "mutualTLS": f"{name}: a client certificate (mutual TLS)",
     }.get(text_of(kind), name)

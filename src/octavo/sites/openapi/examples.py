@@ -1,4 +1,4 @@
-"""Values as an API would send or take them, made from schemas. Pure."""
+"""Example values of an API, generated from schemas. Pure."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from itertools import islice
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
-from .description import Data, Description, list_of, object_of, text_of
+from .description import ApiDescription, Data, list_of, object_of, text_of
 
 Direction = Literal["request", "response"]
 
 _DEPTH = 8
 _LONGEST = 200
-"""Characters of a string that is made longer because a description asks for it."""
+"""Maximum characters of a string that is lengthened to satisfy a description."""
 _SAID = ("example", "examples", "default", "const")
-"""What of a schema shows a value of it."""
+"""Keywords of a schema that contain a value."""
 _NAMED = 20
-"""Examples of one media type among which a reader chooses."""
+"""Examples of one media type to choose from."""
 _VALUES = 300
-"""Values of one example; what is beyond is left out."""
+"""Values in one example; further ones are omitted."""
 _KEPT = 64
-"""Examples of schemas that have a name which are kept for the next page: what errors answer is the same on all of them."""
-_kept: WeakKeyDictionary[Description, dict[tuple[str, Direction], tuple[Any]]] = WeakKeyDictionary()
+"""Cached examples of named schemas, such as error bodies, which are the same on all pages."""
+_kept: WeakKeyDictionary[ApiDescription, dict[tuple[str, Direction], tuple[Any]]] = WeakKeyDictionary()
 _NAMES = {
     "email": "name@example.com", "mail": "name@example.com", "url": "https://example.com",
     "uri": "https://example.com", "href": "https://example.com", "website": "https://example.com",
@@ -30,7 +30,7 @@ _NAMES = {
     "phone": "+15550100", "currency": "EUR", "country": "DE", "language": "en", "locale": "en",
     "timezone": "Europe/Berlin", "color": "#2563eb", "colour": "#2563eb", "date": "2026-01-31", "sha": "ce587453ced02b15",
 }  # fmt: skip
-"""Values of strings by the last word of their names, where a description says nothing else of them."""
+"""String values by the last word of their names, if the description says nothing else."""
 _FORMATS = {
     "date": "2026-01-31", "date-time": "2026-01-31T12:00:00Z", "time": "12:00:00Z", "duration": "PT1H",
     "email": "name@example.com", "uuid": "123e4567-e89b-12d3-a456-426614174000", "uri": "https://example.com",
@@ -39,9 +39,9 @@ _FORMATS = {
 }  # fmt: skip
 
 
-def media_example(description: Description, media: Data, direction: Direction, name: str = "") -> Any:
-    """The example that a media type has, else one made from its schema; None where there is neither. ``name``: what
-    the value is called."""
+def media_example(description: ApiDescription, media: Data, direction: Direction, name: str = "") -> Any:
+    """Return the example of a media type, or one generated from its schema; None if neither is possible. ``name``:
+    of the value."""
     if "example" in media:
         return media["example"]
     for value in object_of(media.get("examples")).values():
@@ -62,8 +62,8 @@ def media_example(description: Description, media: Data, direction: Direction, n
     return known[0]
 
 
-def named_examples(description: Description, media: Data) -> list[tuple[str, Any]]:
-    """The examples among which a reader chooses, by what they are called; none where there are not several."""
+def named_examples(description: ApiDescription, media: Data) -> list[tuple[str, Any]]:
+    """Return the examples to choose from, by name; empty unless there are several."""
     if "example" in media:
         return []
     named = [
@@ -74,8 +74,8 @@ def named_examples(description: Description, media: Data) -> list[tuple[str, Any
     return named if len(named) > 1 else []
 
 
-def all_examples(description: Description, holder: Data) -> list[tuple[str, Any]]:
-    """The examples that a parameter, header or media type brings beside its schema, each with what it is about."""
+def all_examples(description: ApiDescription, holder: Data) -> list[tuple[str, Any]]:
+    """Return the examples of a parameter, header, or media type outside its schema, each with its description."""
     if "example" in holder:
         return [("", holder["example"])]
     return [
@@ -85,8 +85,8 @@ def all_examples(description: Description, holder: Data) -> list[tuple[str, Any]
     ]
 
 
-def parameter_example(description: Description, parameter: Data, *, named: bool = True) -> Any:
-    """A value of a parameter: its example, else what its schema says, else, where ``named``, its own name."""
+def parameter_example(description: ApiDescription, parameter: Data, *, named: bool = True) -> Any:
+    """Return a value of a parameter: its example, else a value from its schema, else, if ``named``, its own name."""
     name = text_of(parameter.get("name")) if named else ""
     found = media_example(description, parameter, "request", name)
     if found is None:
@@ -96,10 +96,10 @@ def parameter_example(description: Description, parameter: Data, *, named: bool 
 
 
 class _Maker:
-    """Makes values of schemas. Answers hold all there is; requests what has to be sent and what the description shows
-    a value of, or all of it where that would be nothing."""
+    """Generator of values from schemas. Responses contain everything; requests contain what is required and what
+    the description gives a value for, or everything if that would be nothing."""
 
-    def __init__(self, description: Description, direction: Direction) -> None:
+    def __init__(self, description: ApiDescription, direction: Direction) -> None:
         self._description = description
         self._asks = direction == "request"
         self._hidden = "readOnly" if direction == "request" else "writeOnly"
@@ -107,7 +107,7 @@ class _Maker:
         self._within: list[str] = []
 
     def make(self, value: Any, depth: int, name: str = "") -> Any:
-        """None where nothing can be said, also for a schema inside of itself. ``name``: what the value is called."""
+        """Return a value; None if nothing can be said, and for a schema nested in itself. ``name``: of the value."""
         schema_name = self._description.name_of(value)
         if schema_name in self._within:
             return None
@@ -170,10 +170,10 @@ class _Maker:
             return least if isinstance(least, (int, float)) and least > 0 else 1
         if kind == "boolean":
             return True
-        return _string(schema, name) if kind == "string" else None
+        return _make_string(schema, name) if kind == "string" else None
 
     def _says(self, schema: Data) -> bool:
-        """Whether the description shows a value of a schema, or of what a list of it holds."""
+        """Return whether the description gives a value for a schema, or for the items of a list."""
         items = self._description.follow(schema.get("items"))
         return any(key in each for each in (schema, items) for key in _SAID)
 
@@ -202,8 +202,8 @@ class _Maker:
         return {name: value for name, value in made.items() if value is not None}
 
 
-def _string(schema: Data, name: str) -> str | None:
-    """A string that is called so: what its format or its name asks for, else the name itself; None without one."""
+def _make_string(schema: Data, name: str) -> str | None:
+    """Return a string with this name: what its format or name suggests, else the name itself; None without one."""
     found = _FORMATS.get(text_of(schema.get("format")))
     if found is None:
         words = (

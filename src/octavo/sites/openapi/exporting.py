@@ -1,4 +1,4 @@
-"""A whole description for programs: as YAML or JSON, as a collection of Postman, and as a file of HTTP requests. Pure."""
+"""Exports of a whole description: as YAML or JSON, as a Postman collection, and as a file of HTTP requests. Pure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from msgspec import Struct
 
 from octavo.errors import BadRequest
 
-from .code_samples import Basic, Call, Part, example_call
-from .description import UNTAGGED, Description, Operation, text_of
+from .code_samples import Basic, Part, SampleCall, example_call
+from .description import UNTAGGED, ApiDescription, DescribedOperation, text_of
 from .reading import plain_value
 
 Form = Literal["yaml", "json", "postman", "http"]
 _LARGE = 2 * 1024 * 1024
-"""Bytes of a description that is given as JSON where YAML is asked for, which JSON is, too."""
+"""Bytes above which a description is exported as JSON even if YAML is requested; JSON is valid YAML."""
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Quotes texts that YAML 1.2 reads as numbers: the library knows those of YAML 1.1."""
+    """Dumper that quotes text that YAML 1.2 reads as numbers: the library knows only those of YAML 1.1."""
 
 
 def _represent_text(dumper: Any, text: str) -> Any:
@@ -40,20 +40,20 @@ class Export(Struct, frozen=True):
     content: bytes
 
 
-def export(description: Description, form: str) -> Export:
-    """Raises BadRequest for a form that there is none of."""
+def export(description: ApiDescription, form: str) -> Export:
+    """Export a description. Raises BadRequest for an unknown format."""
     write = _WRITERS.get(form)
     if write is None:
-        raise BadRequest(f"as: expected one of {', '.join(get_args(Form))}")
+        raise BadRequest(f"as: must be one of {', '.join(get_args(Form))}")
     return write(description)
 
 
-def _json(description: Description) -> Export:
+def _json(description: ApiDescription) -> Export:
     content = msgspec.json.format(msgspec.json.encode(description.data), indent=2)
     return Export("openapi.json", "application/json", content)
 
 
-def _yaml(description: Description) -> Export:
+def _yaml(description: ApiDescription) -> Export:
     content = msgspec.json.encode(description.data)
     if len(content) <= _LARGE:
         dumped = yaml.dump(
@@ -68,8 +68,8 @@ def _in_query(part: Part) -> Part:
 
 
 def _variables(parts: Sequence[Part]) -> str:
-    """Secrets as variables of Postman and of HTTP files, which write them alike. A name and a password stand beside each
-    other: clients encode them."""
+    """Return secrets as variables of Postman and HTTP files, which have the same syntax. A name and a password are
+    written next to each other: clients encode them."""
 
     def written(part: Part) -> str:
         if isinstance(part, Basic):
@@ -79,12 +79,12 @@ def _variables(parts: Sequence[Part]) -> str:
     return "".join(map(written, parts))
 
 
-def _secrets(call: Call) -> list[str]:
+def _secrets(call: SampleCall) -> list[str]:
     parts = [part for _, given in (*call.query, *call.headers) for part in given if not isinstance(part, str)]
     return [name for part in parts for name in msgspec.structs.astuple(part)]
 
 
-def _postman(description: Description) -> Export:
+def _postman(description: ApiDescription) -> Export:
     folders: list[dict[str, Any]] = []
     names: dict[str, None] = {}
     for tag in description.tags():
@@ -117,7 +117,7 @@ def _dump(value: Any) -> bytes:
     return json.dumps(value, indent=2, ensure_ascii=False, default=str).encode("utf-8", "replace")
 
 
-def _request(operation: Operation, call: Call) -> dict[str, Any]:
+def _request(operation: DescribedOperation, call: SampleCall) -> dict[str, Any]:
     path = operation.path.partition("?")[0].replace("{", ":").replace("}", "")
     auth = [part for _, given in call.headers for part in given if isinstance(part, Basic)]
     headers = [
@@ -169,8 +169,8 @@ def _request(operation: Operation, call: Call) -> dict[str, Any]:
     return {"name": operation.title, "request": request}
 
 
-def _http(description: Description) -> Export:
-    """As JetBrains' and Visual Studio Code's clients read it."""
+def _http(description: ApiDescription) -> Export:
+    """Return the file in the format of the JetBrains and Visual Studio Code clients."""
     written, names = list[str](), dict[str, None]()
     for operation in description.operations.values():
         call = example_call(description, operation)
@@ -196,12 +196,12 @@ def _http(description: Description) -> Export:
     return Export("requests.http", "text/plain; charset=utf-8", text.encode("utf-8", "replace"))
 
 
-def _http_body(call: Call) -> list[str]:
+def _http_body(call: SampleCall) -> list[str]:
     body = call.body
     if body is None:
         return []
     if body.kind in ("json", "text"):
-        # Three signs at the beginning of a line would begin the next request.
+        # Three number signs at the start of a line would begin the next request.
         return ["", body.text.replace("\n###", "\n ###")]
     if body.kind == "file":
         return ["", f"< ./{body.path}"]
@@ -217,7 +217,7 @@ def _http_body(call: Call) -> list[str]:
     return [*lines, "--part--"]
 
 
-_WRITERS: dict[str, Callable[[Description], Export]] = {
+_WRITERS: dict[str, Callable[[ApiDescription], Export]] = {
     "yaml": _yaml,
     "json": _json,
     "postman": _postman,

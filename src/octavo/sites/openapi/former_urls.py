@@ -1,8 +1,7 @@
-"""Where operations were that are elsewhere now, or gone: by the addresses that older versions of a specification gave them.
+"""Former URLs of operations that have moved or were removed, computed from older versions of a specification.
 
-Versions never change, so the addresses of each are worked out once, when somebody first asks for a page of a reference
-that is not there, and kept in memory.
-"""
+Versions never change, so the URLs of each are computed once, when someone first requests a missing page of a
+reference, and kept in memory."""
 
 from __future__ import annotations
 
@@ -23,14 +22,14 @@ from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 
 from . import store
-from .description import Description, Operation, text_of
+from .description import ApiDescription, DescribedOperation, text_of
 from .pages import COMPARED_BYTES, RELEASES, TYPE, find_version_of, lay_out, load, page_of
 from .words import ENGLISH
 
 
-class _Was(Struct, frozen=True):
-    """The page of an operation or webhook as a version had it. ``above``: the slugs above its own, from the source down;
-    ``parent``: what the page above was added as."""
+class _FormerPage(Struct, frozen=True):
+    """Page of an operation or webhook in a version. ``above``: the slugs of the pages above it, from the source
+    down; ``parent``: the key of the page directly above."""
 
     key: str
     id: str
@@ -41,16 +40,16 @@ class _Was(Struct, frozen=True):
 
 
 class _Release(Struct, frozen=True):
-    """``said``: what a version calls itself. ``pages`` by the last part of their addresses."""
+    """Version. ``said``: its name in the description. ``pages`` by the last path segment."""
 
     said: str
-    pages: dict[str, list[_Was]]
+    pages: dict[str, list[_FormerPage]]
     keys: frozenset[str]
 
 
 class Gone(Struct, frozen=True):
-    """An operation that the newest version has no more. ``since``: what the version calls itself that lacks it first, from
-    ``at``, milliseconds. ``instead``: the page of the operation that has its id now; ``changes``: that of all changes."""
+    """Operation that was removed. ``since``: the name of the first version without it, published at ``at``,
+    milliseconds. ``instead``: the page of the operation that now has its id; ``changes``: the changelog page."""
 
     title: str
     method: str
@@ -67,10 +66,10 @@ _former: OwnCache[_Release] = OwnCache("former addresses of APIs", 4)
 
 
 def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Page | Gone | None:
-    """What an address led to that leads nowhere now, for a visitor who is shown ``tree``: the page that shows the same
-    operation now, or what is known of one that is gone. ``path``: below the space, without a suffix."""
+    """Return what a broken URL used to lead to, for a visitor who sees ``tree``: the page that shows the same
+    operation now, or details of a removed one. ``path``: within the space, without a suffix."""
     above, _, name = path.strip("/").rpartition("/")
-    # Operations are below a page of their tag, and most of what is asked for in vain is no address of a page at all.
+    # Operations are below a page of their tag, and most broken URLs aren't even shaped like URLs of pages.
     if not above or not _SLUG.fullmatch(name):
         return None
     asker = requester_at(tx, state.space_id, None)
@@ -87,7 +86,7 @@ def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Pag
         except BadRequest:
             continue
         newest = find_version_of(tx, asker, source.dependencies["spec"].ref)
-        # Whoever is not shown the reference is told nothing of what it was.
+        # Visitors who can't see the reference learn nothing about its past.
         if newest is not None and any(tree.page(each.id) is not None for each in computed.pages):
             found = _find(tx, asked, tree, newest, page.created_at, root, above, name)
             if found is not None:
@@ -105,13 +104,13 @@ def _find(
     above: str,
     name: str,
 ) -> Page | Gone | None:
-    """``root``: where the pages of the reference are, since ``begun``. What a version had that was replaced before is
-    nobody's to know: it was never shown here."""
+    """Find the page or removal. ``root``: the path of the reference's pages, since ``begun``. Earlier versions
+    remain private: they were never shown here."""
     shown = load(tx, newest)
     later = [(newest, frozenset((*shown.operations, *shown.webhooks)), text_of(shown.info.get("version")))]
     for was in _release(tx, asked.source, newest).pages.get(name, ()):
-        if above == _place(tree, asked, root, was):
-            return _told(tree, asked, shown, was, later)
+        if above == _find_path_above(tree, asked, root, was):
+            return _resolve_former(tree, asked, shown, was, later)
     read, version = 0, newest
     for before in store.list_versions_before(tx, newest, RELEASES):
         read += version.size
@@ -119,29 +118,29 @@ def _find(
             return None
         release = _release(tx, asked.source, before)
         for was in release.pages.get(name, ()):
-            if above == _place(tree, asked, root, was):
-                return _told(tree, asked, shown, was, later)
+            if above == _find_path_above(tree, asked, root, was):
+                return _resolve_former(tree, asked, shown, was, later)
         later.append((before, release.keys, release.said))
         version = before
     return None
 
 
-def _place(tree: PageTree, asked: ComputeInput, root: str, was: _Was) -> str:
-    """Where the page above is now, else where it was."""
+def _find_path_above(tree: PageTree, asked: ComputeInput, root: str, was: _FormerPage) -> str:
+    """Return the current path of the page above, or its former one."""
     parent = tree.page(asked.id(was.parent))
     if parent is not None:
         return tree.path(parent)
     return "/".join([*([root] if root else []), *was.above])
 
 
-def _told(
+def _resolve_former(
     tree: PageTree,
     asked: ComputeInput,
-    shown: Description,
-    was: _Was,
+    shown: ApiDescription,
+    was: _FormerPage,
     later: list[tuple[store.VersionRow, frozenset[str], str]],
 ) -> Page | Gone | None:
-    def page_now(operation: Operation | None) -> Page | None:
+    def page_now(operation: DescribedOperation | None) -> Page | None:
         grouping = str(asked.source.props.get("grouping") or "")
         return tree.page(page_of(shown, operation, asked, grouping)) if operation is not None else None
 
@@ -167,17 +166,17 @@ def _release(tx: Transaction, source: Source, version: store.VersionRow) -> _Rel
     key = f"{version.document} {grouping == 'by-operation'}"
     found = _former.of(tx).get(key)
     if found is None:
-        # Older versions are large, and only read for this: they are not kept themselves.
-        description = Description(msgspec.json.decode(get_body(tx, version.document)))
+        # Older versions are large and needed only for this, so they aren't cached themselves.
+        description = ApiDescription(msgspec.json.decode(get_body(tx, version.document)))
         found = _addresses(description, Source(TYPE, {"grouping": grouping}))
         size = sum(400 + len(name) for name, pages in found.pages.items() for _ in pages)
         _former.of(tx).put(key, found, size + 120 * len(found.keys) + 1)
     return found
 
 
-def _addresses(description: Description, source: Source) -> _Release:
+def _addresses(description: ApiDescription, source: Source) -> _Release:
     made = lay_out(ComputeInput("", "", source, {}, ""), description, ENGLISH)
-    pages: dict[str, list[_Was]] = {}
+    pages: dict[str, list[_FormerPage]] = {}
     by_id = {page.id: page for page in made.pages}
     known: dict[str, Any] = {
         **description.operations,
@@ -192,7 +191,7 @@ def _addresses(description: Description, source: Source) -> _Release:
         while here is not None:
             above.append(here.slug)
             here = by_id[here.parent] if here.parent is not None else None
-        was = _Was(
+        was = _FormerPage(
             operation.key,
             text_of(operation.data.get("operationId")),
             operation.title,
@@ -200,7 +199,7 @@ def _addresses(description: Description, source: Source) -> _Release:
             made.keys[page.parent],
             tuple(reversed(above)),
         )
-        # Until November 2026 URLs were made of whole summaries.
+        # Until November 2026, URLs were made from whole summaries.
         for name in {page.slug, slugify(operation.summary)} if operation.summary else {page.slug}:
             pages.setdefault(name, []).append(was)
     keys = frozenset((*description.operations, *description.webhooks))

@@ -1,4 +1,4 @@
-"""What of a description is found by words: operations, the fields that they take, and models with their fields. Pure."""
+"""Search index of a description: operations, their fields, and models with their fields. Pure."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ from msgspec import Struct
 
 from octavo.core.document.anchors import slug
 
-from .description import Description, Operation, list_of, object_of, tags_of, text_of
+from .description import ApiDescription, DescribedOperation, list_of, object_of, tags_of, text_of
 from .validating import METHODS
 
 Kind = Literal["operation", "field", "model"]
 
 _FIELDS = 60_000
-"""Fields of one description that are found, and those of one operation."""
+"""Fields in the index of one description, and of one operation."""
 _OF_ONE = 200
 _DEPTH = 4
 _SCHEMAS = 1_000
-"""Schemas of one operation that are looked into: each may lead to all others again."""
+"""Schemas of one operation that are indexed: each can refer to all others."""
 _RANKED = 400
-"""Of one kind that are given for a question, so that those of one kind leave room for those of another."""
+"""Maximum hits of one kind, to leave room for those of another."""
 _WORD = re.compile(r"[a-z0-9]+")
 _PLACES = ("path", "query", "header", "cookie", "body")
 
 
-class Found(Struct, frozen=True):
-    """``name``: of a field, with dots, or of a model. ``about``: what a field or model is. ``id``: of the field on the
-    page of its operation, which ``operation`` is, or of the model called ``model``; of the model itself on a page with
-    others."""
+class IndexHit(Struct, frozen=True):
+    """Search hit. ``name``: of a field, with dots, or of a model. ``about``: its description. ``id``: the anchor of
+    the field on the page of its ``operation``, or of the model called ``model``; or of the model itself on a
+    page with others."""
 
     kind: Kind
     name: str
     about: str
-    operation: Operation | None = None
+    operation: DescribedOperation | None = None
     model: str = ""
     id: str = ""
 
 
 class _Entry(Struct, frozen=True):
-    found: Found
+    found: IndexHit
     name: str
-    """What it is called, in lower case."""
+    """Name in lower case."""
     text: str
-    """All that is looked through, in lower case."""
+    """Searched text in lower case."""
 
 
 class OperationIndex:
-    """Small enough to be looked through."""
+    """Index small enough to be scanned."""
 
-    def __init__(self, description: Description) -> None:
+    def __init__(self, description: ApiDescription) -> None:
         self._operations = [
             _operation(each) for each in [*description.operations.values(), *description.webhooks.values()]
         ]
@@ -68,7 +68,7 @@ class OperationIndex:
             self._fields += _fields_of_model(description, name, schema)
         self._models = [
             _Entry(
-                Found(
+                IndexHit(
                     "model",
                     name,
                     text_of(description.follow(each).get("description"))[:200],
@@ -81,9 +81,10 @@ class OperationIndex:
             for name, each in description.schemas.items()
         ]
 
-    def find(self, query: str) -> Iterator[Found]:
-        """The best first, of each kind: what has all the words, if only as parts of others. A method at the beginning
-        means operations of it; a path means those that are at it, with values or without."""
+    def find(self, query: str) -> Iterator[IndexHit]:
+        """Yield the best hits of each kind: those that contain all words, also as parts of words. A method at the
+        start limits the search to its operations; a path finds the operations there, with or without values in
+        it."""
         whole = query.strip().lower()
         first, _, rest = whole.partition(" ")
         method = first if first in METHODS else ""
@@ -97,7 +98,7 @@ class OperationIndex:
                 (distance, number)
                 for number, entry in enumerate(self._operations)
                 if _has_method(entry, method)
-                and (distance := _distance(entry.found.operation, steps)) is not None
+                and (distance := _measure_distance(entry.found.operation, steps)) is not None
             )
             if near:
                 yield from (self._operations[number].found for _, number in near)
@@ -114,7 +115,7 @@ class OperationIndex:
             yield from self._ranked(self._models, words, wanted)
 
     @staticmethod
-    def _ranked(entries: list[_Entry], words: list[str], whole: str) -> Iterator[Found]:
+    def _ranked(entries: list[_Entry], words: list[str], whole: str) -> Iterator[IndexHit]:
         ranked = []
         for position, entry in enumerate(entries):
             if all(word in entry.text for word in words):
@@ -131,16 +132,16 @@ def _has_method(entry: _Entry, method: str) -> bool:
     return not method or (operation is not None and operation.method == method)
 
 
-def _operation(operation: Operation) -> _Entry:
+def _operation(operation: DescribedOperation) -> _Entry:
     id = text_of(operation.data.get("operationId"))
-    found = Found("operation", operation.title, operation.path, operation)
+    found = IndexHit("operation", operation.title, operation.path, operation)
     (tag,) = tags_of(operation)
     name = f"{operation.title} {id}".lower()
     return _Entry(found, id.lower() or name, f"{name} {operation.key} {tag}".lower())
 
 
-def _distance(operation: Operation | None, steps: list[str]) -> int | None:
-    """How far the path of an operation is from one that was asked for; None where it is another."""
+def _measure_distance(operation: DescribedOperation | None, steps: list[str]) -> int | None:
+    """Return the distance of an operation's path from the requested one; None if they don't match."""
     if operation is None or operation.webhook:
         return None
     own = operation.path.lower().strip("/").split("/")
@@ -159,32 +160,36 @@ def _distance(operation: Operation | None, steps: list[str]) -> int | None:
     return None
 
 
-def _field(place: str, name: str, about: object, operation: Operation | None, model: str = "") -> _Entry:
-    """``place``: what its id begins with."""
+def _field(
+    place: str, name: str, about: object, operation: DescribedOperation | None, model: str = ""
+) -> _Entry:
+    """Return the entry of a field. ``place``: the prefix of its anchor."""
     said, of = text_of(about)[:200], operation.title if operation is not None else model
-    found = Found("field", name, said, operation, model, f"{place}.{name}" if place else "")
+    found = IndexHit("field", name, said, operation, model, f"{place}.{name}" if place else "")
     return _Entry(found, name.lower(), f"{name} {of}".lower())
 
 
-def _fields(description: Description, operation: Operation) -> Iterator[_Entry]:
+def _fields(description: ApiDescription, operation: DescribedOperation) -> Iterator[_Entry]:
     for parameter in description.parameters(operation):
         place, name = text_of(parameter.get("in")), text_of(parameter["name"])
         yield _field(place, name, parameter.get("description"), operation)
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
     for media in list(content.values())[:1]:
-        for path, inner in _inside(description, object_of(media).get("schema")):
+        for path, inner in _list_fields(description, object_of(media).get("schema")):
             yield _field("body", path, description.follow(inner).get("description"), operation)
 
 
-def _fields_of_model(description: Description, name: str, schema: object) -> Iterator[_Entry]:
-    """But for those of other models inside of it, which are found as theirs."""
-    for path, inner in _inside(description, schema, apart=True):
+def _fields_of_model(description: ApiDescription, name: str, schema: object) -> Iterator[_Entry]:
+    """Yield the fields of a model, except those of other models in it, which have their own entries."""
+    for path, inner in _list_fields(description, schema, apart=True):
         yield _field(slug(name), path, description.follow(inner).get("description"), None, name)
 
 
-def _inside(description: Description, value: object, *, apart: bool = False) -> Iterator[tuple[str, object]]:
-    """The fields in a schema by their paths, the least deep first. ``apart``: without what is in schemas that have a
-    name."""
+def _list_fields(
+    description: ApiDescription, value: object, *, apart: bool = False
+) -> Iterator[tuple[str, object]]:
+    """Yield the fields in a schema by their paths, outer levels first. ``apart``: without the content of named
+    schemas."""
     waiting: deque[tuple[object, str, tuple[str, ...]]] = deque([(value, "", ())])
     left = _OF_ONE
     for _ in range(_SCHEMAS):

@@ -1,7 +1,6 @@
-"""Descriptions that are files of a space: read by a job when a revision brings one, and kept by the hash of the file.
+"""Descriptions in files of a space: read by a job when a revision adds one, and stored by the hash of the file.
 
-So a page may show an operation of a file that its space holds, in whichever revision or change request it is read.
-"""
+So a page can show an operation from a file of its space, in any revision or change request."""
 
 from __future__ import annotations
 
@@ -29,12 +28,12 @@ FileState = Literal["waiting", "good", "bad"]
 FILE_STATES = get_args(FileState)
 
 _NAMED = (*SUFFIXES, ".zip")
-_TOO_LARGE = f"It has more than {MAX_BYTES} bytes."
-_NO_VERSION = "It has neither the key `openapi` nor the key `swagger`."
+_TOO_LARGE = f"The file has more than {MAX_BYTES} bytes."
+_NO_VERSION = "The file has neither the key `openapi` nor the key `swagger`."
 
 
 class LocalSource(Struct, frozen=True):
-    """What became of a file. ``complaint``: what is wrong with it, first of all; a line at most."""
+    """Result of reading a file. ``complaint``: the first problem, in one line."""
 
     space_id: str
     content: str
@@ -43,7 +42,7 @@ class LocalSource(Struct, frozen=True):
 
 
 def find_source(tx: Transaction, space_id: str, content: str) -> LocalSource | None:
-    """None for a file that was never in the space, or that is called like nothing that is read."""
+    """Return the result for a file; None if it was never in the space, or if its name excludes a description."""
     row = tx.one(
         "SELECT state, complaint FROM openapi_sources WHERE space_id = :space AND content = :content",
         space=space_id,
@@ -53,7 +52,7 @@ def find_source(tx: Transaction, space_id: str, content: str) -> LocalSource | N
 
 
 def get_text(tx: Transaction, source: LocalSource) -> str:
-    """The description of a good one, as JSON."""
+    """Return a valid description as JSON."""
     found: str = tx.value(
         "SELECT document FROM openapi_sources WHERE space_id = :space AND content = :content",
         space=source.space_id,
@@ -62,26 +61,28 @@ def get_text(tx: Transaction, source: LocalSource) -> str:
     return found
 
 
-# --- what is to be read -----------------------------------------------------------------------------------
+# --- files to read ----------------------------------------------------------------------------------------
 
 
-def _may_be_read(item: Item | None) -> bool:
+def _may_be_description(item: Item | None) -> bool:
     return item is not None and item.kind == "file" and item.name.lower().endswith(_NAMED)
 
 
-def note_files(tx: Transaction, space_id: str, changes: Changes) -> None:
-    """Has the files read that a revision brings."""
-    _order(
-        tx, space_id, [item.content or "" for item in changes.items.values() if item and _may_be_read(item)]
+def queue_files(tx: Transaction, space_id: str, changes: Changes) -> None:
+    """Queue the files that a revision adds."""
+    _queue(
+        tx,
+        space_id,
+        [item.content or "" for item in changes.items.values() if item and _may_be_description(item)],
     )
 
 
-def note_all_files(tx: Transaction, space_id: str, anew: bool) -> None:
+def queue_all_files(tx: Transaction, space_id: str, anew: bool) -> None:
     if anew:
-        _order(tx, space_id, list_content(tx, space_id, _NAMED))
+        _queue(tx, space_id, list_content(tx, space_id, _NAMED))
 
 
-def _order(tx: Transaction, space_id: str, contents: list[str]) -> None:
+def _queue(tx: Transaction, space_id: str, contents: list[str]) -> None:
     if not contents:
         return
     tx.run_many(
@@ -107,7 +108,7 @@ def prepare_anew(
     anew: bool = False,
     whole: bool = False,
 ) -> bool:
-    """Revisions note what they bring themselves, those of change requests too."""
+    """Return ``anew``: only a rebuild queues files here; revisions queue their own, as do change requests."""
     return anew
 
 
@@ -116,15 +117,18 @@ def clear(tx: Transaction, space_id: str) -> None:
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Whether each file of main that may be a description was noted."""
-    wanted = {item.content for item in list_items(tx, main_state(tx, space_id), "file") if _may_be_read(item)}
+    """Check that each file of main that may be a description was queued."""
+    wanted = {
+        item.content for item in list_items(tx, main_state(tx, space_id), "file") if _may_be_description(item)
+    }
     rows = tx.all("SELECT content FROM openapi_sources WHERE space_id = :space", space=space_id)
     missing = len(wanted - {None} - {row[0] for row in rows})
-    return f"openapi: {missing} files are not read" if missing else None
+    return f"openapi: {missing} files have not been read" if missing else None
 
 
 def copy_sources(tx: Transaction, copy: Copy) -> None:
-    """Gives a copy what was read of its source; of a large one a job makes it anew with all that is derived."""
+    """Give a copy of a space the results of its source; for a large copy, a job recomputes them with all derived
+    data."""
     if copy.written:
         return
     tx.run(
@@ -134,7 +138,7 @@ def copy_sources(tx: Transaction, copy: Copy) -> None:
         source=copy.source_id,
         copy=copy.copy_id,
     )
-    note_all_files(tx, copy.copy_id, True)
+    queue_all_files(tx, copy.copy_id, True)
 
 
 # --- reading ----------------------------------------------------------------------------------------------
@@ -142,11 +146,11 @@ def copy_sources(tx: Transaction, copy: Copy) -> None:
 
 @jobs.job("readDescriptions", seconds=900)
 def read_descriptions(context: Context, space_id: str) -> None:
-    """Reads the files of a space that wait for it, one after the other."""
+    """Read the queued files of a space, one after another."""
     while (content := _next(context, space_id)) is not None:
         deadlines.check()
         compiled = _read(context, content)
-        complaint = _in_a_line(compiled.errors[0]) if compiled.errors else None
+        complaint = _shorten_complaint(compiled.errors[0]) if compiled.errors else None
         with context.db.write() as tx:
             organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
             if complaint is None and organization_id is not None:
@@ -179,8 +183,8 @@ def _read(context: Context, content: str) -> Compiled:
             return Compiled([Complaint(_TOO_LARGE, "TOO_LARGE")])
         data = context.files.read(content)
     except NotFound:
-        return Compiled([Complaint("It is not there any more.", "TOO_LARGE")])
-    # Most files of these names are something else: that takes no process to see.
+        return Compiled([Complaint("The file no longer exists.", "TOO_LARGE")])
+    # Most files with these names are something else, which can be seen without starting a process.
     if not data.startswith(b"PK") and b"openapi" not in data and b"swagger" not in data:
         is_async = re.search(rb"^\s*[\"']?asyncapi[\"']?\s*:", data, re.MULTILINE)
         return Compiled(
@@ -193,7 +197,7 @@ def _read(context: Context, content: str) -> Compiled:
     return compile_apart(data)
 
 
-def _in_a_line(complaint: Complaint) -> str:
+def _shorten_complaint(complaint: Complaint) -> str:
     where = [each for each in (complaint.file, f"line {complaint.line}" if complaint.line else "") if each]
     text = " ".join(complaint.message.split())[:500]
     return f"{', '.join(where)}: {text}" if where else text

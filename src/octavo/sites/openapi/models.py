@@ -1,4 +1,4 @@
-"""All schemas of a description as rows to look through: sorted, in pages that stay short. Pure."""
+"""Sorted rows of all schemas of a description, split into short pages. Pure."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from octavo.core.document.anchors import slug
 from octavo.core.document.nodes import Block, Fragment, Inline, Leaf, Mark, Text
 
 from .code_samples import body_text
-from .description import Data, Description, Operation, list_of, object_of, text_of
-from .drawing import heading, lead_to, listing, subheading
+from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
+from .drawing import draw_code, draw_heading, draw_links, draw_subheading
 from .examples import media_example
 from .using import Uses, uses_of
-from .words import ENGLISH, Words
+from .words import ENGLISH, ReferenceWords
 
 COLUMNS = ("model", "about", "fields", "users")
-"""The columns of a table of models; by these the reader knows one."""
+"""Columns of a table of models, by which the reader recognizes one."""
 _ON_A_PAGE = 150
 _ABOUT = 110
-"""Rows of one page, and characters of what is said in one."""
+"""Rows of one page, and characters of a description in one row."""
 _USERS = 200
-"""Of one model and one kind that are listed."""
+"""Listed uses of one model, of one kind."""
 _EXAMPLE = 20_000
-"""Characters of the example of a model."""
+"""Maximum characters of a model's example."""
 _NAMED = 20_000
-"""Fields of all models by which these are found."""
+"""Fields of all models that can be searched."""
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MARKUP = re.compile(r"<[^<>]*>|[`*]|(?<!\w)_|_(?!\w)")
 _END = re.compile(r"(?<=[.!?])\s")
 
 
-class Model(Struct, frozen=True):
-    """``kind``: what it is in a word (``object``, ``enum``), ``about`` the first sentence that is said of it. ``fields``:
-    the names of those it has itself or by ``allOf``. ``uses``: where it is sent or answered, without another one in
-    between."""
+class ApiModel(Struct, frozen=True):
+    """Model. ``kind``: its type in one word (``object``, ``enum``), ``about`` the first sentence of its
+    description. ``fields``: the names of its own and ``allOf`` fields. ``uses``: where it is sent or returned
+    directly."""
 
     name: str
     letter: str
-    """What it is sorted under: the first letter of its name, behind the namespaces that all names may have in common."""
+    """Letter to sort it under: the first one of its name after a namespace that all names share."""
     kind: str
     about: str
     fields: tuple[str, ...]
@@ -54,23 +54,23 @@ class Model(Struct, frozen=True):
         return len(uses.answers.keys() | uses.requests.keys()) + len(uses.events) + len(uses.schemas)
 
 
-class Piece(Struct, frozen=True):
-    """Models of one page, by their letters, all of which differ from those of other pages."""
+class ModelPage(Struct, frozen=True):
+    """Models of one page, with letters that don't overlap with other pages."""
 
-    letters: dict[str, list[Model]]
+    letters: dict[str, list[ApiModel]]
 
     @property
     def title(self) -> str:
-        """``F`` or ``F–J``."""
+        """Return ``F`` or ``F–J``."""
         first, last = next(iter(self.letters)), next(reversed(self.letters))
         return first if first == last else f"{first}–{last}"  # noqa: RUF001 - a range
 
 
-_models: WeakKeyDictionary[Description, list[Model]] = WeakKeyDictionary()
+_models: WeakKeyDictionary[ApiDescription, list[ApiModel]] = WeakKeyDictionary()
 
 
-def list_models(description: Description) -> list[Model]:
-    """All of them, sorted; worked out once."""
+def list_models(description: ApiDescription) -> list[ApiModel]:
+    """Return all models, sorted. Cached."""
     found = _models.get(description)
     if found is None:
         uses, nothing = uses_of(description), Uses()
@@ -82,10 +82,10 @@ def list_models(description: Description) -> list[Model]:
     return found
 
 
-def split_models(models: Sequence[Model]) -> list[Piece]:
-    """As pages by letter, as few as have so many rows at most; what goes on of a letter with
-    more is called ``S2``."""
-    pieces: list[dict[str, list[Model]]] = []
+def split_models(models: Sequence[ApiModel]) -> list[ModelPage]:
+    """Split models into as few pages by letter as the maximum number of rows allows; further pages of a letter with
+    more are titled ``S2`` and so on."""
+    pieces: list[dict[str, list[ApiModel]]] = []
     for letter, group in groupby(models, key=lambda each: each.letter):
         listed = [*group]
         size = -(-len(listed) // -(-len(listed) // _ON_A_PAGE))
@@ -95,35 +95,34 @@ def split_models(models: Sequence[Model]) -> list[Piece]:
             if len(part) > room:
                 pieces.append({})
             pieces[-1][letter if number == 1 else f"{letter}{number}"] = part
-    return [Piece(letters) for letters in pieces]
+    return [ModelPage(letters) for letters in pieces]
 
 
-def _order(model: Model) -> tuple[bool, str, str, str]:
+def _order(model: ApiModel) -> tuple[bool, str, str, str]:
     last = model.name.rpartition(".")[2]
     return (not model.letter.isalpha(), model.letter, last.lower(), model.name)
 
 
-def _model(description: Description, name: str, value: object, uses: Uses) -> Model:
+def _model(description: ApiDescription, name: str, value: object, uses: Uses) -> ApiModel:
     schema = description.merge(value)
     letter = (name.rpartition(".")[2] or name).lstrip("_-$")[:1].upper()
-    said = say_briefly(text_of(schema.get("description")))
+    said = summarize_markdown(text_of(schema.get("description")))
     items = description.merge(schema["items"]) if "items" in schema else {}
     fields = object_of(schema.get("properties")) or object_of(items.get("properties"))
-    return Model(
+    return ApiModel(
         name, letter if letter.isalpha() else "#", _kind(description, schema), said, (*fields,), uses
     )
 
 
-def say_briefly(text: str, longest: int = _ABOUT) -> str:
-    """The words of the first sentence of a description in Markdown, cut off where they are longer than so many
-    characters."""
+def summarize_markdown(text: str, longest: int = _ABOUT) -> str:
+    """Return the words of the first sentence of a Markdown description, truncated to so many characters."""
     said = text.strip().partition("\n\n")[0]
     said = " ".join(_MARKUP.sub("", _LINK.sub(r"\1", said[: 4 * longest])).split())
     said = _END.split(said, maxsplit=1)[0]
     return said if len(said) <= longest else f"{said[: longest - 1].rstrip()}…"
 
 
-def _kind(description: Description, schema: Data) -> str:
+def _kind(description: ApiDescription, schema: Data) -> str:
     for key, words in (("oneOf", "one of"), ("anyOf", "any of")):
         shapes = [each for each in list_of(schema.get(key)) if description.follow(each).get("type") != "null"]
         if shapes:
@@ -139,18 +138,18 @@ def _kind(description: Description, schema: Data) -> str:
 
 
 def letter_id(letter: str) -> str:
-    """The anchor of a letter."""
+    """Return the anchor of a letter."""
     return f"letter-{slug(letter) or 'other'}"
 
 
 def draw_models(
-    piece: Piece,
+    piece: ModelPage,
     letters: dict[str, Data],
     place_of: Callable[[str], Data],
-    words: Words = ENGLISH,
+    words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
-    """A page of models: links to all ``letters``, where there are several, and a table for each of its own.
-    ``place_of`` refers to the page of a model by its name."""
+    """Return a page of models: links to all ``letters``, if there are several, and a table for each of its own.
+    ``place_of`` returns a reference to the page of a model by its name."""
     blocks: list[Block] = []
     if len(letters) > 1:
         links: list[Text | Inline] = []
@@ -164,7 +163,7 @@ def draw_models(
     return blocks
 
 
-def _table(models: Sequence[Model], place_of: Callable[[str], Data], words: Words) -> Block:
+def _table(models: Sequence[ApiModel], place_of: Callable[[str], Data], words: ReferenceWords) -> Block:
     titles = (words.name, words.what_it_is, words.fields, words.used_by)
     rows: list[list[list[Text | Inline]]] = []
     for model in models:
@@ -183,8 +182,8 @@ def count_cell(number: int) -> list[Text | Inline]:
 def draw_rows(
     columns: Mapping[str, str], counts: Container[str], rows: Iterable[Sequence[list[Text | Inline]]]
 ) -> Block:
-    """A table. ``columns``: their titles by their names, which the reader knows it by; ``counts``: those of numbers.
-    ``rows``: what is in each column."""
+    """Return a table. ``columns``: their titles by their names, by which the reader recognizes it; ``counts``: the
+    columns of numbers. ``rows``: the content of each column."""
     definition: Data = {
         column: {"id": column, "title": title, "type": "text"}
         | ({"textAlignment": "right"} if column in counts else {})
@@ -204,18 +203,18 @@ def draw_rows(
 
 
 def draw_used_by(
-    description: Description,
+    description: ApiDescription,
     name: str,
-    place_of: Callable[[Operation], Data],
+    place_of: Callable[[DescribedOperation], Data],
     model_at: Callable[[str], Data],
-    words: Words = ENGLISH,
+    words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
-    """What uses a model, with links. ``place_of`` refers to where an operation or webhook is shown, ``model_at`` to the
-    page of a model."""
+    """Return the uses of a model, with links. ``place_of`` returns a reference to an operation or webhook,
+    ``model_at`` to the page of a model."""
     uses = uses_of(description).get(name)
     if uses is None:
         return []
-    blocks = [heading(words.used_by)]
+    blocks = [draw_heading(words.used_by)]
     for said, operations in (
         (words.in_answers, uses.answers),
         (words.in_requests, uses.requests),
@@ -223,12 +222,12 @@ def draw_used_by(
     ):
         if operations:
             shown = islice(operations.values(), _USERS)
-            blocks.append(subheading(said))
-            blocks += lead_to((place_of(each), each.title, each.called) for each in shown)
+            blocks.append(draw_subheading(said))
+            blocks += draw_links((place_of(each), each.title, each.called) for each in shown)
             blocks += _beyond(len(operations) - _USERS, words.beyond)
     if uses.schemas:
-        blocks.append(subheading(words.in_models))
-        blocks += lead_to((model_at(each), each, each) for each in islice(uses.schemas, _USERS))
+        blocks.append(draw_subheading(words.in_models))
+        blocks += draw_links((model_at(each), each, each) for each in islice(uses.schemas, _USERS))
         blocks += _beyond(len(uses.schemas) - _USERS, words.beyond)
     return blocks
 
@@ -238,14 +237,18 @@ def _beyond(count: int, words: str) -> list[Block]:
 
 
 def draw_model(
-    description: Description, name: str, shown: list[Block], used: list[Block], words: Words = ENGLISH
+    description: ApiDescription,
+    name: str,
+    shown: list[Block],
+    used: list[Block],
+    words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
-    """The page of a model: what is in it, and beside that an example and what uses it."""
+    """Return the page of a model: its content, with an example and its uses beside it."""
     value = media_example(description, {"schema": description.schemas[name]}, "response")
     text = body_text("application/json", value) if isinstance(value, (dict, list)) else ""
     beyond = len(text) - _EXAMPLE
     example = f"{text[:_EXAMPLE]}\n…" if beyond > 0 else text
-    right = [*([listing(example, "json")] if text else []), *_beyond(beyond, words.cut), *used]
+    right = [*([draw_code(example, "json")] if text else []), *_beyond(beyond, words.cut), *used]
     if not right:
         return shown
     columns = [
@@ -256,10 +259,10 @@ def draw_model(
 
 
 def index_models(
-    models: Sequence[Model], href: Callable[[str], str]
+    models: Sequence[ApiModel], href: Callable[[str], str]
 ) -> list[tuple[str, str, str, str, int, str, list[str]]]:
-    """What a script looks through: of each model its name, its address by ``href``, what it is, what is said of it, how
-    many use it, where (``s`` sent, ``a`` answered, ``e`` events), and its fields."""
+    """Return the data for a script's filter: for each model its name, its URL from ``href``, its type, its
+    description, its number of uses, where it is used (``s`` sent, ``a`` returned, ``e`` events), and its fields."""
     left = _NAMED
     rows = []
     for model in models:

@@ -1,4 +1,4 @@
-"""The tags of a description as rows to choose from, for the page about the whole API. Pure."""
+"""List of the tags of a description, for the page about the whole API. Pure."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from itertools import groupby
 
 from octavo.core.document.nodes import Block, Inline, Leaf, Text
 
-from .description import UNTAGGED, Data, Description, Tag
-from .drawing import fold, heading, subheading
-from .models import count_cell, draw_rows, say_briefly
-from .words import ENGLISH, Words
+from .description import UNTAGGED, ApiDescription, ApiTag, Data
+from .drawing import draw_fold, draw_heading, draw_subheading
+from .models import count_cell, draw_rows, summarize_markdown
+from .words import ENGLISH, ReferenceWords
 
 _OPEN = 80
-"""Tags that are shown without unfolding them, which bounds how high the page is."""
+"""Tags shown without unfolding, which limits the height of the page."""
 _MOST = 1_000
-"""Tags that are listed at all; what is beyond is only counted."""
+"""Maximum number of tags listed; further ones are only counted."""
 _ABOUT = 140
-"""Characters of what is said of one."""
+"""Maximum characters of a tag's description."""
 
 
 def draw_tags(
-    description: Description, place_of: Callable[[Tag], Data], words: Words = ENGLISH
+    description: ApiDescription, place_of: Callable[[ApiTag], Data], words: ReferenceWords = ENGLISH
 ) -> list[Block]:
-    """Each tag with what it is and how many operations are under it. ``place_of`` refers to the page of a tag."""
+    """Return each tag with its description and number of operations. ``place_of`` returns a reference to the page
+    of a tag."""
     tags = description.tags()
     if not tags:
         return []
 
-    def table(some: Sequence[Tag]) -> Block:
+    def table(some: Sequence[ApiTag]) -> Block:
         rows = []
         for tag in some:
             title = words.other if tag.name == UNTAGGED else tag.title
@@ -39,23 +40,23 @@ def draw_tags(
         return draw_rows(columns, {"operations"}, rows)
 
     listed = tags[:_MOST]
-    abouts = {tag.name: say_briefly(tag.page_description or tag.description, _ABOUT) for tag in listed}
+    abouts = {tag.name: summarize_markdown(tag.page_description or tag.description, _ABOUT) for tag in listed}
     is_told = any(abouts.values())
     about_column = {"about": words.what_it_is} if is_told else {}
     columns = {"openapi-tag": words.name, **about_column, "operations": words.operations}
 
-    def tables(some: Sequence[Tag]) -> Iterator[Block]:
+    def tables(some: Sequence[ApiTag]) -> Iterator[Block]:
         for group, inside in groupby(some, key=lambda tag: tag.group):
             if is_grouped:
-                yield subheading(group or words.other)
+                yield draw_subheading(group or words.other)
             yield table([*inside])
 
     is_grouped = any(tag.group for tag in listed)
-    blocks = [heading(words.operations), *tables(listed[:_OPEN])]
+    blocks = [draw_heading(words.operations), *tables(listed[:_OPEN])]
     if len(tags) > _OPEN:
         inside = [*tables(listed[_OPEN:])]
         if len(tags) > _MOST:
             words_left = words.and_more.replace("{name}", str(len(tags) - _MOST))
             inside.append(Block("paragraph", {}, [Text([Leaf(words_left)])]))
-        blocks.append(fold(words.and_more.replace("{name}", str(len(tags) - _OPEN)), inside))
+        blocks.append(draw_fold(words.and_more.replace("{name}", str(len(tags) - _OPEN)), inside))
     return blocks

@@ -1,4 +1,4 @@
-"""Pages made of a specification (``builtin:openapi``), and the blocks of pages that show parts of one."""
+"""Pages computed from a specification (``builtin:openapi``), and blocks that show parts of one."""
 
 from __future__ import annotations
 
@@ -34,64 +34,75 @@ from octavo.organization.spaces.hooks import on_language
 
 from . import local, store
 from .changelog import Release, draw_changelog
-from .comparing import Change, compare
+from .comparing import ApiChange, compare
 from .conventions import Conventions, find_conventions
-from .description import UNTAGGED, Data, Description, Operation, Tag, list_of, object_of, tags_of, text_of
-from .drawing import MANY, Drawer, complain, fold, lead_on, prose
+from .description import (
+    UNTAGGED,
+    ApiDescription,
+    ApiTag,
+    Data,
+    DescribedOperation,
+    list_of,
+    object_of,
+    tags_of,
+    text_of,
+)
+from .drawing import MANY, Drawer, draw_fold, draw_markdown, draw_page_links, draw_problem
 from .models import draw_model, draw_models, draw_used_by, letter_id, list_models, split_models
 from .overview import draw_tags
 from .trying import can_try
-from .words import ENGLISH, Words, catalogue, locale_of
+from .words import ENGLISH, ReferenceWords, catalogue, locale_of
 
 TYPE = "builtin:openapi"
 OPERATIONS = ("swagger", "openapi-operation")
 """Blocks that show an operation, which can be tried."""
 BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _IN_MEMORY = 8
-"""How many times as large as its text a description is in memory, about."""
+"""Approximate size of a description in memory, as a multiple of its text."""
 _TOGETHER = 50
-"""Operations on the page of a tag; where there are more, each has a page of its own. So has each schema where they are
+"""Operations on the page of a tag. With more operations, each has its own page. The same goes for schemas, with
 more than ``MANY``."""
 _ROWS_OPEN = 180
-"""Operations that the page of a tag lists without unfolding them."""
+"""Operations that the page of a tag lists without unfolding."""
 _PAGES = 4_000
-"""Pages of one specification beyond which its schemas share one page all the same."""
+"""Pages of one specification above which its schemas share one page after all."""
 RELEASES = 20
 COMPARED_BYTES = 32 * 1024 * 1024
-"""Versions, and bytes of them, that the page of changes goes back."""
+"""Number and total bytes of the versions that the changelog page covers."""
 _OVERVIEW = "info"
-"""What the page about the whole API is added as."""
+"""Key of the page about the whole API."""
 _WIDE = Layout(width="wide", outline=True)
 _ROWS = Layout(width="wide", outline=False)
-"""Of a page that needs the room of the outline, such as one of rows, whose letters are above them."""
+"""Layout of pages that need the room of the outline, such as lists of rows, which have their letters above them."""
 
-_descriptions: OwnCache[Description] = OwnCache("API descriptions", 32)
-_comparisons: OwnCache[list[Change]] = OwnCache("changes of APIs", 2)
+_descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
+_comparisons: OwnCache[list[ApiChange]] = OwnCache("changes of APIs", 2)
 
 
-def load(tx: Transaction, version: store.VersionRow) -> Description:
-    """The description of a version, kept in memory by its content."""
+def load(tx: Transaction, version: store.VersionRow) -> ApiDescription:
+    """Return the description of a version, cached by its content."""
     return _load(tx, version.document, lambda: get_body(tx, version.document))
 
 
-def load_local(tx: Transaction, source: local.LocalSource) -> Description:
-    """The description that a good file of a space is."""
+def load_local(tx: Transaction, source: local.LocalSource) -> ApiDescription:
+    """Return the description in a valid file of a space."""
     return _load(tx, f"file {source.content}", lambda: local.get_text(tx, source))
 
 
-def _load(tx: Transaction, key: str, get: Callable[[], str]) -> Description:
+def _load(tx: Transaction, key: str, get: Callable[[], str]) -> ApiDescription:
     found = _descriptions.of(tx).get(key)
     if found is None:
         text = get()
-        found = Description(msgspec.json.decode(text))
+        found = ApiDescription(msgspec.json.decode(text))
         _descriptions.of(tx).put(key, found, _IN_MEMORY * len(text))
     return found
 
 
 def compare_versions(
     tx: Transaction, version: store.VersionRow, since: store.VersionRow | None
-) -> list[Change]:
-    """What changed from one version to another; nothing from none. Versions never change, so it is kept."""
+) -> list[ApiChange]:
+    """Return the changes from one version to another; none without an earlier one. Cached, because versions never
+    change."""
     if since is None:
         return []
     key = f"{since.document} {version.document}"
@@ -106,7 +117,8 @@ def compare_versions(
 
 
 def _resolve(tx: Transaction, asker: Requester, ref: Mapping[str, Any]) -> Any:
-    """The specification with its newest version. Visitors see what is published; others, what they may see."""
+    """Return the specification with its newest version. Visitors see what is published; others, what they have
+    access to."""
     name = ref.get("spec")
     spec = store.find_spec(tx, asker.organization_id, name) if isinstance(name, str) else None
     if spec is None:
@@ -122,24 +134,24 @@ def _resolve(tx: Transaction, asker: Requester, ref: Mapping[str, Any]) -> Any:
 def _version(tx: Transaction, asked: ComputeInput) -> store.VersionRow:
     value = asked.values.get("spec")
     if not isinstance(value, dict) or value.get("object") != "openapi-spec":
-        raise BadRequest("source.dependencies.spec: there is no such API specification.")
+        raise BadRequest("source.dependencies.spec: there is no such API specification")
     version = store.find_version(tx, value["id"], value.get("lastVersion") or "")
     if version is None:
-        raise BadRequest("source.dependencies.spec: the API specification has no good version yet.")
+        raise BadRequest("source.dependencies.spec: the API specification has no valid version yet")
     return version
 
 
 class _Pages:
-    """The pages of one specification, parents before children."""
+    """Pages of one specification, parents before children."""
 
-    def __init__(self, asked: ComputeInput, description: Description, words: Words) -> None:
+    def __init__(self, asked: ComputeInput, description: ApiDescription, words: ReferenceWords) -> None:
         self._asked = asked
         self.words = words
         self._description = description
         self._slugs: dict[str | None, set[str]] = {}
         self.pages: list[Page] = []
         self.keys: dict[str, str] = {}
-        """What each page was added as, by its id."""
+        """Keys that pages were added with, by their ids."""
 
     def add(
         self,
@@ -150,14 +162,14 @@ class _Pages:
         props: Mapping[str, Any] | None,
         **fields: Any,
     ) -> str:
-        """``props``: of the page's document; None: it has none of its own."""
+        """Add a page. ``props``: of the page's document; None: it has none."""
         taken = self._slugs.setdefault(parent, set())
         name = free_name(slugify(fields.pop("slug", title)), taken.__contains__)
         taken.add(name)
         computed = None
         if props is not None:
             source = msgspec.to_builtins(self._asked.source)
-            # Whether the whole specification may be had is said at each page of it.
+            # Each page of the specification says whether the whole of it can be downloaded.
             files = {"files": True} if self._asked.source.props.get("downloadLink") else {}
             computed = {**source, "props": {**props, **files}}
         page = Page(
@@ -173,35 +185,35 @@ class _Pages:
         return page.id
 
     def add_ours(self, word: str, **fields: Any) -> str:
-        """A page that we name, by one of ``Words``. Its address is the same in every language."""
+        """Add a page titled by one of ``ReferenceWords``. Its path is the same in every language."""
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _leading_on(self) -> dict[str, str]:
-        """Of the document of a page whose operations or schemas have pages of their own: the ids of these are made of
-        the seed that this one's was made of."""
+        """Return properties for the document of a page whose operations or schemas have their own pages: their ids
+        use the same seed as this page's."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
     def add_overview(self) -> None:
-        """The first page. Where nothing is said of the API it lists the tags alone, and is added after these so that
-        none has another address because of it."""
+        """Add the first page. If the API has no description, it only lists the tags and is added after them, so
+        that it doesn't change their paths."""
         about = {"doc": "info", "page": "info", "seed": self._asked.seed}
         title = self._description.title
         self.add(_OVERVIEW, title, slug="overview", link_title=self.words.overview, props=about)
         self.pages.insert(0, self.pages.pop())
 
     def add_above(self, names: Sequence[str], grouping: str) -> None:
-        """Pages about the whole API. ``grouping``: of the operations, which they lead to. They stand before the tags of
-        these and are added after them, so that none has another address because of them."""
+        """Add pages about the whole API. ``grouping``: of the operations they link to. They come before the tags
+        but are added after them, so that they don't change their paths."""
         first = 1 if self.pages and self.keys[self.pages[0].id] == _OVERVIEW else 0
         for at, name in enumerate(names, first):
-            # How to authenticate is said beside samples, which need the room of the outline.
+            # The authentication page has samples beside the text, which need the room of the outline.
             layout = _ROWS if name == "authentication" else _WIDE
             props = {"doc": name, "operations": grouping, "seed": self._asked.seed}
             self.add_ours(name, props=props, layout=layout)
             self.pages.insert(at, self.pages.pop())
 
     def add_models(self, grouping: str) -> None:
-        """``grouping``: of the operations, which the page of a model leads to."""
+        """Add the pages of models. ``grouping``: of the operations that a model's page links to."""
         names = list(self._description.schemas)
         if len(names) <= MANY or len(self.pages) + len(names) >= _PAGES:
             self.add_ours("models", props={"doc": "models"})
@@ -211,7 +223,7 @@ class _Pages:
         for name in names:
             props = {"schema": name, "operations": grouping} | listing
             self.add(f"model {name}", name, above, props=props, layout=_ROWS)
-        # Behind all models, so that none has another address because of these.
+        # Added after all models, so that they don't change their paths.
         for number, piece in enumerate(split_models(list_models(self._description))[1:], 1):
             title = f"{self.words.models}: {piece.title}"
             named = f"from {next(iter(piece.letters))}"
@@ -234,14 +246,14 @@ class _Pages:
             named = webhook.url_name
             self.add(f"webhook {key}", webhook.title, above, slug=named, props={**props, "webhook": key})
 
-    def add_tags(self, tags: list[Tag], *, each_operation: bool) -> None:
+    def add_tags(self, tags: list[ApiTag], *, each_operation: bool) -> None:
         known = {tag.name: tag for tag in tags}
         made: dict[str, str] = {}
         is_grouped = any(tag.group for tag in tags)
         apart: set[str] = set()
-        """Tags whose operations have pages of their own."""
+        """Tags whose operations have their own pages."""
 
-        def place(tag: Tag, above: tuple[str, ...] = ()) -> str:
+        def place(tag: ApiTag, above: tuple[str, ...] = ()) -> str:
             if tag.name in made:
                 return made[tag.name]
             parent = known.get(tag.parent) if tag.parent not in (*above, tag.name) else None
@@ -252,7 +264,7 @@ class _Pages:
             if is_grouped and parent_id is None:
                 props["group"] = tag.group or self.words.other
             if tag.name not in apart:
-                # What is on the page, for whoever lists it without the description.
+                # Content of the page, for lists made without the description.
                 props["operations"] = [
                     [each.key, each.title, self._description.anchor(each)]
                     for each in self._description.with_tag(tag.name)
@@ -280,8 +292,8 @@ class _Pages:
                 )
 
 
-def lay_out(asked: ComputeInput, description: Description, words: Words) -> _Pages:
-    """The pages that are about the API and its operations and webhooks."""
+def lay_out(asked: ComputeInput, description: ApiDescription, words: ReferenceWords) -> _Pages:
+    """Return the pages about the API and its operations and webhooks."""
     by_operation = asked.source.props.get("grouping") == "by-operation"
     pages = _Pages(asked, description, words)
     is_told = bool(description.info.get("description") or description.security_schemes)
@@ -332,96 +344,98 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
     props = asked.source.props
     ref = asked.source.dependencies["spec"].ref
     doc, page = props.get("doc"), props.get("page")
-    # What has pages of its own is below this one: the page leads on to it.
+    # Content with its own pages is below this one, which links to them.
     leads_on = props.get("grouping") == "by-operation"
     there = msgspec.structs.replace(asked, seed=str(props.get("seed") or ""))
     if doc == "models":
         if leads_on and "schema" not in props:
             words = catalogue()[locale_of(tx, asked.space_id)]
-            return _of(*_models(description, props.get("piece", 0), words, there))
+            return _document_of(*_models(description, props.get("piece", 0), words, there))
         names = [str(props["schema"])] if "schema" in props else list(description.schemas)
         if not description.schemas.keys() >= {*names}:
-            raise BadRequest("source.props.schema: the API specification has no such schema.")
+            raise BadRequest("source.props.schema: the API specification has no such schema")
         shown = Block("openapi-schemas", {"ref": ref, "schemas": names, "grouped": True})
         if leads_on:
             words = catalogue()[locale_of(tx, asked.space_id)]
             grouping = str(props.get("operations") or "")
 
-            def shown_at(operation: Operation) -> Data:
+            def shown_at(operation: DescribedOperation) -> Data:
                 return {"kind": "page", "page": page_of(description, operation, there, grouping)}
 
             def model_at(name: str) -> Data:
                 return {"kind": "page", "page": there.id(f"model {name}")}
 
             used = draw_used_by(description, names[0], shown_at, model_at, words)
-            return _of(*draw_model(description, names[0], [shown], used, words))
-        return _of(shown)
+            return _document_of(*draw_model(description, names[0], [shown], used, words))
+        return _document_of(shown)
     if doc == "webhooks":
         webhooks = description.webhooks
         if leads_on:
             listed = ((there.id(f"webhook {key}"), each.title, each.called) for key, each in webhooks.items())
-            return _of(*_rows(tx, asked, listed, len(webhooks)))
+            return _document_of(*_rows(tx, asked, listed, len(webhooks)))
         keys = [str(props["webhook"])] if "webhook" in props else list(webhooks)
         if not webhooks.keys() >= {*keys}:
-            raise BadRequest("source.props.webhook: the API specification has no such webhook.")
-        return _of(*(_webhook_block(ref, webhooks[key]) for key in keys))
+            raise BadRequest("source.props.webhook: the API specification has no such webhook")
+        return _document_of(*(_webhook_block(ref, webhooks[key]) for key in keys))
     if doc == "changes":
         releases = _releases(tx, version, there, str(props.get("operations") or ""))
-        return _of(*draw_changelog(releases, locale_of(tx, asked.space_id)))
+        return _document_of(*draw_changelog(releases, locale_of(tx, asked.space_id)))
     if doc == "info":
         words = catalogue()[locale_of(tx, asked.space_id)]
 
-        def tag_at(tag: Tag) -> Data:
+        def tag_at(tag: ApiTag) -> Data:
             return {"kind": "page", "page": there.id(f"tag {tag.name}")}
 
         about = Drawer(description, folded=False).information(words)
-        return _of(*about, *draw_tags(description, tag_at, words))
+        return _document_of(*about, *draw_tags(description, tag_at, words))
     if doc in ("authentication", "errors_and_limits"):
         words = catalogue()[locale_of(tx, asked.space_id)]
         grouping = str(props.get("operations") or "")
 
-        def place_of(operation: Operation) -> Data:
+        def place_of(operation: DescribedOperation) -> Data:
             return {"kind": "page", "page": page_of(description, operation, there, grouping)}
 
         drawer = Drawer(description, folded=False)
         if doc == "authentication":
-            return _of(*drawer.authentication(place_of, words))
-        return _of(*drawer.conventions(conventions_of(description), place_of, words))
+            return _document_of(*drawer.authentication(place_of, words))
+        return _document_of(*drawer.conventions(conventions_of(description), place_of, words))
     if doc != "operations" or not isinstance(page, str):
         raise BadRequest(
-            "source.props.doc: expected `operations` or `info` with a `page`, `authentication`, `errors_and_limits`, "
-            "`models`, `webhooks` or `changes`."
+            "source.props.doc: must be `operations`, or `info` with a `page`, `authentication`, "
+            "`errors_and_limits`, `models`, `webhooks`, or `changes`"
         )
     if "operation" in props:
         operation = description.operations.get(str(props["operation"]))
         if operation is None:
-            raise BadRequest("source.props.operation: the API specification has no such operation.")
-        return _of(_operation_block(ref, operation))
+            raise BadRequest("source.props.operation: the API specification has no such operation")
+        return _document_of(_operation_block(ref, operation))
     name = UNTAGGED if page == "-" else page
     tag = next((tag for tag in description.tags() if tag.name == name), None)
     if tag is None:
-        raise BadRequest("source.props.page: the API specification has no such tag.")
-    above = prose(tag.description) if tag.description.strip() else []
+        raise BadRequest("source.props.page: the API specification has no such tag")
+    above = draw_markdown(tag.description) if tag.description.strip() else []
     operations = description.with_tag(tag.name)
     if leads_on:
         listed = ((there.id(each.key), each.title, each.called) for each in operations)
-        return _of(*above, *_rows(tx, asked, listed, len(operations)))
-    return _of(*above, *(_operation_block(ref, each) for each in operations))
+        return _document_of(*above, *_rows(tx, asked, listed, len(operations)))
+    return _document_of(*above, *(_operation_block(ref, each) for each in operations))
 
 
 def _rows(
     tx: Transaction, asked: ComputeInput, listed: Iterator[tuple[str, str, str]], count: int
 ) -> list[Block]:
-    """Links to the pages of operations; where there are very many, the others unfold."""
-    first, more = lead_on(islice(listed, _ROWS_OPEN)), lead_on(listed)
+    """Return links to the pages of operations; if there are very many, the rest is folded."""
+    first, more = draw_page_links(islice(listed, _ROWS_OPEN)), draw_page_links(listed)
     if not more:
         return first
     words = catalogue()[locale_of(tx, asked.space_id)]
-    return [*first, fold(words.and_more.replace("{name}", str(count - _ROWS_OPEN)), more)]
+    return [*first, draw_fold(words.and_more.replace("{name}", str(count - _ROWS_OPEN)), more)]
 
 
-def page_of(description: Description, operation: Operation, there: ComputeInput, grouping: str) -> str:
-    """The id of the page that shows an operation or webhook."""
+def page_of(
+    description: ApiDescription, operation: DescribedOperation, there: ComputeInput, grouping: str
+) -> str:
+    """Return the id of the page that shows an operation or webhook."""
     if operation.webhook:
         return there.id(f"webhook {operation.key}" if len(description.webhooks) > _TOGETHER else "webhooks")
     (tag,) = tags_of(operation)
@@ -433,11 +447,13 @@ def _piece_key(number: int) -> str:
     return f"models {number}" if number else "models"
 
 
-def _models(description: Description, number: object, words: Words, there: ComputeInput) -> list[Block]:
-    """One of the pages that list all schemas, each with a page of its own."""
+def _models(
+    description: ApiDescription, number: object, words: ReferenceWords, there: ComputeInput
+) -> list[Block]:
+    """Return one of the pages that list all schemas, each with its own page."""
     pieces = split_models(list_models(description))
     if not isinstance(number, int) or not 0 <= number < len(pieces):
-        raise BadRequest("source.props.piece: the API specification has no such page of models.")
+        raise BadRequest("source.props.piece: the API specification has no such page of models")
     letters: dict[str, Data] = {}
     for at, piece in enumerate(pieces):
         page = {} if at == number else {"page": there.id(_piece_key(at))}
@@ -450,11 +466,11 @@ def _models(description: Description, number: object, words: Words, there: Compu
     return draw_models(pieces[number], letters, place_of, words)
 
 
-_conventions: WeakKeyDictionary[Description, Conventions] = WeakKeyDictionary()
+_conventions: WeakKeyDictionary[ApiDescription, Conventions] = WeakKeyDictionary()
 
 
-def conventions_of(description: Description) -> Conventions:
-    """What its operations have in common, worked out once."""
+def conventions_of(description: ApiDescription) -> Conventions:
+    """Return the conventions of its operations. Cached."""
     found = _conventions.get(description)
     if found is None:
         found = _conventions[description] = find_conventions(description)
@@ -464,8 +480,8 @@ def conventions_of(description: Description) -> Conventions:
 def _releases(
     tx: Transaction, newest: store.VersionRow, there: ComputeInput, grouping: str
 ) -> Iterator[Release]:
-    """The versions up to this one with what each changes, as many as are read in reasonable time. ``grouping``: of the
-    operations, whose pages are those of the newest version."""
+    """Yield the versions up to this one with their changes, as many as can be read in reasonable time.
+    ``grouping``: of the operations, whose pages are those of the newest version."""
     shown = load(tx, newest)
     read, version = 0, newest
     for before in store.list_versions_before(tx, newest, RELEASES):
@@ -493,7 +509,8 @@ def _releases(
 
 
 def method_of(page: Page) -> str | None:
-    """The method of the operation that a computed page shows, ``event`` for a webhook; None for every other page."""
+    """Return the method of the operation that a computed page shows, ``event`` for a webhook; None for every other
+    page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return None
@@ -504,7 +521,7 @@ def method_of(page: Page) -> str | None:
 
 
 def group_of(page: Page) -> str:
-    """The heading that a computed page of a tag stands under beside others; empty for every other page."""
+    """Return the heading that a computed tag page is listed under; "" for every other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return ""
@@ -512,7 +529,7 @@ def group_of(page: Page) -> str:
 
 
 class Listed(Struct, frozen=True):
-    """An operation that a computed page shows: as the whole page, or at an ``anchor`` of it."""
+    """Operation on a computed page: as the whole page, or at an ``anchor`` of it."""
 
     method: str
     path: str
@@ -521,7 +538,7 @@ class Listed(Struct, frozen=True):
 
 
 def list_operations(page: Page) -> list[Listed]:
-    """The operations that a computed page shows, as far as it has them itself."""
+    """Return the operations that a computed page itself shows."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return []
@@ -537,8 +554,8 @@ def list_operations(page: Page) -> list[Listed]:
     return found
 
 
-def find_reference(tx: Transaction, asker: Requester, page: Page) -> tuple[Description, str] | None:
-    """The description that a computed page is made of, and what names it; None for every other page."""
+def find_reference(tx: Transaction, asker: Requester, page: Page) -> tuple[ApiDescription, str] | None:
+    """Return the description that a computed page is made from, and the name of it; None for every other page."""
     source = source_of(page)
     if source is None or source.type != TYPE or "spec" not in source.dependencies:
         return None
@@ -546,29 +563,29 @@ def find_reference(tx: Transaction, asker: Requester, page: Page) -> tuple[Descr
     return (load(tx, version), version.document) if version is not None else None
 
 
-def may_export(page: Page) -> bool:
-    """Whether the whole specification that a computed page is made of may be had by who sees the page."""
+def can_export(page: Page) -> bool:
+    """Return whether visitors of a computed page can download the whole specification."""
     source = page.computed
     is_ours = source is not None and source.get("type") == TYPE
     return is_ours and object_of(object_of(source).get("props")).get("files") is True
 
 
 def model_of(page: Page) -> str | None:
-    """The schema that a computed page shows; empty for a page that shows or lists all of them."""
+    """Return the schema that a computed page shows; "" for a page that shows or lists all of them."""
     source = page.computed
     props = object_of(source.get("props")) if source is not None and source.get("type") == TYPE else {}
     return text_of(props.get("schema")) if props.get("doc") == "models" else None
 
 
 def lists_models(page: Page) -> bool:
-    """Whether a computed page lists schemas that have pages of their own."""
+    """Return whether a computed page lists schemas with their own pages."""
     return (
         model_of(page) == "" and object_of(object_of(page.computed).get("props")).get("grouping") is not None
     )
 
 
 def authentication_of(page: Page) -> str | None:
-    """The specification of which a computed page says how to authenticate; None for every other page."""
+    """Return the specification that a computed authentication page belongs to; None for every other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return None
@@ -578,15 +595,15 @@ def authentication_of(page: Page) -> str | None:
     return text_of(object_of(dependency.get("ref")).get("spec")) or None
 
 
-def _operation_block(ref: dict[str, Any], operation: Operation) -> Block:
+def _operation_block(ref: dict[str, Any], operation: DescribedOperation) -> Block:
     return Block("openapi-operation", {"ref": ref, "path": operation.path, "method": operation.method})
 
 
-def _webhook_block(ref: dict[str, Any], webhook: Operation) -> Block:
+def _webhook_block(ref: dict[str, Any], webhook: DescribedOperation) -> Block:
     return Block("openapi-webhook", {"ref": ref, "name": webhook.path, "method": webhook.method})
 
 
-def _of(*blocks: Block) -> Document:
+def _document_of(*blocks: Block) -> Document:
     return Document(nodes=list(blocks))
 
 
@@ -594,16 +611,16 @@ def _of(*blocks: Block) -> Document:
 
 
 def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[Block] | None]:
-    # One page may show schemas by several blocks: all of them are there to link to, from what is of the same API.
+    # Several blocks of a page can show schemas: blocks of the same API link to all of them.
     keys = [msgspec.json.encode(block.data.get("ref"), order="sorted").decode() for block in blocks]
     shown: dict[str, set[str]] = {key: set() for key in keys}
     for key, block in zip(keys, blocks, strict=True):
         if block.type == "openapi-schemas":
-            shown[key].update(_names(block))
+            shown[key].update(_list_schema_names(block))
     operations = sum(block.type != "openapi-schemas" for block in blocks)
     begun = False
     many = operations + sum(map(len, shown.values())) > MANY
-    drawers: dict[str, tuple[Description, Drawer] | None] = {}
+    drawers: dict[str, tuple[ApiDescription, Drawer] | None] = {}
     made: list[list[Block] | None] = []
     for key, block in zip(keys, blocks, strict=True):
         ref = block.data.get("ref")
@@ -617,9 +634,9 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
                     many=many,
                     together=operations,
                     brief=drawing.written,
-                    # One that is called like the page has no heading of its own there.
+                    # A schema titled like the page has no separate heading there.
                     linked=shown[key] - {drawing.title},
-                    spec=_called(ref),
+                    spec=_name_spec(ref),
                     whole=drawing.whole,
                 )
                 drawers[key] = description, drawer
@@ -633,31 +650,29 @@ def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[B
 
 
 def _draw_complaint(tx: Transaction, asker: Requester, ref: Any) -> list[Block] | None:
-    """What is wrong with a file, for who wrote it; None: the block shows what it names."""
+    """Return the problem with a file, for its author; None: the block shows what it refers to."""
     source = _find_source(tx, asker, ref)
     if not isinstance(source, local.LocalSource) or source.state != "bad":
         return None
     return [
-        complain(
-            f"{text_of(ref.get('name'))} cannot be shown as the description of an API. {source.complaint}"
-        )
+        draw_problem(f"{text_of(ref.get('name'))} can't be shown as an API description. {source.complaint}")
     ]
 
 
-def _called(ref: Any) -> str:
-    """What a block calls the specification that it shows."""
+def _name_spec(ref: Any) -> str:
+    """Return a block's name for the specification it shows."""
     return text_of(ref.get("spec") or ref.get("url") or ref.get("content")) if isinstance(ref, dict) else ""
 
 
 def find_operation(
     tx: Transaction, asker: Requester, blocks: Iterable[Block], spec: str | None, key: str
-) -> tuple[Description, Operation] | None:
-    """The operation that one of these blocks of a page shows, if it can be tried: ``spec`` as the block calls the
-    specification, None for whichever it is, and the operation's key."""
+) -> tuple[ApiDescription, DescribedOperation] | None:
+    """Return the operation that one of these blocks shows, if it can be tried: ``spec`` is the block's name for the
+    specification, None for any, ``key`` is the operation's."""
     for block in blocks:
         data = block.data
         if (
-            spec in (None, _called(data.get("ref")))
+            spec in (None, _name_spec(data.get("ref")))
             and f"{text_of(data.get('method')).lower()} {data.get('path')}" == key
         ):
             description = _find(tx, asker, data.get("ref"))
@@ -667,7 +682,7 @@ def find_operation(
     return None
 
 
-def _names(block: Block) -> Iterable[str]:
+def _list_schema_names(block: Block) -> Iterable[str]:
     names = block.data.get("schemas")
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
@@ -679,7 +694,7 @@ def _state_of(tx: Transaction, asker: Requester, ref: Any) -> str:
     return f"{source.content} {source.state}" if source is not None else ""
 
 
-def _find(tx: Transaction, asker: Requester, ref: Any) -> Description | None:
+def _find(tx: Transaction, asker: Requester, ref: Any) -> ApiDescription | None:
     source = _find_source(tx, asker, ref)
     if isinstance(source, store.VersionRow):
         return load(tx, source)
@@ -694,7 +709,7 @@ def _find_source(tx: Transaction, asker: Requester, ref: Any) -> store.VersionRo
 
 
 def find_version_of(tx: Transaction, asker: Requester, ref: Any) -> store.VersionRow | None:
-    """What a block refers to: a specification by its slug, or by the URL that it comes from."""
+    """Return what a block refers to: a specification by its slug, or by its source URL."""
     if not isinstance(ref, dict):
         return None
     name = ref.get("spec")
@@ -706,13 +721,13 @@ def find_version_of(tx: Transaction, asker: Requester, ref: Any) -> store.Versio
 
 
 def _draw_block(
-    description: Description, drawer: Drawer, block: Block, title: str, *, further: bool
+    description: ApiDescription, drawer: Drawer, block: Block, title: str, *, further: bool
 ) -> list[Block] | None:
-    """``further``: an operation is above it already."""
+    """Draw a block. ``further``: an operation is already above it."""
     data = block.data
     method = str(data.get("method", "")).lower()
     if block.type == "openapi-schemas":
-        return drawer.schemas(_names(block), title) or None
+        return drawer.schemas(_list_schema_names(block), title) or None
     if block.type == "openapi-webhook":
         operation = description.webhooks.get(f"{method} {data.get('name', '')}")
     else:

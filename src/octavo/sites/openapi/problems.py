@@ -1,4 +1,4 @@
-"""What is wrong with a description, and where."""
+"""Problems with a description and their locations."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 Way = tuple[str | int, ...]
-"""The keys and indexes that lead to a value."""
+"""Keys and indexes that lead to a value."""
 
 MOST = 50
-"""Complaints that one description is told."""
+"""Maximum number of problems reported for a description."""
 
 
 ASYNCAPI = "This is an AsyncAPI description, which Octavo can't show. Use an OpenAPI or Swagger description."
 
 
 class Complaint(Struct, frozen=True, omit_defaults=True):
-    """``pointer``: a JSON pointer, such as ``#/paths/~1pets/get``. ``line`` counts from 1; 0 where it is not known.
+    """Problem. ``pointer``: a JSON pointer, such as ``#/paths/~1pets/get``. ``line`` starts at 1; 0 if unknown.
     ``file``: which of several files, empty for the first."""
 
     message: str
@@ -28,7 +28,7 @@ class Complaint(Struct, frozen=True, omit_defaults=True):
 
 
 class SpecError(Exception):
-    """A description that cannot be used; says everything that was found wrong with it."""
+    """Raised for an unusable description, with all problems found."""
 
     def __init__(self, complaints: Iterable[Complaint]) -> None:
         self.complaints = list(complaints)[:MOST]
@@ -36,9 +36,8 @@ class SpecError(Exception):
 
 
 def pointer(way: Iterable[str | int]) -> str:
-    """The JSON pointer of a way, as a fragment.
+    """Return a JSON pointer as a URL fragment.
 
     >>> pointer(("paths", "/pets", "get"))
-    '#/paths/~1pets/get'
-    """
+    '#/paths/~1pets/get'"""
     return "".join(["#", *(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in way)])

@@ -1,7 +1,6 @@
-"""The job that processes a specification: fetch, compile in a process of its own, keep what is new.
+"""The job that processes a specification: fetch it, compile it in a separate process, and store a new version.
 
-What fails is told at the specification, and the last good version stays.
-"""
+Failures are shown with the specification, and the last valid version stays."""
 
 from __future__ import annotations
 
@@ -32,18 +31,21 @@ from .reading import MAX_BYTES
 from .store import ErrorCode, SpecRow
 
 EVERY = 6 * 3_600_000
-"""Milliseconds after which the URL of a source is looked at again."""
+"""Milliseconds between checks of a source URL."""
 VERSIONS = 100
-"""Versions of a specification that are kept."""
+"""Maximum number of versions kept of a specification."""
 BOUNDS = Bounds(memory=1536 * 1024**2, file=256 * 1024**2, seconds=120)
-"""What reading a description may take."""
+"""Resource limits for reading a description."""
 _LOOK_EVERY = 60.0
 _BATCH = 200
-_TOO_MUCH = "The description could not be read: it asks for more memory or time than a description is given."
+_TOO_MUCH = (
+    "The description could not be read: it needs more memory or time than allowed. Make it "
+    "smaller or split it."
+)
 
 
 class _Read(Struct):
-    """What a source gave: ``data`` None where it is as it was."""
+    """Result of fetching a source: ``data`` None if it is unchanged."""
 
     data: bytes | None
     etag: str | None = None
@@ -58,7 +60,7 @@ class _CannotFetch(Exception):
 
 @jobs.job("processSpec", attempts=3, seconds=2 * BOUNDS.longest)
 def process_spec(context: Context, spec_id: str, generation: int) -> None:
-    """Processes a specification unless a newer request to do so was made meanwhile."""
+    """Process a specification unless a newer request to do so exists."""
     with context.db.write() as tx:
         spec = store.find_spec_by_id(tx, spec_id)
         if spec is None or spec.generation != generation or spec.state == "complete":
@@ -66,22 +68,22 @@ def process_spec(context: Context, spec_id: str, generation: int) -> None:
         store.update_spec(tx, spec_id, state="progress", check_at=now() + PATIENCE)
         text = get_body(tx, spec.pending) if spec.pending else None
     if text is None and spec.source_url is None:
-        # A text that was processed has nothing that could have changed.
-        _end(context, spec, spec.error_code, spec.complaints)
+        # An already processed text can't have changed.
+        _finish(context, spec, spec.error_code, spec.complaints)
         return
     try:
         read = _Read(text.encode()) if text is not None else _fetch(context, spec)
     except _CannotFetch as error:
-        _end(context, spec, error.code, [Complaint(str(error), error.code)])
+        _finish(context, spec, error.code, [Complaint(str(error), error.code)])
         return
     if read.data is None:
-        _end(context, spec, None, [])
+        _finish(context, spec, None, [])
         return
     compiled = compile_apart(read.data)
     if compiled.errors:
-        _end(context, spec, "PARSE_ERROR", compiled.errors)
+        _finish(context, spec, "PARSE_ERROR", compiled.errors)
         return
-    _keep(context, spec, read, compiled)
+    _store_version(context, spec, read, compiled)
 
 
 def _fetch(context: Context, spec: SpecRow) -> _Read:
@@ -95,23 +97,23 @@ def _fetch(context: Context, spec: SpecRow) -> _Read:
     try:
         answer = fetcher.fetch(spec.source_url, headers=asked, limits=Limits(size=MAX_BYTES, seconds=30))
     except FetchTimeout as error:
-        raise _CannotFetch("FETCH_TIMEOUT", f"The source did not answer in time: {error}.") from None
+        raise _CannotFetch("FETCH_TIMEOUT", f"The source did not respond in time: {error}.") from None
     except FetchError as error:
-        raise _CannotFetch("FETCH_ERROR", f"The source cannot be fetched: {error}.") from None
+        raise _CannotFetch("FETCH_ERROR", f"The source could not be fetched: {error}.") from None
     if answer.status == 304 and spec.version_id is not None:
         return _Read(None)
     if answer.status != 200:
-        raise _CannotFetch("FETCH_ERROR", f"The source answered with the status {answer.status}.")
-    return _Read(answer.body, *(_header(answer.headers.get(name)) for name in ("etag", "last-modified")))
+        raise _CannotFetch("FETCH_ERROR", f"The source responded with the status {answer.status}.")
+    return _Read(answer.body, *(_safe_header(answer.headers.get(name)) for name in ("etag", "last-modified")))
 
 
-def _header(value: str | None) -> str | None:
-    """A value that may be sent back."""
+def _safe_header(value: str | None) -> str | None:
+    """Return a header value that can be sent back."""
     return value if value and len(value) <= 500 and value.isascii() and value.isprintable() else None
 
 
 def compile_apart(data: bytes) -> Compiled:
-    """What a description is, found by a process of its own."""
+    """Compile a description in a separate process."""
     with TemporaryFolder("openapi") as name:
         folder = Path(name)
         (folder / "source").write_bytes(data)
@@ -120,13 +122,13 @@ def compile_apart(data: bytes) -> Compiled:
         return msgspec.json.decode((folder / "result.json").read_bytes(), type=Compiled)
 
 
-def _keep(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> None:
+def _store_version(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> None:
     digest = hashlib.sha256(msgspec.json.encode(list(compiled.files.items()))).hexdigest()
     with context.db.read() as tx:
         last = store.find_version(tx, spec.id, spec.version_id or "")
-    # The same source may be understood better by now.
+    # An unchanged source can give a new result after an upgrade.
     if last is not None and (last.digest, last.document) == (digest, body_hash(compiled.document)):
-        _end(context, spec, None, [], read)
+        _finish(context, spec, None, [], read)
         return
     blob = store_file(context, compiled.document.encode())
     with context.db.write() as tx:
@@ -151,7 +153,7 @@ def _keep(context: Context, spec: SpecRow, read: _Read, compiled: Compiled) -> N
         jobs.finish(tx)
 
 
-def _end(
+def _finish(
     context: Context,
     spec: SpecRow,
     code: ErrorCode | None,
@@ -165,7 +167,8 @@ def _end(
 
 
 def _is_newest(tx: Transaction, spec: SpecRow) -> bool:
-    """Whether this is still what was asked for last: a newer source was given meanwhile, or it is gone."""
+    """Return whether this is still the latest request: a newer source may have been set, or the specification
+    deleted."""
     found = store.find_spec_by_id(tx, spec.id)
     return found is not None and found.generation == spec.generation
 
@@ -177,7 +180,7 @@ def _complete(
     complaints: list[Complaint],
     read: _Read | None,
 ) -> None:
-    # A text that was handed over is part of its version now, or of no use.
+    # A submitted text is now part of its version, or useless.
     store.release_pending(tx, spec.id)
     kept = {"etag": read.etag, "last_modified": read.last_modified} if read is not None else {}
     store.update_spec(
@@ -195,7 +198,7 @@ def _complete(
 
 @jobs.job("checkSpecs")
 def check_specs(context: Context) -> None:
-    """Has those processed again whose time has come, and those that were never processed to an end."""
+    """Process specifications that are due, and those whose processing never finished."""
     with context.db.write() as tx:
         for spec in store.list_due(tx, now(), _BATCH):
             process_again(tx, spec.id)

@@ -1,4 +1,4 @@
-"""What people decide about specifications: their source, when they are processed again, who sees them."""
+"""Management of specifications: their source, processing, and visibility."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from .store import SpecRow, VersionRow, Visibility
 
 SLUG = r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*\Z"
 PATIENCE = 60 * 60_000
-"""Milliseconds after which a processing that did not end is begun anew."""
+"""Milliseconds after which an unfinished processing restarts."""
 FIRST_SLUG = "api"
-"""Of the specification that an organization is created with."""
+"""Slug of the specification that a new organization has."""
 MAX_SPECS = 1_000
-"""Specifications of one organization."""
+"""Maximum number of specifications of one organization."""
 
 
 class GivenSource(NamedTuple):
-    """Where a specification comes from: exactly one of an address and a text."""
+    """Source of a specification: exactly one of a URL and a text."""
 
     url: str | None
     text: str | None
@@ -44,37 +44,42 @@ def get_spec(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
 
 
 def get_version(tx: Transaction, organization_id: str, slug: str, version_id: str | None) -> VersionRow:
-    """A version by its id; None: the newest. Raises NotFound."""
+    """Return a version by its id; None: the newest. Raises NotFound."""
     spec = get_spec(tx, organization_id, slug)
     found = store.find_version(tx, spec.id, version_id or spec.version_id or "")
     if found is None:
-        what = "no good version yet" if version_id is None else f"no version {version_id!r}"
+        what = "no valid version yet" if version_id is None else f"no version with the ID {version_id!r}"
         raise NotFound(f"The API specification {slug!r} has {what}.")
     return found
 
 
 def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource) -> SpecRow:
-    """A specification that is new. Raises BadRequest."""
+    """Create a specification. Raises BadRequest."""
     if store.find_spec(tx, organization_id, slug) is not None:
-        raise BadRequest(f"slug: there is an API specification {slug!r} already; PUT gives it another source")
+        raise BadRequest(
+            f"slug: there is already an API specification {slug!r}; use PUT to set its "
+            "source, or use another slug"
+        )
     return put(tx, actor, organization_id, slug, source)[0]
 
 
 def put(
     tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource
 ) -> tuple[SpecRow, bool]:
-    """Gives a specification its source, which is processed by a job; whether it is new. Raises BadRequest."""
+    """Set the source of a specification, which a job processes. Returns whether it is new. Raises BadRequest."""
     if not re.fullmatch(SLUG, slug) or len(slug) > 100:
-        raise BadRequest("specSlug: expected 1 to 100 letters and digits, with single hyphens between them")
+        raise BadRequest("specSlug: must be 1 to 100 letters and digits, with single hyphens between them")
     if (source.url is None) == (source.text is None):
-        raise BadRequest("source: expected exactly one of `url` and `text`")
+        raise BadRequest("source: must have exactly one of `url` and `text`")
     if source.text is not None and len(source.text.encode(errors="replace")) > MAX_BYTES:
-        raise BadRequest(f"source.text: more than {MAX_BYTES} bytes")
+        raise BadRequest(f"source.text: must be at most {MAX_BYTES} bytes")
     before = store.find_spec(tx, organization_id, slug)
     if before is None:
         listed = store.list_specs(tx, organization_id, 0, None)
         if listed.count >= MAX_SPECS:
-            raise BadRequest(f"slug: an organization has at most {MAX_SPECS} API specifications")
+            raise BadRequest(
+                f"slug: an organization can have at most {MAX_SPECS} API specifications; delete one first"
+            )
     spec_id = before.id if before is not None else store.insert_spec(tx, organization_id, slug)
     pending = put_bodies(tx, [source.text])[0] if source.text is not None else None
     store.release_pending(tx, spec_id)
@@ -98,18 +103,18 @@ def put(
 
 
 def put_first(tx: Transaction, actor: Actor, organization_id: str, url: str) -> None:
-    """The specification that a new organization begins with."""
+    """Create the specification that a new organization has."""
     put(tx, actor, organization_id, FIRST_SLUG, GivenSource(url, None))
 
 
 def check_now(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
-    """Has the source looked at again. Raises NotFound."""
+    """Check the source for changes. Raises NotFound."""
     process_again(tx, get_spec(tx, organization_id, slug).id)
     return get_spec(tx, organization_id, slug)
 
 
 def process_again(tx: Transaction, spec_id: str) -> None:
-    """Has a specification processed; whatever processes it now comes to nothing."""
+    """Process a specification; processing already in progress is discarded."""
     spec = store.find_spec_by_id(tx, spec_id)
     assert spec is not None
     generation = spec.generation + 1
@@ -130,7 +135,7 @@ def set_visibility(
 
 
 def delete(tx: Transaction, actor: Actor, organization_id: str, slug: str) -> bool:
-    """Removes a specification with its versions; False when it is not there."""
+    """Delete a specification with its versions; False if it doesn't exist."""
     found = store.find_spec(tx, organization_id, slug)
     if found is None:
         return False
@@ -142,5 +147,5 @@ def delete(tx: Transaction, actor: Actor, organization_id: str, slug: str) -> bo
 
 
 def _state(spec: SpecRow) -> dict[str, object]:
-    """What the audit log says of a specification."""
+    """Return a specification's entry for the audit log."""
     return {"slug": spec.slug, "sourceURL": spec.source_url, "visibility": spec.visibility}

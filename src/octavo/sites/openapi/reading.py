@@ -1,9 +1,8 @@
-"""The files of a description, from text that nobody vouches for: JSON or YAML, alone or in a zip archive.
+"""Files of a description, read from untrusted data: JSON or YAML, alone or in a zip archive.
 
-Only plain data comes out. YAML scalars follow the core schema of YAML 1.2 (``yes`` and dates are text,
-``0x1F`` and ``1e-7`` are numbers). Aliases are written out, and what
-they are written out to is counted, so that a small text cannot become a large value.
-"""
+The result is plain data. YAML scalars follow the core schema of YAML 1.2 (``yes`` and dates are text, ``0x1F`` and
+``1e-7`` are numbers). Aliases are expanded, and the expanded values are counted, so that a small text can't become
+a large value."""
 
 from __future__ import annotations
 
@@ -22,14 +21,14 @@ from msgspec import Struct
 from .problems import ASYNCAPI, Complaint, SpecError, Way, pointer
 
 MAX_BYTES = 16 * 1024 * 1024
-"""Of a description, of all files of an archive together, and of the archive."""
+"""Maximum bytes of a description, of all files of an archive together, and of the archive."""
 MAX_FILES = 1_000
 MAX_VALUES = 1_500_000
 MAX_DEPTH = 150
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Leaves plain scalars to ``_scalar``: the library resolves them by YAML 1.1."""
+    """Loader that leaves plain scalars to ``_scalar``: the library resolves them by YAML 1.1."""
 
     yaml_implicit_resolvers = {None: [("!plain", re.compile(""))]}  # noqa: RUF012
 
@@ -47,39 +46,43 @@ _NAMES = ("openapi", "swagger", "api", "index", "main")
 
 
 class SourceFile(Struct):
-    """One file: its text, the value it holds, and ``line(way)``: where in the text something is."""
+    """File: its text, its value, and ``line(way)``: the line of a location in the text."""
 
     text: str
     value: Any
     line: Callable[[Way], int]
 
 
-class Files(Struct):
+class SpecFiles(Struct):
     """All files by path; ``entry`` is the description, the others are what it refers to."""
 
     entry: str
     files: dict[str, SourceFile]
 
 
-def read_files(data: bytes) -> Files:
-    """Raises SpecError."""
+def read_files(data: bytes) -> SpecFiles:
+    """Read the files of a description. Raises SpecError."""
     if len(data) > MAX_BYTES:
-        raise _refused(f"The description has more than {MAX_BYTES} bytes.", "TOO_LARGE")
+        raise _refused(f"The description must be at most {MAX_BYTES} bytes.", "TOO_LARGE")
     if data.startswith(b"PK\x03\x04"):
         return _read_archive(data)
     name = "openapi.json" if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "openapi.yaml"
-    return Files(name, {name: read_file(data)})
+    return SpecFiles(name, {name: read_file(data)})
 
 
 def read_file(data: bytes, name: str = "") -> SourceFile:
-    """Raises SpecError."""
+    """Read one file. Raises SpecError."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise SpecError([Complaint("The text is not UTF-8.", "INVALID_TEXT", line=line, file=name)]) from None
+        raise SpecError(
+            [Complaint("The text must be in UTF-8.", "INVALID_TEXT", line=line, file=name)]
+        ) from None
     if "\0" in text:
-        raise _refused("The text has characters that no description has.", "INVALID_TEXT", name)
+        raise _refused(
+            "The text contains characters that aren't allowed in a description.", "INVALID_TEXT", name
+        )
     if text.lstrip().startswith("{"):
         return _read_json(text, name)
     return _read_yaml(text, name)
@@ -93,7 +96,9 @@ def _read_json(text: str, name: str) -> SourceFile:
     try:
         value = msgspec.json.decode(text)
     except RecursionError:
-        raise _refused(f"Values are nested deeper than {MAX_DEPTH} levels.", "TOO_DEEP", name) from None
+        raise _refused(
+            f"Values must not be nested deeper than {MAX_DEPTH} levels.", "TOO_DEEP", name
+        ) from None
     except msgspec.DecodeError as error:
         at = re.search(r"byte (\d+)", str(error))
         wrong = text.encode()[: int(at[1])].count(b"\n") + 1 if at else 0
@@ -102,7 +107,7 @@ def _read_json(text: str, name: str) -> SourceFile:
     found: list[Any] = []
 
     def line(way: Way) -> int:
-        # JSON is YAML, but for tabs; it is read as such only when somebody asks for lines.
+        # JSON is valid YAML, except for tabs; it is parsed as such only if line numbers are needed.
         if not found:
             try:
                 found.append(yaml.compose(text.replace("\t", " "), Loader=_Loader))
@@ -114,7 +119,7 @@ def _read_json(text: str, name: str) -> SourceFile:
 
 
 def _count(value: Any, name: str) -> None:
-    """Raises SpecError for a value that is too deep or has too many values in it."""
+    """Raise SpecError for a value that is too deep or contains too many values."""
     count = 0
     level = [value]
     depth = 0
@@ -122,9 +127,9 @@ def _count(value: Any, name: str) -> None:
         count += len(level)
         depth += 1
         if count > MAX_VALUES:
-            raise _refused(f"The description holds more than {MAX_VALUES} values.", "TOO_LARGE", name)
+            raise _refused(f"The description must contain at most {MAX_VALUES} values.", "TOO_LARGE", name)
         if depth > MAX_DEPTH:
-            raise _refused(f"Values are nested deeper than {MAX_DEPTH} levels.", "TOO_DEEP", name)
+            raise _refused(f"Values must not be nested deeper than {MAX_DEPTH} levels.", "TOO_DEEP", name)
         below: list[Any] = []
         for each in level:
             if type(each) is dict:
@@ -161,17 +166,23 @@ class _Plain:
         self._count += 1
         if self._count > MAX_VALUES:
             raise _refused(
-                f"The description holds more than {MAX_VALUES} values.", "TOO_LARGE", self._name, line
+                f"The description must contain at most {MAX_VALUES} values.", "TOO_LARGE", self._name, line
             )
         if isinstance(node, yaml.ScalarNode):
             return _scalar(node)
         if len(way) >= MAX_DEPTH:
-            raise _refused(f"Values are nested deeper than {MAX_DEPTH} levels.", "TOO_DEEP", self._name, line)
+            raise _refused(
+                f"Values must not be nested deeper than {MAX_DEPTH} levels.", "TOO_DEEP", self._name, line
+            )
         if id(node) in self._above:
             raise SpecError(
                 [
                     Complaint(
-                        "A value holds itself, by an alias.", "INVALID_YAML", pointer(way), line, self._name
+                        "A value contains itself through an alias.",
+                        "INVALID_YAML",
+                        pointer(way),
+                        line,
+                        self._name,
                     )
                 ]
             )
@@ -200,7 +211,7 @@ class _Plain:
                 continue
             if key in found:
                 raise SpecError(
-                    [Complaint(f"The key {key[:100]!r} is there twice.", "INVALID_YAML", pointer((*way, key)), line, self._name)]
+                    [Complaint(f"The key {key[:100]!r} is used twice.", "INVALID_YAML", pointer((*way, key)), line, self._name)]
                 )  # fmt: skip
             found[key] = self.value(value_node, (*way, key))
         return {**merged, **found} if merged else found
@@ -212,7 +223,7 @@ def _scalar(node: Any) -> Any:
 
 
 def plain_value(text: str) -> Any:
-    """What a scalar without quotes means, by the core schema of YAML 1.2."""
+    """Return the value of an unquoted scalar, by the core schema of YAML 1.2."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.match(text):
@@ -225,7 +236,7 @@ def plain_value(text: str) -> Any:
 
 
 def _line(node: Any, way: Way) -> int:
-    """The line of the value at a way, or of the last thing on the way that is there."""
+    """Return the line of a location, or of the last existing step towards it."""
     if node is None:
         return 0
     line = node.start_mark.line + 1
@@ -243,24 +254,24 @@ def _line(node: Any, way: Way) -> int:
     return int(line)
 
 
-def _read_archive(data: bytes) -> Files:
+def _read_archive(data: bytes) -> SpecFiles:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             texts = _extract(archive)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, ValueError, EOFError):
-        raise _refused("The archive cannot be read.", "INVALID_ARCHIVE") from None
+        raise _refused("The archive can't be read.", "INVALID_ARCHIVE") from None
     except Exception as error:
         if isinstance(error, SpecError):
             raise
-        raise _refused("The archive cannot be read.", "INVALID_ARCHIVE") from None
+        raise _refused("The archive can't be read.", "INVALID_ARCHIVE") from None
     files = {path: read_file(raw, path) for path, raw in texts.items()}
-    return Files(_entry(files), files)
+    return SpecFiles(_entry(files), files)
 
 
 def _extract(archive: zipfile.ZipFile) -> dict[str, bytes]:
     infos = archive.infolist()
     if len(infos) > MAX_FILES:
-        raise _refused(f"The archive has more than {MAX_FILES} files.", "TOO_LARGE")
+        raise _refused(f"The archive must contain at most {MAX_FILES} files.", "TOO_LARGE")
     texts: dict[str, bytes] = {}
     left = MAX_BYTES
     for info in infos:
@@ -271,18 +282,20 @@ def _extract(archive: zipfile.ZipFile) -> dict[str, bytes]:
         if path.startswith("__MACOSX/"):
             continue
         if path in texts:
-            raise _refused(f"The archive has two files {path!r}.", "INVALID_ARCHIVE")
+            raise _refused(f"The archive contains two files with the path {path!r}.", "INVALID_ARCHIVE")
         with archive.open(info) as opened:
             raw = opened.read(left + 1)
         left -= len(raw)
         if left < 0:
-            raise _refused(f"The files of the archive have more than {MAX_BYTES} bytes.", "TOO_LARGE")
+            raise _refused(
+                f"The files of the archive must be at most {MAX_BYTES} bytes in total.", "TOO_LARGE"
+            )
         texts[path] = raw
     return texts
 
 
 def safe_path(name: str) -> str | None:
-    """The path of a file inside an archive; None for one that leads out of it."""
+    """Return the path of a file in an archive; None for one that leads out of it."""
     if "\\" in name or "\0" in name or name.startswith("/"):
         return None
     path = posixpath.normpath(name)
@@ -290,7 +303,7 @@ def safe_path(name: str) -> str | None:
 
 
 def _entry(files: Mapping[str, SourceFile]) -> str:
-    """The description among the files: the one that says so nearest to the top, by the usual names first."""
+    """Return the main description: the one nearest to the top level, with common names first."""
 
     def order(path: str) -> tuple[int, int, str]:
         stem = posixpath.basename(path).rpartition(".")[0].lower()
@@ -304,5 +317,5 @@ def _entry(files: Mapping[str, SourceFile]) -> str:
     if not found:
         if any(isinstance(file.value, dict) and "asyncapi" in file.value for file in files.values()):
             raise _refused(ASYNCAPI, "UNKNOWN_VERSION")
-        raise _refused("The archive has no file with the key `openapi` or `swagger`.", "NO_VERSION")
+        raise _refused("The archive must contain a file with the key `openapi` or `swagger`.", "NO_VERSION")
     return min(found, key=order)

@@ -1,4 +1,4 @@
-"""Specifications of APIs."""
+"""API specifications."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SPECS = "/orgs/{organizationId}/openapi"
 _SPEC = _SPECS + "/{specSlug}"
 _VERSIONS = _SPEC + "/versions"
 _TEXT_LIMIT = 32 * 1024 * 1024
-"""Bytes of a body with a text, which may be twice as long as JSON."""
+"""Maximum bytes of a body with a text, which can be twice as long in JSON."""
 
 
 @operation("listOpenAPISpecs", "GET", _SPECS, needs=Can.VIEW, returns=Listing[wire.Spec], errors=(404,))
 def list_specs(call: Call, specs: SpecsAccess, query: PageQuery) -> Listing[wire.Spec]:
-    """The API specifications of an organization, by their slugs."""
+    """List the API specifications of an organization, ordered by slug."""
     with call.db.read() as tx:
         found = store.list_specs(tx, specs.organization_id, query.limit, query.page)
     return present_slice(found, lambda row: wire.present_spec(call, specs, row))
@@ -41,7 +41,7 @@ def list_specs(call: Call, specs: SpecsAccess, query: PageQuery) -> Listing[wire
     body_limit=_TEXT_LIMIT,
 )
 def create_spec(call: Call, specs: SpecsAccess, body: wire.CreateSpec) -> wire.Spec:
-    """A new API specification, from a URL or a text; a job processes it."""
+    """Create an API specification from a URL or a text. A job processes it."""
     with call.db.write() as tx:
         row = publishing.create(
             tx, specs.actor, specs.organization_id, body.slug, wire.source_of(body.source)
@@ -51,7 +51,7 @@ def create_spec(call: Call, specs: SpecsAccess, body: wire.CreateSpec) -> wire.S
 
 @operation("getOpenAPISpecBySlug", "GET", _SPEC, needs=Can.VIEW, returns=wire.Spec, errors=(404,))
 def get_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
-    """One API specification, and how its last processing went."""
+    """Get an API specification, with the result of its last processing."""
     with call.db.read() as tx:
         return wire.present_spec(call, specs, publishing.get_spec(tx, specs.organization_id, spec_slug))
 
@@ -66,7 +66,7 @@ def get_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
     body_limit=_TEXT_LIMIT,
 )
 def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec) -> wire.Spec | Reply:
-    """Gives an API specification a source and has it processed; one that is not there is made (201)."""
+    """Set the source of an API specification and process it. Creates the specification (201) if it doesn't exist."""
     with call.db.write() as tx:
         row, is_new = publishing.put(
             tx, specs.actor, specs.organization_id, spec_slug, wire.source_of(body.source)
@@ -77,7 +77,7 @@ def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec)
 
 @operation("updateOpenAPISpecBySlug", "PATCH", _SPEC, needs=Can.EDIT, returns=wire.Spec, errors=(400, 404))
 def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.UpdateSpec) -> wire.Spec:
-    """Who sees an API specification: members, or anybody who has its public link."""
+    """Update who can see an API specification: members, or everyone with its public link."""
     with call.db.write() as tx:
         row = publishing.set_visibility(tx, specs.actor, specs.organization_id, spec_slug, body.visibility)
     return wire.present_spec(call, specs, row)
@@ -85,7 +85,7 @@ def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.Updat
 
 @operation("deleteOpenAPISpecBySlug", "DELETE", _SPEC, needs=Can.EDIT, returns=Deletion)
 def delete_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> bool:
-    """Removes an API specification with all its versions."""
+    """Delete an API specification with all its versions."""
     with call.db.write() as tx:
         return publishing.delete(tx, specs.actor, specs.organization_id, spec_slug)
 
@@ -100,7 +100,7 @@ def delete_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> bool:
     extension=True,
 )
 def check_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
-    """Has the source of an API specification looked at now, instead of within six hours."""
+    """Check the source of an API specification now, instead of within six hours."""
     with call.db.write() as tx:
         row = publishing.check_now(tx, specs.organization_id, spec_slug)
     return wire.present_spec(call, specs, row)
@@ -117,7 +117,7 @@ def check_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
 def list_versions(
     call: Call, specs: SpecsAccess, spec_slug: str, query: PageQuery
 ) -> Listing[wire.SpecVersion]:
-    """The versions of an API specification, newest first."""
+    """List the versions of an API specification, newest first."""
     with call.db.read() as tx:
         spec = publishing.get_spec(tx, specs.organization_id, spec_slug)
         found = store.list_versions(tx, spec.id, query.limit, query.page)
@@ -134,7 +134,7 @@ def list_versions(
     visitors=True,
 )
 def get_latest_version(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug: str) -> wire.SpecVersion:
-    """The newest good version of an API specification."""
+    """Get the newest valid version of an API specification."""
     with call.db.read() as tx:
         row = publishing.get_version(tx, specs.organization_id, spec_slug, None)
     return wire.present_version(call, specs.organization_id, spec_slug, row)
@@ -150,7 +150,7 @@ def get_latest_version(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug:
     visitors=True,
 )
 def get_latest_content(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug: str) -> wire.SpecContent:
-    """The files of the newest good version of an API specification."""
+    """Get the files of the newest valid version of an API specification."""
     with call.db.read() as tx:
         spec = publishing.get_spec(tx, specs.organization_id, spec_slug)
         row = publishing.get_version(tx, specs.organization_id, spec_slug, None)
@@ -166,7 +166,7 @@ def get_latest_content(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug:
     errors=(404,),
 )
 def get_version(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str) -> wire.SpecVersion:
-    """One version of an API specification."""
+    """Get a version of an API specification."""
     with call.db.read() as tx:
         row = publishing.get_version(tx, specs.organization_id, spec_slug, version_id)
     return wire.present_version(call, specs.organization_id, spec_slug, row)
@@ -181,7 +181,7 @@ def get_version(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str)
     errors=(404,),
 )
 def get_content(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str) -> wire.SpecContent:
-    """The files of one version of an API specification."""
+    """Get the files of a version of an API specification."""
     with call.db.read() as tx:
         spec = publishing.get_spec(tx, specs.organization_id, spec_slug)
         row = publishing.get_version(tx, specs.organization_id, spec_slug, version_id)
@@ -200,7 +200,7 @@ def get_content(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str)
 def compare_versions(
     call: Call, specs: SpecsAccess, spec_slug: str, version_id: str, query: wire.CompareQuery
 ) -> wire.SpecChanges:
-    """What a version of an API specification changes since another one, breaking changes first."""
+    """Compare a version of an API specification with another one. Breaking changes come first."""
     with call.db.read() as tx:
         version = publishing.get_version(tx, specs.organization_id, spec_slug, version_id)
         since = next(iter(store.list_versions_before(tx, version, 1)), None)
@@ -219,10 +219,11 @@ def compare_versions(
     extension=True,
 )
 def get_published_spec(call: Call, spec_id: str) -> Reply:
-    """The newest good version of a public API specification as OpenAPI 3 in JSON, for anybody with the link."""
+    """Get the newest valid version of a public API specification as OpenAPI 3 in JSON. Everyone with the link has
+    access."""
     with call.db.read() as tx:
         spec = store.find_spec_by_id(tx, spec_id)
         row = store.find_version(tx, spec.id, spec.version_id or "") if spec is not None else None
         if spec is None or row is None or spec.visibility != "public":
-            raise NotFound("There is no public API specification at this address.")
+            raise NotFound("There is no public API specification at this URL.")
         return Reply(get_body(tx, row.document).encode(), 200, {"content-type": "application/json"})

@@ -1,4 +1,4 @@
-"""Requests that are sent for visitors: to servers of a description, within bounds, and kept nowhere."""
+"""Requests sent on behalf of visitors: to servers of a description, within limits, and never stored."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from octavo.kit.net.fetch import Fetcher, Limits
 from .trying import PreparedRequest
 
 _LIMITS = Limits(size=2 * 1024 * 1024, seconds=20, follow=False)
-"""A redirect is an answer like another: it may lead to a server that the description does not name."""
+"""A redirect is returned like any other response: it may lead to a server that the description doesn't name."""
 
 
 class Sent(Struct):
-    """The answer of a server. ``body`` is in base64 as JSON; ``milliseconds`` are what it took."""
+    """Response of a server. ``body`` is base64 in JSON; ``milliseconds`` is the duration."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -24,7 +24,7 @@ class Sent(Struct):
 
 
 def send(fetcher: Fetcher, prepared: PreparedRequest) -> Sent:
-    """Raises FetchError, which names the host and the reason and nothing of what was sent."""
+    """Send a request. Raises FetchError, which names the host and the reason but nothing that was sent."""
     begin = time.monotonic()
     got = fetcher.fetch(prepared.url, prepared.method, prepared.headers, prepared.body, _LIMITS)
     taken = round((time.monotonic() - begin) * 1000)

@@ -23,8 +23,8 @@ STATES, VISIBILITIES, ERROR_CODES = get_args(State), get_args(Visibility), get_a
 
 
 class SpecRow(Struct, frozen=True):
-    """``pending``: hash of a text that waits to be processed. ``generation``: of the newest request to process it.
-    ``errors``: what the newest processing complained about, as JSON. Moments are milliseconds."""
+    """Specification. ``pending``: hash of a text to process. ``generation``: of the newest request to process it.
+    ``errors``: the problems found by the newest processing, as JSON. Times are in milliseconds."""
 
     id: str
     organization_id: str
@@ -49,8 +49,8 @@ class SpecRow(Struct, frozen=True):
 
 
 class VersionRow(Struct, frozen=True):
-    """``digest``: of all files. ``document``: hash of the text that is the whole of it as OpenAPI 3. ``file``: hash of
-    the same as a file, of ``size`` bytes."""
+    """Version. ``digest``: of all files. ``document``: hash of the text of the whole as OpenAPI 3. ``file``: hash
+    of the same as a file, of ``size`` bytes."""
 
     id: str
     spec_id: str
@@ -91,7 +91,7 @@ def find_spec_by_url(tx: Transaction, organization_id: str, url: str) -> SpecRow
 
 
 def list_specs(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[SpecRow]:
-    """By their slugs."""
+    """Return the specifications by slug."""
     return list_page(
         tx, limit, page, _SPEC, "FROM openapi_specs WHERE organization_id = :org", lambda row: SpecRow(*row),
         by="slug", org=organization_id,
@@ -123,12 +123,12 @@ def delete_spec(tx: Transaction, spec_id: str) -> None:
 
 
 def release_pending(tx: Transaction, spec_id: str) -> None:
-    """Before the text that waits to be processed is replaced or forgotten."""
+    """Release a pending text before it is replaced or dropped."""
     release(tx, "text", "SELECT pending AS hash FROM openapi_specs WHERE id = :id", id=spec_id)
 
 
 def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
-    """Those that are to be processed again by then, the longest due first."""
+    """Return the specifications to be processed again by then, longest due first."""
     rows = tx.all(
         f"""SELECT {_SPEC} FROM openapi_specs WHERE check_at IS NOT NULL AND check_at <= :now
             ORDER BY check_at LIMIT :limit""",
@@ -151,7 +151,7 @@ def find_version(tx: Transaction, spec_id: str, version_id: str) -> VersionRow |
 
 
 def list_versions_before(tx: Transaction, version: VersionRow, limit: int) -> list[VersionRow]:
-    """The newest first."""
+    """Return the versions before this one, newest first."""
     rows = tx.all(
         f"""SELECT {_VERSION} FROM openapi_versions WHERE spec_id = :spec AND number < :number
             ORDER BY number DESC LIMIT :limit""",
@@ -163,7 +163,7 @@ def list_versions_before(tx: Transaction, version: VersionRow, limit: int) -> li
 
 
 def list_versions(tx: Transaction, spec_id: str, limit: int, page: str | None) -> Slice[VersionRow]:
-    """The newest first."""
+    """Return the versions, newest first."""
     return list_page(
         tx, limit, page, _VERSION, "FROM openapi_versions WHERE spec_id = :spec", lambda row: VersionRow(*row),
         by="number", key_types=(int,), descending=True, spec=spec_id,
@@ -180,7 +180,7 @@ def insert_version(
     size: int,
     bodies: Mapping[str, str],
 ) -> str:
-    """``bodies``: the hashes of the files by path, the specification itself first."""
+    """Insert a version. ``bodies``: the hashes of the files by path, the specification itself first."""
     version_id = ids.new_id()
     last = tx.value("SELECT max(number) FROM openapi_versions WHERE spec_id = :spec", spec=spec_id)
     tx.run(
@@ -207,7 +207,7 @@ def insert_version(
 
 
 def drop_versions(tx: Transaction, spec_id: str, kept: int) -> None:
-    """Removes all versions but the newest so many."""
+    """Delete all versions except the newest so many."""
     rows = tx.all(
         "SELECT number FROM openapi_versions WHERE spec_id = :spec ORDER BY number DESC LIMIT :limit",
         spec=spec_id,
@@ -227,7 +227,7 @@ def _release_versions(tx: Transaction, where: str, **given: Any) -> None:
 
 
 def list_files(tx: Transaction, version_id: str) -> Sequence[tuple[str, str]]:
-    """Path and hash of the text of each file, the specification itself first."""
+    """Return the path and text hash of each file, the specification itself first."""
     rows = tx.all(
         "SELECT path, body FROM openapi_files WHERE version_id = :version ORDER BY position",
         version=version_id,

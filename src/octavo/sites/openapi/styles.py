@@ -1,4 +1,4 @@
-"""How values of parameters are written into requests: RFC 6570, in the words of OpenAPI. Pure."""
+"""Serialization of parameter values: RFC 6570, in the terms of OpenAPI. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .description import Data, text_of
 
 
 class Style(NamedTuple):
-    """``style``: empty for a value that is sent as it is. ``is_joined``: lists and objects may stand there, so each part
-    is encoded by itself before separators are put between them."""
+    """Serialization style. ``style``: empty for a value that is sent unchanged. ``is_joined``: the place can hold
+    lists and objects, so each part is encoded by itself before separators are inserted."""
 
     style: str
     explode: bool
@@ -20,7 +20,7 @@ class Style(NamedTuple):
 
     @property
     def is_encoded(self) -> bool:
-        """Whether what is written is encoded already: a path holds separators that must not be."""
+        """Return whether the result is already encoded: a path contains separators that must stay unencoded."""
         return self.place == "path" and (self.is_joined or self.style in ("label", "matrix"))
 
 
@@ -28,12 +28,12 @@ def style_of(parameter: Data, *, is_joined: bool) -> Style:
     place = text_of(parameter.get("in"))
     style = text_of(parameter.get("style")) or ("form" if place in ("query", "cookie") else "simple")
     explode = parameter.get("explode", style in ("form", "deepObject")) is True
-    # What a media type says is written as that says.
+    # The media type determines the serialization.
     return Style("" if "content" in parameter else style, explode, place, is_joined)
 
 
-def written(how: Style, name: str, value: Any, text: Callable[[Any], str]) -> Iterable[tuple[str, str]]:
-    """A value as pairs of a name and a text; ``text`` writes what stands in it."""
+def serialize(how: Style, name: str, value: Any, text: Callable[[Any], str]) -> Iterable[tuple[str, str]]:
+    """Yield a value as pairs of name and text; ``text`` serializes its parts."""
     if not isinstance(value, (list, dict)) and how.style not in ("label", "matrix"):
         return [(name, quote(text(value), safe="") if how.is_encoded else text(value))]
     if not how.style:

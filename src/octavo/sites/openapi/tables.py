@@ -1,4 +1,4 @@
-"""What the tables of specifications are."""
+"""Declarations of the tables of specifications."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ declare(
     ),
     Table(name="openapi_sources", derived=True, values={"state": local.FILE_STATES}),
 )
-on_commit(local.note_files)
-register_derived(Derived(local.prepare_anew, lambda *_: True, local.note_all_files, local.clear, local.check))
+on_commit(local.queue_files)
+register_derived(
+    Derived(local.prepare_anew, lambda *_: True, local.queue_all_files, local.clear, local.check)
+)
 on_copy(local.copy_sources)

@@ -1,8 +1,7 @@
-"""Requests that visitors send from a page: the form that asks for one, and what may be sent for them. Pure.
+"""Requests that visitors send from a page: the form for one, and what can be sent on their behalf. Pure.
 
-A request is made here of the server and the values that a visitor chose, never of an address that they give: so what
-is sent goes to a server of the description, by the method and the path of one operation.
-"""
+A request is built from the server and values that a visitor chose, never from a URL they provide: so it always goes
+to a server of the description, with the method and path of one operation."""
 
 from __future__ import annotations
 
@@ -18,22 +17,22 @@ from msgspec import Struct
 from octavo.errors import BadRequest, TooLarge
 
 from .code_samples import body_text, media_text, secret_names, streams
-from .description import Data, Description, Operation, list_of, object_of, text_of
+from .description import ApiDescription, Data, DescribedOperation, list_of, object_of, text_of
 from .examples import media_example, named_examples, parameter_example
 from .styles import style_of
 
 MAX_SENT = 1024 * 1024
-"""Bytes of a body that is sent for a visitor."""
+"""Maximum bytes of a body sent on behalf of a visitor."""
 _SERVERS = 50
 _VARIABLES = 20
 _VALUES = 200
 _ORIGINS = 20
-"""Hosts that the script of a page may speak to; the others are reached through us."""
+"""Hosts that the script of a page can connect to; our server forwards requests to the others."""
 _TOKEN_ORIGINS = 5
 _SCOPES = 500
 _EXAMPLE = 20_000
 _SEPARATORS = {"label": ".,=", "matrix": ";,=", "simple": ",="}
-"""What is written between the values of a list or an object in a path, by style."""
+"""Separators between the values of a list or an object in a path, by style."""
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
@@ -55,7 +54,7 @@ Place = Literal["path", "query", "header", "cookie"]
 
 
 class Variable(Struct, omit_defaults=True):
-    """``values``: those there are; ``free``: another text than the default may be given."""
+    """Variable of a server URL. ``values``: the possible ones; ``free``: other values are allowed."""
 
     name: str
     value: str
@@ -63,15 +62,16 @@ class Variable(Struct, omit_defaults=True):
     free: bool = False
 
 
-class Server(Struct, omit_defaults=True):
+class FormServer(Struct, omit_defaults=True):
     url: str
     about: str = ""
     variables: list[Variable] = []
 
 
-class Field(Struct, omit_defaults=True):
-    """A parameter, or a field of a form. ``style`` and ``explode``: how lists and objects are written (RFC 6570 in the
-    words of OpenAPI); without a style the text is sent as it is. ``kind``: what its schema calls it. ``schema``: what it is checked against."""
+class FormField(Struct, omit_defaults=True):
+    """Parameter, or field of a form. ``style`` and ``explode``: the serialization of lists and objects (RFC 6570 in
+    the terms of OpenAPI); without a style the text is sent unchanged. ``kind``: its type in the schema.
+    ``schema``: to validate it."""
 
     name: str
     type: Literal["text", "number", "boolean", "list", "object", "file"] = "text"
@@ -86,19 +86,20 @@ class Field(Struct, omit_defaults=True):
 
 
 class Body(Struct, omit_defaults=True):
-    """``value``: an example; ``examples``: all of them, by name; ``fields``: of a form; ``file``: chosen from the
-    visitor's files. ``schema``: what it is checked against; the schemas it refers to are in ``Form.schemas``."""
+    """Body. ``value``: an example; ``examples``: all of them, by name; ``fields``: of a form; ``file``: to be
+    selected from the visitor's files. ``schema``: to validate it; the schemas it refers to are in
+    ``Form.schemas``."""
 
     media_type: str
     value: str = ""
     examples: list[tuple[str, str]] = []
-    fields: list[Field] | None = None
+    fields: list[FormField] | None = None
     file: bool = False
     schema: Any = None
 
 
 class Flow(Struct, omit_defaults=True):
-    """One of the flows of OAuth, by its name in the description. ``scopes``: those there are, with what they allow."""
+    """OAuth flow, by its name in the description. ``scopes``: the available ones, with their descriptions."""
 
     flow: str
     authorization: str = ""
@@ -107,10 +108,10 @@ class Flow(Struct, omit_defaults=True):
 
 
 class Scheme(Struct, omit_defaults=True):
-    """Where a credential goes: ``prefix`` stands before it. ``basic``: it is a name and a password. ``env``: what samples
-    call it. ``scopes``: those that the operation needs; ``flows``: ways to get a token, each with its addresses.
-    ``beyond``: why the page cannot do it all: a certificate, which the browser has, or a value that is ``computed`` anew
-    for each request."""
+    """Placement of a credential: ``prefix`` precedes it. ``basic``: it is a user name and a password. ``env``: its
+    variable in samples. ``scopes``: those that the operation needs; ``flows``: ways to get a token, each with
+    its URLs. ``beyond``: why the page can't send it: a certificate, which the browser has, or a value that is
+    ``computed`` for each request."""
 
     scheme: str
     place: Place
@@ -125,15 +126,16 @@ class Scheme(Struct, omit_defaults=True):
 
 
 class Form(Struct, omit_defaults=True):
-    """``security``: ways to authenticate, of which one is chosen. ``proxy``: whether requests go through us. ``answers``:
-    by status and media type, the schemas that answers are compared with; ``schemas``: those that any refers to.
-    ``signed_in``: where providers send readers back to who signed in; empty: nobody can sign in from here."""
+    """Form. ``security``: ways to authenticate, of which one is selected. ``proxy``: whether our server forwards
+    requests. ``answers``: schemas to validate responses, by status and media type; ``schemas``: those that any
+    of them refers to. ``signed_in``: where providers redirect readers after sign-in; empty: sign-in isn't
+    possible."""
 
     method: str
     path: str
-    servers: list[Server]
+    servers: list[FormServer]
     proxy: Literal["always", "never", "otherwise"]
-    fields: list[Field] = []
+    fields: list[FormField] = []
     bodies: list[Body] = []
     body_required: bool = False
     security: list[list[Scheme]] = []
@@ -143,7 +145,7 @@ class Form(Struct, omit_defaults=True):
     signed_in: str = ""
 
 
-def can_try(description: Description, operation: Operation) -> bool:
+def can_try(description: ApiDescription, operation: DescribedOperation) -> bool:
     return (
         not operation.webhook
         and not description.setting(operation, "x-hideTryItPanel")
@@ -151,7 +153,7 @@ def can_try(description: Description, operation: Operation) -> bool:
     )
 
 
-def make_form(description: Description, operation: Operation) -> Form:
+def make_form(description: ApiDescription, operation: DescribedOperation) -> Form:
     body = description.follow(operation.data.get("requestBody"))
     checks = _Checks(description)
     schemes = [
@@ -166,7 +168,7 @@ def make_form(description: Description, operation: Operation) -> Form:
         operation.method.upper(),
         operation.path,
         [
-            Server(text_of(each["url"]), text_of(each.get("description"))[:200], list(_variables(each)))
+            FormServer(text_of(each["url"]), text_of(each.get("description"))[:200], list(_variables(each)))
             for each in _servers(description, operation)
         ],
         _proxy(description, operation),
@@ -184,12 +186,11 @@ def make_form(description: Description, operation: Operation) -> Form:
 
 
 _WAYS = 20
-"""Ways to authenticate that a form for all operations offers."""
+"""Ways to authenticate offered in a form for all operations."""
 
 
-def make_access(description: Description) -> Form:
-    """A form that asks for what authenticates, and for no request: each way that an operation asks for, the most
-    wanted first."""
+def make_access(description: ApiDescription) -> Form:
+    """Return a form for credentials only: each way to authenticate that an operation requires, most common first."""
     wanted = Counter(
         tuple(way) for each in description.operations.values() for way in description.security(each) if way
     )
@@ -198,14 +199,14 @@ def make_access(description: Description) -> Form:
         for way, _ in wanted.most_common(_WAYS)
     ]
     servers = [
-        Server(text_of(each["url"]), text_of(each.get("description"))[:200], list(_variables(each)))
+        FormServer(text_of(each["url"]), text_of(each.get("description"))[:200], list(_variables(each)))
         for each in _servers(description, None)
     ]
     return Form("", "", servers, "never", security=[way for way in schemes if way])
 
 
 def token_origins(form: Form) -> list[str]:
-    """The hosts that give tokens for a form, as a policy for the content of a page names them."""
+    """Return the hosts that issue tokens for a form, for the Content-Security-Policy."""
     flows = (flow for way in form.security for scheme in way for flow in scheme.flows)
     return list(islice(_origins_of(flows), _TOKEN_ORIGINS))
 
@@ -224,20 +225,20 @@ _CHECKED = frozenset(
      "default", "deprecated"]
 )  # fmt: skip
 _CHECKS = 3000
-"""Schemas that a browser gets to check with; what is beyond is not checked."""
+"""Schemas that a browser gets for validation; further ones aren't validated."""
 _REFERRED = "#/components/schemas/"
 
 
 class _Checks:
-    """Schemas with what a browser checks and nothing else, and those that they refer to by name."""
+    """Schemas reduced to what a browser validates, and the named schemas that they refer to."""
 
-    def __init__(self, description: Description) -> None:
+    def __init__(self, description: ApiDescription) -> None:
         self._description = description
         self._left = _CHECKS
         self.schemas: dict[str, Any] = {}
 
     def take(self, value: Any, depth: int = 0) -> Any:
-        """None where anything will do."""
+        """Return the reduced schema; None if it accepts anything."""
         self._left -= 1
         if not isinstance(value, dict) or self._left < 0 or depth > 30:
             return False if value is False else None
@@ -263,7 +264,9 @@ class _Checks:
         return made
 
 
-def _answers(description: Description, operation: Operation, checks: _Checks) -> dict[str, dict[str, Any]]:
+def _answers(
+    description: ApiDescription, operation: DescribedOperation, checks: _Checks
+) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for code, value in object_of(operation.data.get("responses")).items():
         content = object_of(description.follow(value).get("content"))
@@ -275,9 +278,9 @@ def _answers(description: Description, operation: Operation, checks: _Checks) ->
     return found
 
 
-def list_origins(description: Description, operation: Operation) -> list[str]:
-    """The hosts that a page with the operation may speak to, as a policy for its content names them: its servers, and
-    those that give tokens for it."""
+def list_origins(description: ApiDescription, operation: DescribedOperation) -> list[str]:
+    """Return the hosts that a page with the operation can connect to, for the Content-Security-Policy: its servers,
+    and those that issue tokens for it."""
     found: dict[str, None] = {}
     by_us = _proxy(description, operation) == "always"
     for server in () if by_us else _servers(description, operation):
@@ -301,17 +304,19 @@ def list_origins(description: Description, operation: Operation) -> list[str]:
         for name in way
         for flow in getattr(_scheme(description, name), "flows", [])
     )
-    # However many servers there are, tokens can be asked for.
+    # Tokens can be requested however many servers there are.
     return list(dict.fromkeys([*islice(found, _ORIGINS), *islice(tokens, _TOKEN_ORIGINS)]))
 
 
-def _proxy(description: Description, operation: Operation) -> Literal["always", "never", "otherwise"]:
+def _proxy(
+    description: ApiDescription, operation: DescribedOperation
+) -> Literal["always", "never", "otherwise"]:
     wanted = operation.data.get("x-enable-proxy", description.data.get("x-enable-proxy"))
     return "always" if wanted is True else "never" if wanted is False else "otherwise"
 
 
-def _servers(description: Description, operation: Operation | None) -> list[Data]:
-    """Those that have an address of their own."""
+def _servers(description: ApiDescription, operation: DescribedOperation | None) -> list[Data]:
+    """Return the servers with an absolute URL."""
     found = description.servers(operation)[:_SERVERS]
     return [each for each in found if re.match(r"(?i)https?://[^/?#]", text_of(each.get("url")))]
 
@@ -326,12 +331,12 @@ def _variables(server: Data) -> Iterator[Variable]:
         data = object_of(value)
         values = [text_of(each) for each in list_of(data.get("enum"))[:_VALUES]]
         default = text_of(data["default"]) if "default" in data else next(iter(values), "")
-        yield Variable(name, default, values, not values and _may_be_free(url, name))
+        yield Variable(name, default, values, not values and _can_be_free(url, name))
 
 
-def _may_be_free(url: str, name: str) -> bool:
-    """In the path; in a host name where two names at least follow that the description gives, so that they say whose
-    host it is."""
+def _can_be_free(url: str, name: str) -> bool:
+    """Return whether a variable can have any value: in the path; and in a host name if the description fixes at
+    least the last two labels, so that they determine the owner of the host."""
     written = "{" + name + "}"
     if written not in _authority(url):
         return written not in url.partition("://")[0]
@@ -359,21 +364,23 @@ def _type(schema: Data) -> Literal["text", "number", "boolean", "list", "object"
     return "file" if schema.get("format") == "binary" or "contentMediaType" in schema else "text"
 
 
-def _choices(description: Description, schema: Data) -> list[str]:
+def _choices(description: ApiDescription, schema: Data) -> list[str]:
     values = list_of(schema.get("enum")) or list_of(description.follow(schema.get("items")).get("enum"))
     return [each if isinstance(each, str) else body_text("", each) for each in values[:_VALUES]]
 
 
-def _shown(value: Any) -> str:
-    """A value as it is written into a field; those of a list are on lines of their own."""
+def _format_value(value: Any) -> str:
+    """Return a value as written into a field; values of a list are on separate lines."""
     if isinstance(value, list):
-        return "\n".join(_shown(each) for each in value)
+        return "\n".join(_format_value(each) for each in value)
     if value is None or isinstance(value, str):
         return value or ""
     return body_text("application/json", value)
 
 
-def _fields(description: Description, operation: Operation, checks: _Checks | None = None) -> Iterator[Field]:
+def _fields(
+    description: ApiDescription, operation: DescribedOperation, checks: _Checks | None = None
+) -> Iterator[FormField]:
     for parameter in description.parameters(operation):
         place = parameter.get("in")
         if place not in ("path", "query", "header", "cookie"):
@@ -386,12 +393,12 @@ def _fields(description: Description, operation: Operation, checks: _Checks | No
             else None
         )
         how = style_of(parameter, is_joined=_type(schema) in ("list", "object"))
-        yield Field(
+        yield FormField(
             text_of(parameter["name"]),
             _type(schema),
             place,
             required,
-            _shown(given)[:_EXAMPLE],
+            _format_value(given)[:_EXAMPLE],
             _choices(description, schema),
             how.style,
             how.explode,
@@ -400,7 +407,7 @@ def _fields(description: Description, operation: Operation, checks: _Checks | No
         )
 
 
-def _kind(description: Description, schema: Data) -> str:
+def _kind(description: ApiDescription, schema: Data) -> str:
     kinds = schema.get("type")
     kind = next((text_of(k) for k in kinds if k != "null"), "") if isinstance(kinds, list) else text_of(kinds)
     if kind == "array":
@@ -409,12 +416,12 @@ def _kind(description: Description, schema: Data) -> str:
     return " ".join(filter(None, [kind, text_of(schema.get("format"))]))[:60]
 
 
-def _content(description: Description, operation: Operation) -> list[tuple[str, Any]]:
+def _content(description: ApiDescription, operation: DescribedOperation) -> list[tuple[str, Any]]:
     body = description.follow(operation.data.get("requestBody"))
     return [item for item in object_of(body.get("content")).items() if _MEDIA_TYPE.fullmatch(item[0])][:20]
 
 
-def _body(description: Description, kind: str, media: Data, checks: _Checks) -> Body:
+def _body(description: ApiDescription, kind: str, media: Data, checks: _Checks) -> Body:
     schema = description.merge(media.get("schema"))
     if kind.startswith(("multipart/", "application/x-www-form-urlencoded")):
         required = list_of(schema.get("required"))
@@ -428,12 +435,12 @@ def _body(description: Description, kind: str, media: Data, checks: _Checks) -> 
             type_ = "file" if _type(inner) == "list" and items == "file" else _type(inner)
             given = example.get(name) if name in required and type_ != "file" else None
             fields.append(
-                Field(
+                FormField(
                     name,
                     type_,
                     None,
                     name in required,
-                    _shown(given)[:_EXAMPLE],
+                    _format_value(given)[:_EXAMPLE],
                     _choices(description, inner),
                     kind=_kind(description, inner),
                     schema=checks.take(value),
@@ -458,11 +465,11 @@ def _body(description: Description, kind: str, media: Data, checks: _Checks) -> 
 _COMPUTED = re.compile(
     r"(?i)digest|hoba|mutual|negotiate|ntlm|scram-.+|hawk|oauth|signature|aws4-.+|dpop|gnap"
 )
-"""Schemes of HTTP of which each request has a value of its own."""
+"""HTTP schemes with a different value for each request."""
 
 
 def _scheme(
-    description: Description, name: str, scopes: list[Any] | None = None, together: int = 1
+    description: ApiDescription, name: str, scopes: list[Any] | None = None, together: int = 1
 ) -> Scheme | None:
     data = description.follow(description.security_schemes.get(name))
     placeholder = text_of(data.get("x-gitbook-token-placeholder"))[:200]
@@ -476,8 +483,8 @@ def _scheme(
         flows = [
             Flow(
                 flow,
-                _web(each.get("authorizationUrl")),
-                _web(each.get("tokenUrl")),
+                _safe_url(each.get("authorizationUrl")),
+                _safe_url(each.get("tokenUrl")),
                 [
                     (name, text_of(about)[:200])
                     for name, about in islice(object_of(each.get("scopes")).items(), _SCOPES)
@@ -486,7 +493,7 @@ def _scheme(
             for flow, value in islice(object_of(data.get("flows")).items(), _VARIABLES)
             if (each := object_of(value))
         ]
-        if kind == "openIdConnect" and (address := _web(data.get("openIdConnectUrl"))):
+        if kind == "openIdConnect" and (address := _safe_url(data.get("openIdConnectUrl"))):
             flows = [Flow("OpenID Connect", address)]
         return Scheme(
             name, "header", "Authorization", word, placeholder, env=env, scopes=needed, flows=flows,
@@ -501,8 +508,8 @@ def _scheme(
     return None
 
 
-def _web(value: Any) -> str:
-    """An address that may be opened."""
+def _safe_url(value: Any) -> str:
+    """Return a URL that may be opened; otherwise ""."""
     text = text_of(value)[:2000]
     return text if re.match(r"(?i)https?://[^/?#]", text) else ""
 
@@ -511,7 +518,7 @@ def _web(value: Any) -> str:
 
 
 class FilledForm(Struct, rename="camel", forbid_unknown_fields=True):
-    """What a visitor filled in: ``server`` is the number of one of the form, ``body`` bytes in base64."""
+    """Values filled in by a visitor: ``server`` is the index of one in the form, ``body`` bytes in base64."""
 
     server: int = 0
     variables: dict[str, str] = {}
@@ -524,7 +531,7 @@ class FilledForm(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class PreparedRequest(Struct, frozen=True):
-    """A request that may be sent."""
+    """Request that may be sent."""
 
     method: str
     url: str
@@ -532,11 +539,14 @@ class PreparedRequest(Struct, frozen=True):
     body: bytes | None
 
 
-def prepare(description: Description, operation: Operation, wanted: FilledForm) -> PreparedRequest:
-    """Raises BadRequest naming what the operation does not take."""
+def prepare_request(
+    description: ApiDescription, operation: DescribedOperation, wanted: FilledForm
+) -> PreparedRequest:
+    """Return the request to send. Raises BadRequest naming what the operation doesn't accept."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
-            "Requests of this operation are not sent by this server, as its specification wants it."
+            "This server can't send requests of this operation: its specification disables that. Call "
+            "the API directly."
         )
     url = _address(description, operation, wanted)
     schemes = [
@@ -554,30 +564,30 @@ def prepare(description: Description, operation: Operation, wanted: FilledForm) 
     headers: dict[str, str] = {}
     for name, value in wanted.headers:
         if name.lower() not in known["header"] | {"accept"} or name.lower() in _UNSENT:
-            raise BadRequest(f"headers: this operation takes no header {name[:100]!r}")
+            raise BadRequest(f"headers: this operation has no header {name[:100]!r}")
         if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise BadRequest(f"headers: what header {name[:100]!r} should say cannot be sent")
+            raise BadRequest(f"headers: the value of header {name[:100]!r} can't be sent")
         headers[name] = value
     for name, value in wanted.cookies:
         if name.lower() not in known["cookie"]:
-            raise BadRequest(f"cookies: this operation takes no cookie {name[:100]!r}")
+            raise BadRequest(f"cookies: this operation has no cookie {name[:100]!r}")
         if not _NAME.fullmatch(name) or not _COOKIE.fullmatch(value):
-            raise BadRequest(f"cookies: what cookie {name[:100]!r} should say cannot be sent")
+            raise BadRequest(f"cookies: the value of cookie {name[:100]!r} can't be sent")
     if wanted.cookies:
         headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in wanted.cookies)
     if len(wanted.body) > MAX_SENT:
-        raise TooLarge(f"body: larger than the {MAX_SENT} bytes that can be sent from a page")
+        raise TooLarge(f"body: must be at most {MAX_SENT} bytes when sent from a page")
     body = None
     if wanted.content_type:
         kinds = {kind.partition(";")[0].strip().lower() for kind, _ in _content(description, operation)}
         given = wanted.content_type.partition(";")[0].strip().lower()
         if not _MEDIA_TYPE.fullmatch(wanted.content_type) or not (given in kinds or "*/*" in kinds):
-            raise BadRequest(f"contentType: this operation takes no {wanted.content_type[:100]!r}")
+            raise BadRequest(f"contentType: this operation doesn't accept {wanted.content_type[:100]!r}")
         headers["Content-Type"], body = wanted.content_type, wanted.body
     return PreparedRequest(operation.method.upper(), url, headers, body)
 
 
-def _address(description: Description, operation: Operation, wanted: FilledForm) -> str:
+def _address(description: ApiDescription, operation: DescribedOperation, wanted: FilledForm) -> str:
     servers = _servers(description, operation)
     if not 0 <= wanted.server < len(servers):
         raise BadRequest("server: this operation has no such server")
@@ -588,7 +598,7 @@ def _address(description: Description, operation: Operation, wanted: FilledForm)
         if given != variable.value and given not in variable.values:
             in_host = "{" + variable.name + "}" in _authority(template)
             if not variable.free or given in (".", "..") or (in_host and not _LABEL.fullmatch(given)):
-                raise BadRequest(f"variables.{variable.name[:100]}: this value is not possible")
+                raise BadRequest(f"variables.{variable.name[:100]}: this value is not allowed")
             given = given if in_host else quote(given, safe="")
         url = url.replace("{" + variable.name + "}", given)
     path = operation.path
@@ -598,14 +608,14 @@ def _address(description: Description, operation: Operation, wanted: FilledForm)
         if each.place == "path" and (each.type in ("list", "object") or each.style in ("label", "matrix"))
     }
     for name, value in wanted.path.items():
-        # What the browser has joined may hold escapes, which servers read as what they stand for.
+        # Values joined by the browser can contain escapes, which servers decode.
         if (unquote(value) if name in several else value) in (".", ".."):
-            raise BadRequest(f"path.{name[:100]}: this value is not possible")
-        # What the browser has joined is already written as the style says, each value by itself.
+            raise BadRequest(f"path.{name[:100]}: this value is not allowed")
+        # Values joined by the browser are already encoded in the given style, each by itself.
         written = quote(value, safe="%" + several[name]) if name in several else quote(value, safe="")
         path = path.replace("{" + name + "}", written)
     if "{" in url + path:
-        raise BadRequest("path: not every variable of the address has a value")
+        raise BadRequest("path: every variable of the path needs a value")
     base, _, of_server = url.partition("#")[0].partition("?")
     path, _, of_path = path.partition("#")[0].partition("?")
     query = "&".join(filter(None, [of_server, of_path, urlencode(wanted.query)]))

@@ -1,4 +1,4 @@
-"""Where a description uses its schemas. Pure."""
+"""Uses of schemas in a description. Pure."""
 
 from __future__ import annotations
 
@@ -8,54 +8,54 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
-from .description import Description, Operation, object_of
+from .description import ApiDescription, DescribedOperation, object_of
 
 _SCHEMAS = "#/components/schemas/"
 
 
 class Uses(Struct):
-    """Who uses one schema by its name, without another one in between. Each once, in the order of the description."""
+    """Direct uses of one schema by name. Each once, in the order of the description."""
 
-    answers: dict[str, Operation] = {}
-    requests: dict[str, Operation] = {}
-    events: dict[str, Operation] = {}
+    answers: dict[str, DescribedOperation] = {}
+    requests: dict[str, DescribedOperation] = {}
+    events: dict[str, DescribedOperation] = {}
     schemas: dict[str, None] = {}
 
 
-_uses: WeakKeyDictionary[Description, dict[str, Uses]] = WeakKeyDictionary()
+_uses: WeakKeyDictionary[ApiDescription, dict[str, Uses]] = WeakKeyDictionary()
 
 
-def uses_of(description: Description) -> dict[str, Uses]:
-    """By the names of schemas; those that nothing uses are left out. Worked out once."""
+def uses_of(description: ApiDescription) -> dict[str, Uses]:
+    """Return the uses by the names of schemas; unused schemas are left out. Cached."""
     found = _uses.get(description)
     if found is None:
         found = _uses[description] = _list_uses(description)
     return found
 
 
-def _list_uses(description: Description) -> dict[str, Uses]:
+def _list_uses(description: ApiDescription) -> dict[str, Uses]:
     found: dict[str, Uses] = {}
     for operation in description.operations.values():
         body = {
             "body": operation.data.get("requestBody"),
             "parameters": [each.get("schema") for each in description.parameters(operation)],
         }
-        for name in _named(description, body):
+        for name in _list_references(description, body):
             found.setdefault(name, Uses()).requests[operation.key] = operation
-        for name in _named(description, object_of(operation.data.get("responses"))):
+        for name in _list_references(description, object_of(operation.data.get("responses"))):
             found.setdefault(name, Uses()).answers[operation.key] = operation
     for webhook in description.webhooks.values():
-        for name in _named(description, webhook.data):
+        for name in _list_references(description, webhook.data):
             found.setdefault(name, Uses()).events[webhook.key] = webhook
     for schema, value in description.schemas.items():
-        for name in _named(description, value):
+        for name in _list_references(description, value):
             if name != schema:
                 found.setdefault(name, Uses()).schemas[schema] = None
     return found
 
 
-def _named(description: Description, value: Any) -> Iterator[str]:
-    """The schemas that something refers to, also by way of responses, parameters and bodies that have names."""
+def _list_references(description: ApiDescription, value: Any) -> Iterator[str]:
+    """Yield the schemas that something refers to, also through named responses, parameters, and bodies."""
     stack, seen = [value], set[str]()
     while stack:
         here = stack.pop()

@@ -1,4 +1,4 @@
-"""Whether a description is one: by the official schemas of each version, and by what those cannot say."""
+"""Validation of a description: by the official schemas of each version, and by rules that those can't express."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Version = Literal["2.0", "3.0", "3.1", "3.2"]
 MAX_OPERATIONS = 5_000
 _SCHEMAS = Path(__file__).parent / "schemas"
 EARLY_WEBHOOKS = "x-webhooks"
-"""What OpenAPI 3.0 has instead of ``webhooks``, by a habit of those who write it."""
+"""Extension that authors use in OpenAPI 3.0 in place of ``webhooks``."""
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
 def version_of(document: Any) -> Version:
-    """Raises SpecError for what is no description, or one of a version that is not known."""
+    """Return the version. Raises SpecError if this isn't a description, or if its version is unknown."""
     if not isinstance(document, dict):
-        raise SpecError([Complaint("The description is no object with keys.", "NO_VERSION")])
+        raise SpecError([Complaint("The description must be an object.", "NO_VERSION")])
     swagger, openapi = document.get("swagger"), document.get("openapi")
     if str(swagger) == "2.0":
         return "2.0"
@@ -34,17 +34,19 @@ def version_of(document: Any) -> Version:
     if swagger is None and openapi is None:
         if "asyncapi" in document:
             raise SpecError([Complaint(ASYNCAPI, "UNKNOWN_VERSION", pointer(("asyncapi",)))])
-        raise SpecError([Complaint("The keys `openapi` and `swagger` are both missing.", "NO_VERSION")])
+        raise SpecError(
+            [Complaint("The description must have the key `openapi` or `swagger`.", "NO_VERSION")]
+        )
     raise SpecError(
-        [Complaint("Versions that are read: Swagger 2.0 and OpenAPI 3.0, 3.1 and 3.2.", "UNKNOWN_VERSION",
+        [Complaint("The version must be Swagger 2.0 or OpenAPI 3.0, 3.1, or 3.2.", "UNKNOWN_VERSION",
                    pointer(("openapi" if openapi is not None else "swagger",)))]
     )  # fmt: skip
 
 
 def validate(file: SourceFile, version: Version) -> None:
-    """Raises SpecError with what is wrong, each with its place."""
+    """Raise SpecError with all problems and their locations."""
     document = file.value
-    # A number is what YAML makes of an unquoted version.
+    # YAML turns an unquoted version into a number.
     if version == "2.0":
         document = {**document, "swagger": "2.0"}
     info = document.get("info")
@@ -55,13 +57,13 @@ def validate(file: SourceFile, version: Version) -> None:
     complaints = [_complaint(file, error) for error in errors]
     if version != "2.0":
         complaints += _of_early_webhooks(file, validator)
-    complaints += _own_rules(file)
+    complaints += _check_own_rules(file)
     if complaints:
         raise SpecError(complaints[:MOST])
 
 
 def _of_early_webhooks(file: SourceFile, validator: Any) -> list[Complaint]:
-    """What is wrong with ``x-webhooks``, of which the official schemas say nothing: they are path items."""
+    """Return the problems of ``x-webhooks``, which the official schemas don't cover: they are path items."""
     webhooks = file.value.get(EARLY_WEBHOOKS)
     if not isinstance(webhooks, dict):
         return []
@@ -72,12 +74,12 @@ def _of_early_webhooks(file: SourceFile, validator: Any) -> list[Complaint]:
     }
     complaints = []
     for error in itertools.islice(validator.iter_errors(alone), MOST):
-        error = _nearest(error)
-        # At a webhook, which is a path here.
+        error = _find_best_error(error)
+        # Refer to a webhook, which is a path here.
         at = [str(step).removeprefix("/") for step in error.instance_path[1:2]]
         way = (EARLY_WEBHOOKS, *at, *error.instance_path[2:])
         complaints.append(
-            Complaint(_shortened(error.message), "INVALID_DESCRIPTION", pointer(way), file.line(way))
+            Complaint(_shorten_message(error.message), "INVALID_DESCRIPTION", pointer(way), file.line(way))
         )
     return complaints
 
@@ -87,7 +89,7 @@ def _validator(version: Version) -> Any:
 
     schema = msgspec.json.decode((_SCHEMAS / f"{version}.json").read_bytes())
     kind = jsonschema_rs.Draft4Validator if version in ("2.0", "3.0") else jsonschema_rs.Draft202012Validator
-    # Patterns of other dialects and addresses with a slip are for whoever calls the API, and nothing here uses them.
+    # Patterns in other dialects and malformed URLs only matter to callers of the API, and nothing here uses them.
     return kind(schema, retriever=_refuse, validate_formats=False)
 
 
@@ -96,13 +98,13 @@ def _refuse(uri: str) -> Any:
 
 
 def _complaint(file: SourceFile, error: Any) -> Complaint:
-    error = _nearest(error)
+    error = _find_best_error(error)
     way = tuple(error.instance_path)
-    return Complaint(_shortened(error.message), "INVALID_DESCRIPTION", pointer(way), file.line(way))
+    return Complaint(_shorten_message(error.message), "INVALID_DESCRIPTION", pointer(way), file.line(way))
 
 
-def _nearest(error: Any) -> Any:
-    """Of several variants that do not fit, what is wrong with the one that fits best."""
+def _find_best_error(error: Any) -> Any:
+    """Return the problem of the variant that fits best, if none fits."""
     import jsonschema_rs
 
     kinds = jsonschema_rs.ValidationErrorKind
@@ -113,7 +115,7 @@ def _nearest(error: Any) -> Any:
         branches = [branch for branch in kind.context if branch]
         if not branches:
             break
-        # A description seldom means a reference where it has none.
+        # Authors seldom mean a reference if there is none.
         meant = [b for b in branches if not any("$ref" in e.message for e in b)] or branches
         error = max((min(branch, key=_depth) for branch in meant), key=_depth)
     return error
@@ -123,14 +125,14 @@ def _depth(error: Any) -> int:
     return len(error.instance_path)
 
 
-def _shortened(message: str) -> str:
-    """The end of a message says what was expected; what it begins with may be the whole value."""
+def _shorten_message(message: str) -> str:
+    """Shorten a message in the middle: its end says what was expected; its start may be the whole value."""
     return message if len(message) <= 300 else f"{message[:120]} … {message[-170:]}"
 
 
-def _own_rules(file: SourceFile) -> Iterator[Complaint]:
+def _check_own_rules(file: SourceFile) -> Iterator[Complaint]:
     if sum(1 for _ in _operations(file.value)) > MAX_OPERATIONS:
-        yield Complaint(f"The description has more than {MAX_OPERATIONS} operations.", "TOO_LARGE")
+        yield Complaint(f"The description must have at most {MAX_OPERATIONS} operations.", "TOO_LARGE")
 
 
 def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Specifications on the wire."""
+"""Wire format of specifications."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from octavo.kit.urls import FetchUrl
 from octavo.organization.access.authorization import SpaceAccess
 
 from . import store
-from .authorization import SpecsAccess, specs_seen
-from .bundling import name_by_path
-from .comparing import Change
+from .authorization import SpecsAccess, find_specs_access
+from .bundling import use_full_paths
+from .comparing import ApiChange
 from .publishing import SLUG, GivenSource
 from .reading import read_file
 from .store import ErrorCode, SpecRow, State, VersionRow, Visibility
@@ -29,7 +29,7 @@ Slug = Annotated[str, Meta(min_length=1, max_length=100, pattern=SLUG)]
 
 
 class SpecSource(Struct, forbid_unknown_fields=True):
-    """Exactly one of ``url``, which is fetched again every six hours, and ``text``."""
+    """Source of a specification. Exactly one of ``url``, which is fetched again every six hours, and ``text``."""
 
     url: FetchUrl | UnsetType = UNSET
     text: Annotated[str, Meta(min_length=1)] | UnsetType = UNSET
@@ -55,7 +55,7 @@ class UpdateSpec(Struct):
 
 
 class SpecProblem(Struct, omit_defaults=True):
-    """``pointer`` and ``line`` say where; ``file`` in which of several files."""
+    """Problem with a specification. ``pointer`` and ``line`` locate it; ``file`` is which of several files."""
 
     message: str
     code: str
@@ -105,8 +105,8 @@ class SpecVersion(Struct, rename="camel"):
 
 
 class SpecFile(Struct, rename="camel"):
-    """``filename``: its path, by which the references of every file name it; ``references``: those of other files that
-    it names; ``dir`` is always the same, since paths are whole."""
+    """File of a specification. ``filename``: its path, which references in all files use; ``references``: the files
+    that it refers to; ``dir`` is constant, since paths are complete."""
 
     filename: str
     is_entrypoint: bool
@@ -116,17 +116,16 @@ class SpecFile(Struct, rename="camel"):
 
 
 class ContentUrls(Struct):
-    """``source``: all of it in one file. ``public``: the same for everybody; null where the specification is
-    private."""
+    """URLs of the content. ``source``: everything in one file. ``public``: the same for everyone; null if the
+    specification is private."""
 
     source: str
     public: str | None
 
 
 class SpecContent(Struct):
-    """``filesystem``: the files that the version was made of by their names, the description itself first. Site
-    renderers get a list, in the form that the parser of Scalar loads them. ``url``: all of it in one file, as OpenAPI
-    3 in JSON."""
+    """Content of a version. ``filesystem``: its files by name, the description itself first. Site renderers get a
+    list, in the form that Scalar's parser loads. ``url``: everything in one file, as OpenAPI 3 in JSON."""
 
     filesystem: dict[str, SpecFile] | list[SpecFile]
     url: str
@@ -134,13 +133,13 @@ class SpecContent(Struct):
 
 
 class CompareQuery(Struct):
-    """``since``: the id of another version; without, the one before."""
+    """Comparison. ``since``: the ID of another version; by default, the one before."""
 
     since: str | None = None
 
 
 class SpecChange(Struct):
-    """``place``: what of the operation, empty for all of it."""
+    """Change of an operation. ``place``: its part, empty for all of it."""
 
     kind: Literal["added", "removed", "changed"]
     breaking: bool
@@ -150,8 +149,8 @@ class SpecChange(Struct):
 
 
 class SpecChanges(Struct):
-    """``since``: the version that is compared with; absent for the first one, which changes nothing. ``breaking``:
-    whether any of them is. Breaking ones come first."""
+    """Changes between two versions. ``since``: the version compared with; absent for the first one, which has no
+    changes. ``breaking``: whether any change is breaking. Breaking ones come first."""
 
     version: str
     breaking: bool
@@ -159,7 +158,7 @@ class SpecChanges(Struct):
     since: str | UnsetType = UNSET
 
 
-def present_changes(version: VersionRow, since: VersionRow | None, changes: list[Change]) -> SpecChanges:
+def present_changes(version: VersionRow, since: VersionRow | None, changes: list[ApiChange]) -> SpecChanges:
     found = [SpecChange(c.kind, c.breaking, c.operation, c.place, c.message) for c in changes]
     breaking = any(change.breaking for change in changes)
     return SpecChanges(version.id, breaking, found, since.id if since is not None else UNSET)
@@ -197,8 +196,8 @@ def present_spec(to: Recipient, access: SpecsAccess, row: SpecRow) -> Spec:
 
 
 def _present_referred(to: Recipient, tx: Transaction, space: SpaceAccess, slug: str) -> Spec | None:
-    """The specification that a page of the space refers to."""
-    specs = specs_seen(space.organization)
+    """Return the specification that a page of the space refers to."""
+    specs = find_specs_access(space.organization)
     row = store.find_spec(tx, space.organization_id, slug) if specs is not None else None
     return present_spec(to, specs, row) if specs is not None and row is not None else None
 
@@ -218,13 +217,13 @@ def present_version(to: Recipient, organization_id: str, slug: str, row: Version
 def present_content(
     to: Recipient, tx: Transaction, spec: SpecRow, row: VersionRow, *, listed: bool
 ) -> SpecContent:
-    """``listed``: the files as a list, as site renderers read them."""
+    """Return the content. ``listed``: the files as a list, for site renderers."""
     values = {
         path: read_file(get_body(tx, body).encode()).value for path, body in store.list_files(tx, row.id)
     }
     files: list[SpecFile] = []
     for path in values:
-        value, references = name_by_path(values, path)
+        value, references = use_full_paths(values, path)
         files.append(SpecFile(path, not files, references, value))
     url = _file_url(to, spec.slug, row)
     return SpecContent(
@@ -235,5 +234,5 @@ def present_content(
 
 
 def _published(to: Recipient, spec: SpecRow) -> str | None:
-    """The URL at which anybody gets the newest version; None while the specification is private."""
+    """Return the public URL of the newest version; None while the specification is private."""
     return to.url(f"/openapi/{spec.id}") if spec.visibility == "public" else None

@@ -1,7 +1,7 @@
-"""The words of computed pages that nobody wrote: titles of pages and headings, and those around a list of changes.
+"""Labels of computed pages: titles of pages and headings, and labels in lists of changes.
 
-They are part of the content, which navigation, search, Markdown and PDFs all show: so they are in the language of the
-space. What is drawn while a page is shown is in the language of its reader (``BlockLabels``)."""
+They are part of the content, which navigation, search, Markdown, and PDFs show: so they are in the language of the
+space. Labels added when a page is shown are in the language of its reader (``BlockLabels``)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from octavo.kit.locales import DEFAULT, find_locale, read_catalogue
 from octavo.organization.spaces.store import get_titles
 
 
-class Words(Struct, frozen=True, kw_only=True):
-    """In one language; ``words.toml`` has those of the others. ``{name}`` stands for a number."""
+class ReferenceWords(Struct, frozen=True, kw_only=True):
+    """Labels in one language; ``words.toml`` has the others. ``{name}`` stands for a number."""
 
     overview: str = "Overview"
     models: str = "Models"
@@ -62,16 +62,16 @@ class Words(Struct, frozen=True, kw_only=True):
     unchanged: str = "Nothing has changed yet."
 
 
-ENGLISH = Words()
+ENGLISH = ReferenceWords()
 
 
 @cache
-def catalogue() -> dict[str, Words]:
-    """The words of every language there is. Raises ValueError for a language that lacks one."""
-    return read_catalogue(Words, __package__, "words.toml")
+def catalogue() -> dict[str, ReferenceWords]:
+    """Return the labels of every language. Raises ValueError if a language lacks one."""
+    return read_catalogue(ReferenceWords, __package__, "words.toml")
 
 
 def locale_of(tx: Transaction, space_id: str) -> str:
-    """The language of the catalogue that a space is in; English where it has none, or one that is not there."""
+    """Return the catalog language of a space; English if it has none or an unknown one."""
     space = get_titles(tx, [space_id]).get(space_id)
     return (find_locale(space.language, catalogue()) if space is not None else None) or DEFAULT

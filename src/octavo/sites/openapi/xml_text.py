@@ -1,4 +1,4 @@
-"""Example values as XML, by what schemas say of it (`xml` of the OpenAPI specification). Pure."""
+"""Example values as XML, using the `xml` objects of OpenAPI schemas. Pure."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import re
 from typing import Any
 from xml.etree.ElementTree import Element, indent, tostring
 
-from .description import Data, Description, object_of, text_of
+from .description import ApiDescription, Data, object_of, text_of
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.-]*)?")
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def xml_text(description: Description, schema: Any, value: Any) -> str:
-    """The XML of a value; empty where the description does not say what its root is called, or names something that
-    XML has no form for."""
+def xml_text(description: ApiDescription, schema: Any, value: Any) -> str:
+    """Return the XML of a value; empty if the description doesn't name its root, or uses names that aren't valid in
+    XML."""
     root = description.merge(schema)
     name = text_of(object_of(root.get("xml")).get("name")) or description.name_of(schema)
     if not name and isinstance(value, list):
-        # A list that stands by itself is called like what is in it, in the plural.
+        # A standalone list is named like its items, in the plural.
         name = "items"
     try:
         (made,) = _elements(description, {**root, "xml": _wrapped(root, value)}, value, name)
@@ -32,9 +32,8 @@ def _wrapped(root: Data, value: Any) -> Data:
     return object_of(root.get("xml")) | ({"wrapped": True} if isinstance(value, list) else {})
 
 
-def _elements(description: Description, value_schema: Any, value: Any, name: str) -> list[Element]:
-    """The elements of a value that is called ``name``; several for a list without an element around it. Raises
-    ValueError."""
+def _elements(description: ApiDescription, value_schema: Any, value: Any, name: str) -> list[Element]:
+    """Return the elements of a value called ``name``; several for an unwrapped list. Raises ValueError."""
     schema = description.merge(value_schema)
     xml = object_of(schema.get("xml"))
     if isinstance(value, list):
@@ -73,7 +72,7 @@ def _element(xml: Data, name: str) -> Element:
 
 def _named(name: str) -> str:
     if _NAME.fullmatch(name) is None:
-        raise ValueError(f"{name!r} is no name in XML")
+        raise ValueError(f"{name!r} is not a valid XML name")
     return name
 
 

@@ -1,9 +1,8 @@
-"""Setting and compiling a print, as a process of its own: ``python -m octavo.sites.printing.compiling FOLDER [plain]``.
+"""Typesetting and compiling of a print in a separate process: ``python -m octavo.sites.printing.compiling FOLDER
+[plain]``.
 
-What is printed was written by anybody, and typst is a whole typesetter. So this runs apart (``kit.apart``),
-with a folder as all the world it can see, and nothing of the service's but this code. It reads ``order.json``
-and leaves ``print.pdf`` and ``result.json``.
-"""
+Anyone may have written the content, and typst is a complete typesetter. So this runs in a sandbox (``kit.apart``)
+that sees only one folder and this code. It reads ``order.json`` and writes ``print.pdf`` and ``result.json``."""
 
 from __future__ import annotations
 
@@ -17,25 +16,25 @@ from msgspec.structs import replace
 
 from octavo.core.document.containing import on_failure
 
-from .order import Contained, Order, Result
-from .typesetting import FONTS, Setting
+from .order import ContainedFailure, PrintOrder, PrintResult
+from .typesetting import FONTS, Typesetter
 
 _PROBES = 200
 
 
-class Compiling:
+class PrintCompiler:
     """One print in its folder."""
 
-    def __init__(self, folder: Path, order: Order) -> None:
+    def __init__(self, folder: Path, order: PrintOrder) -> None:
         self._folder = folder
         self._order = order
-        self._setting = Setting(order, folder)
+        self._setting = Typesetter(order, folder)
         self._plain: list[int] = []
         self._probes = 0
         self._fonts = self._find_fonts()
 
-    def run(self, *, plain: bool) -> Result:
-        """Raises typst's error when not even the plain text can be set."""
+    def run(self, *, plain: bool) -> PrintResult:
+        """Typeset the print. Raises typst's error if not even the plain text can be typeset."""
         import typst
 
         self._setting.write(plain=plain)
@@ -50,7 +49,7 @@ class Compiling:
             made = self._compile("main.typ")
         (self._folder / "print.pdf").write_bytes(made)
         chapters = self._order.chapters
-        return Result([chapters[n].id for n in self._plain], self._setting.broken)
+        return PrintResult([chapters[n].id for n in self._plain], self._setting.broken)
 
     def _find_fonts(self) -> Any:
         import typst
@@ -92,10 +91,10 @@ class Compiling:
         self._setting.write_known()
 
     def _failing(self, numbers: Sequence[int]) -> list[int]:
-        """The chapters that do not compile, by halves."""
+        """Return the chapters that don't compile, found by bisection."""
         self._probes += 1
         if self._probes > _PROBES:
-            # So many of them that looking on costs more than it saves.
+            # With so many of them, searching on costs more than it saves.
             return list(numbers)
         if self._compiles(self._setting.main(numbers)):
             return []
@@ -107,11 +106,13 @@ class Compiling:
 
 def main(arguments: Sequence[str]) -> None:
     folder = Path(arguments[0])
-    order = msgspec.json.decode((folder / "order.json").read_bytes(), type=Order)
-    contained: list[Contained] = []
-    # Nobody hears of it in this process, so it goes along with the result.
-    on_failure(lambda stage, error, count: contained.append(Contained(stage, repr(error)[:1000], count)))
-    result = Compiling(folder, order).run(plain="plain" in arguments[1:])
+    order = msgspec.json.decode((folder / "order.json").read_bytes(), type=PrintOrder)
+    contained: list[ContainedFailure] = []
+    # This process has no log, so failures are part of the result.
+    on_failure(
+        lambda stage, error, count: contained.append(ContainedFailure(stage, repr(error)[:1000], count))
+    )
+    result = PrintCompiler(folder, order).run(plain="plain" in arguments[1:])
     result = replace(result, contained=contained)
     (folder / "result.json").write_bytes(msgspec.json.encode(result))
 

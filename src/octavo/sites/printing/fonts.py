@@ -1,4 +1,4 @@
-"""Which characters a print can show: those of the fonts inside typst, and of a folder of further ones."""
+"""Characters that a print can show: those of the fonts inside typst, and of a folder of further ones."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 
-# What the fonts inside typst (Libertinus Serif, New Computer Modern, DejaVu Sans Mono) have, as whole blocks.
+# Whole Unicode blocks covered by the fonts inside typst (Libertinus Serif, New Computer Modern, DejaVu Sans Mono).
 _EMBEDDED = [(0x20, 0x58F), (0x10A0, 0x10FF), (0x1D00, 0x20CF), (0x2100, 0x23CE), (0x2500, 0x26B8),
              (0x2700, 0x2704), (0x2706, 0x2709), (0x270C, 0x2727), (0x2729, 0x274B), (0x2756, 0x2756),
              (0x2758, 0x2794), (0x2798, 0x27AF), (0x27B1, 0x27BE), (0x27C0, 0x2AFF), (0xFB00, 0xFB06),
              (0xFFFC, 0xFFFD), (0x1D400, 0x1D7FF)]  # fmt: skip
-# Pictures that stand for a word, by what the fonts have.
+# Symbols that stand for a word, replaced by what the fonts have.
 _NEAR = {"✅": "✓", "☑": "✓", "❌": "✗", "❎": "✗", "⭐": "★", "🌟": "★", "⚠": "⚠", "❗": "!", "❓": "?", "❕": "!",
          "❔": "?", "➕": "+", "➖": "−", "🔴": "●", "🟢": "●", "🟡": "●", "🔵": "●", "⚫": "●", "⚪": "○",
          "🟠": "●", "▶": "▶", "👉": "→", "👈": "←", "⬅": "←", "⬆": "↑", "⬇": "↓"}  # fmt: skip
@@ -25,10 +25,13 @@ _INVISIBLE = frozenset("\u200b\u00ad")
 
 
 class Glyphs:
-    """``folders``: where further fonts lie. ``absent`` collects the characters that had to be left to chance."""
+    """Characters covered by fonts. ``folders``: folders of further fonts. ``absent`` collects the characters that
+    no font covers."""
 
     def __init__(self, *folders: str | None) -> None:
-        self._ranges = _merged(sorted([*_EMBEDDED, *(one for folder in folders for one in coverage(folder))]))
+        self._ranges = _merge_ranges(
+            sorted([*_EMBEDDED, *(one for folder in folders for one in read_folder_coverage(folder))])
+        )
         self._starts = [start for start, _ in self._ranges]
         self._pictures = self.has("\U0001f680")
         self.absent: set[str] = set()
@@ -39,10 +42,10 @@ class Glyphs:
         return at >= 0 and point <= self._ranges[at][1]
 
     def shown(self, text: str) -> str:
-        """The text with pictures that no font has replaced by a near sign, or by their name."""
+        """Return the text with symbols that no font covers replaced by a similar one, or by their name."""
         if not _OUTSIDE.search(text):
             return text
-        # What joins and colours pictures means nothing without them.
+        # Characters that join and color emoji mean nothing without them.
         return _OUTSIDE.sub(self._replaced, text if self._pictures else _JOINERS.sub("", text))
 
     def _replaced(self, match: re.Match[str]) -> str:
@@ -59,7 +62,7 @@ class Glyphs:
         return found
 
 
-def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_ranges(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     out: list[tuple[int, int]] = []
     for start, end in ranges:
         if out and start <= out[-1][1] + 1:
@@ -75,21 +78,21 @@ def font_files(folder: str | None) -> list[Path]:
     return sorted(p for p in Path(folder).rglob("*") if p.suffix.lower() in (".ttf", ".otf", ".ttc", ".otc"))
 
 
-def coverage(folder: str | None) -> Iterator[tuple[int, int]]:
-    """The characters that the fonts of a folder have glyphs for, as ranges."""
+def read_folder_coverage(folder: str | None) -> Iterator[tuple[int, int]]:
+    """Yield the characters that the fonts of a folder cover, as ranges."""
     for path in font_files(folder):
-        yield from _coverage(path)
+        yield from _read_coverage(path)
 
 
-def _coverage(path: Path) -> Iterator[tuple[int, int]]:
-    """The characters that a font has a glyph for, as ranges; nothing for a file that is no font."""
+def _read_coverage(path: Path) -> Iterator[tuple[int, int]]:
+    """Yield the characters that a font covers, as ranges; none for a file that isn't a font."""
     data = path.read_bytes()
     try:
         starts = [0]
         if data[:4] == b"ttcf":
             (count,) = struct.unpack_from(">I", data, 8)
             starts = list(struct.unpack_from(f">{count}I", data, 12))
-        for start in starts[:1]:  # the fonts of a collection share their characters
+        for start in starts[:1]:  # fonts in a collection share their characters
             (tables,) = struct.unpack_from(">H", data, start + 4)
             for n in range(tables):
                 tag, _, offset, _ = struct.unpack_from(">4sIII", data, start + 12 + 16 * n)

@@ -1,4 +1,4 @@
-"""All that a print needs, taken from a state of a space into an order and the images beside it."""
+"""Everything that a print needs, collected from a state of a space into an order and the images beside it."""
 
 from __future__ import annotations
 
@@ -21,24 +21,26 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.locales import date_words
 from octavo.organization.spaces.store import get_space
 
-from .order import Chapter, LinkedPage, Order, StoredFile, write_document
+from .order import LinkedPage, PrintChapter, PrintOrder, StoredFile, write_document
 from .store import PrintSubject
-from .words import words_of
+from .words import find_words
 
 _IMAGE_MAX = 24 * 1024 * 1024
 _ALL_IMAGES_MAX = 400 * 1024 * 1024
 _PIXELS_MAX = 60_000_000
 
 
-def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject, folder: Path) -> Order:
-    """The order of a print, with the documents of its chapters and copies of the images that they show in ``folder``.
-    Raises NotFound for a page that is not there for who reads a print, which is nobody in particular."""
+def collect_order(
+    context: Context, tx: Transaction, state: State, wanted: PrintSubject, folder: Path
+) -> PrintOrder:
+    """Return the order of a print, and write the documents of its chapters and copies of their images to
+    ``folder``. Raises NotFound for a page that an anonymous reader can't see."""
     space = get_space(tx, wanted.space_id)
     view = load_view(tx, state)
     chosen = chosen_pages(view.tree, wanted.page_id, wanted.single)
     resolver = Resolver(ViewFiles(tx, view, withheld=True), app_hosts(context.settings.url), NobodyViewer())
     documents = ViewDocuments(tx, view, resolver)
-    used = _Used()
+    used = _UsedReferences()
     chapters = []
     for number, (page, level) in enumerate(chosen):
         document = documents.for_rendering(page, folded=False)
@@ -47,9 +49,9 @@ def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject
         chapters.append(_chapter(page, level))
     head = chosen[0][0] if wanted.page_id else None
     first = next((chapter for chapter in chapters if chapter.kind != "group"), None)
-    language, words = words_of(space.language)
+    language, words = find_words(space.language)
     places = (page for page in view.tree if page.id in used.pages)
-    return Order(
+    return PrintOrder(
         title=(head.title if head else "") or space.title or "Untitled",
         about=first.description if first else "",
         subtitle=wanted.subtitle or (space.title if head else ""),
@@ -67,8 +69,8 @@ def gather(context: Context, tx: Transaction, state: State, wanted: PrintSubject
     )
 
 
-class _Used:
-    """The pages that documents lead to, and the files that they show; dicts for their order."""
+class _UsedReferences:
+    """Pages that documents link to, and files that they show; dicts to keep their order."""
 
     def __init__(self) -> None:
         self.pages: dict[str, None] = {}
@@ -79,17 +81,17 @@ class _Used:
             ref = reference.ref
             if ref.get("kind") in ("page", "anchor") and isinstance(ref.get("page"), str):
                 self.pages[ref["page"]] = None
-            # Lists of files in tables name each by its id alone.
+            # File columns of tables refer to each file by its id alone.
             file = ref.get("file") if ref.get("kind") == "file" else ref.get("url")
             if isinstance(file, str):
                 self.files[file] = None
 
 
 def chosen_pages(tree: PageTree, page_id: str | None, single: bool) -> list[tuple[Page, int]]:
-    """The pages to print with their levels. One that is asked for by its id is printed although hidden."""
+    """Return the pages to print with their levels. A page requested by its id is printed even if hidden."""
     first = tree.page(page_id) if page_id else None
     if page_id and (first is None or first.kind == "link"):
-        raise NotFound(f"There is no page {page_id!r}.")
+        raise NotFound(f"There is no page with the ID {page_id!r}.")
     found = []
     roots = [first] if first else tree.children.get(None, [])
     stack = [(page, 1) for page in reversed(roots)]
@@ -103,8 +105,8 @@ def chosen_pages(tree: PageTree, page_id: str | None, single: bool) -> list[tupl
     return found
 
 
-def _chapter(page: Page, level: int) -> Chapter:
-    return Chapter(
+def _chapter(page: Page, level: int) -> PrintChapter:
+    return PrintChapter(
         id=page.id,
         kind=page.kind,
         level=level,
@@ -115,7 +117,7 @@ def _chapter(page: Page, level: int) -> Chapter:
 
 
 def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile]:
-    """The files as the print knows them. Images are copied unless they are too large to be opened."""
+    """Return the files as the print knows them. Images are copied unless they are too large to be opened."""
     left = _ALL_IMAGES_MAX
     found = []
     for number, item in enumerate(items):
@@ -138,7 +140,7 @@ def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile
 
 
 def _copy_image(context: Context, content: str, folder: Path, number: int) -> str | None:
-    """Copies an image that typst can show; told by its bytes, whatever its name says."""
+    """Copy an image that typst can show, identified by its content, whatever its name says."""
     data = context.files.read(content)
     kind = image_kind(data)
     if kind is None:
@@ -149,7 +151,7 @@ def _copy_image(context: Context, content: str, folder: Path, number: int) -> st
 
 
 def image_kind(data: bytes) -> str | None:
-    """png, jpg, gif, webp or svg; None for anything else."""
+    """Return png, jpg, gif, webp, or svg; None for anything else."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if data.startswith(b"\xff\xd8\xff"):

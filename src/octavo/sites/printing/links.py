@@ -1,8 +1,7 @@
-"""The links by which prints are fetched: signed, good for an hour on the origin of sites, and no longer than whoever
-asked for one sees the space.
+"""Links to prints: signed, on the origin of sites, and valid for an hour as long as the person who requested one
+can see the space.
 
-Making a link writes nothing: the print begins when somebody opens it.
-"""
+Creating a link writes nothing: the print starts when someone opens it."""
 
 from __future__ import annotations
 
@@ -30,14 +29,14 @@ GOOD_FOR = 3_600_000
 _PURPOSE = "print"
 
 
-class Grant(Struct, frozen=True):
+class PrintGrant(Struct, frozen=True):
     wanted: PrintSubject
     name: str
     by: Grantor
 
 
-class Opened(Struct, frozen=True):
-    """What opening a link gives: the file, or an error for good; neither while it is being made."""
+class OpenedPrint(Struct, frozen=True):
+    """Result of opening a link: the file, or a permanent error; neither while the print is in progress."""
 
     file: FileGrant | None = None
     size: int | None = None
@@ -45,21 +44,21 @@ class Opened(Struct, frozen=True):
 
 
 def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) -> str:
-    """A link to the print for somebody who sees the space, good for an hour."""
+    """Return a link to a print for a person who sees the space, valid for an hour."""
     name = f"{slugify(title)}.pdf"
-    payload = msgspec.json.encode(Grant(wanted, name, grantor_of(actor))).decode()
+    payload = msgspec.json.encode(PrintGrant(wanted, name, grantor_of(actor))).decode()
     token = context.signer.sign(_PURPOSE, payload, now() + GOOD_FOR)
     return f"{context.settings.sites_url.rstrip('/')}{PATH}{token}/{quote(name)}"
 
 
-def open_print(context: Context, token: str) -> Opened | None:
-    """The print of a link, ordered if nobody did before; None for a link that is not ours, has expired, or was made for
-    somebody who may not see this any more."""
+def open_print(context: Context, token: str) -> OpenedPrint | None:
+    """Return the print of a link, and order it if necessary. None if the link is invalid or has expired, or if the
+    person it was made for can no longer see this."""
     signed = context.signer.read(_PURPOSE, token)
     if signed is None:
         return None
     try:
-        grant = msgspec.json.decode(signed.payload, type=Grant)
+        grant = msgspec.json.decode(signed.payload, type=PrintGrant)
     except msgspec.ValidationError:
         return None
     with context.db.read() as tx:
@@ -74,5 +73,5 @@ def open_print(context: Context, token: str) -> Opened | None:
         if row is None:
             return None
     if row.file is None:
-        return Opened(error=row.error)
-    return Opened(FileGrant(row.file, grant.name, "application/pdf", signed.expires), row.size)
+        return OpenedPrint(error=row.error)
+    return OpenedPrint(FileGrant(row.file, grant.name, "application/pdf", signed.expires), row.size)

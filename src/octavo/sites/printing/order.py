@@ -1,4 +1,4 @@
-"""What is to be printed, all of it, as the process that sets it gets it: it asks nobody anything."""
+"""Order of a print: everything that the process that typesets it receives. That process makes no requests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from octavo.core.document.typst import Labels
 from octavo.core.pages import PageKind
 
 
-class Chapter(Struct, frozen=True, kw_only=True):
-    """A page to print; its document is in the print's folder (``write_document``). ``level`` is its depth in the
+class PrintChapter(Struct, frozen=True, kw_only=True):
+    """Page to print; its document is in the print's folder (``write_document``). ``level`` is its depth in the
     print, from 1."""
 
     id: str
@@ -25,7 +25,7 @@ class Chapter(Struct, frozen=True, kw_only=True):
 
 
 class LinkedPage(Struct, frozen=True, kw_only=True):
-    """A page that a link leads to, printed or not."""
+    """Target of a link, whether printed or not."""
 
     id: str
     title: str
@@ -34,7 +34,7 @@ class LinkedPage(Struct, frozen=True, kw_only=True):
 
 
 class StoredFile(Struct, frozen=True, kw_only=True):
-    """A file that the print shows or names. ``image`` is the name of its copy in the print's folder, None when it has
+    """File that the print shows or names. ``image`` is the name of its copy in the print's folder; None if there is
     none."""
 
     id: str
@@ -46,15 +46,15 @@ class StoredFile(Struct, frozen=True, kw_only=True):
 
 
 class PrintWords(Labels, frozen=True, kw_only=True):
-    """The words of a print that nobody wrote."""
+    """Labels of a print, beside the content of its pages."""
 
     contents: str = "Contents"
     untitled: str = "Untitled"
     not_set: str = "This page could not be laid out. What follows is its text."
 
 
-class Face(Struct, frozen=True, kw_only=True):
-    """A font in the print's folder: ``weights`` to make of the ``file``, as faces of ``family``."""
+class PrintFace(Struct, frozen=True, kw_only=True):
+    """Font in the print's folder: ``weights`` to make from the ``file``, as faces of ``family``."""
 
     file: str
     family: str
@@ -62,20 +62,20 @@ class Face(Struct, frozen=True, kw_only=True):
     italic: bool = False
 
 
-class Look(Struct, frozen=True, kw_only=True):
-    """What a print has of the site that shows its space. ``logo`` is a file in the print's folder, ``colours`` are
-    lightness, chroma and hue."""
+class OrderLook(Struct, frozen=True, kw_only=True):
+    """Look of a print, from the site that shows its space. ``logo`` is a file in the print's folder, ``colours``
+    are lightness, chroma, and hue."""
 
     site: str = ""
     address: str = ""
     logo: str | None = None
     colours: dict[str, tuple[float, float, float]] = {}
-    text: list[Face] = []
-    mono: list[Face] = []
+    text: list[PrintFace] = []
+    mono: list[PrintFace] = []
 
 
-class Order(Struct, frozen=True, kw_only=True):
-    """``whole``: with a title page and contents. ``about`` says what it is about, ``subtitle`` what state it is;
+class PrintOrder(Struct, frozen=True, kw_only=True):
+    """Order of a print. ``whole``: with a title page and contents. ``about`` is its subject, ``subtitle`` its state;
     ``fonts`` is a folder of further fonts."""
 
     title: str
@@ -84,33 +84,33 @@ class Order(Struct, frozen=True, kw_only=True):
     date: str = ""
     language: str = "en"
     whole: bool = True
-    chapters: list[Chapter]
+    chapters: list[PrintChapter]
     places: list[LinkedPage]
     files: list[StoredFile]
-    look: Look = Look()
+    look: OrderLook = OrderLook()
     words: PrintWords = PrintWords()
     fonts: str | None = None
 
 
-class Contained(Struct, frozen=True):
-    """A failure of our own code that stayed in the blocks where it was: at which stage, what it said, at how many."""
+class ContainedFailure(Struct, frozen=True):
+    """Failure of our own code that affected only single blocks: its stage, its message, and how often it occurred."""
 
     stage: str
     error: str
     count: int
 
 
-class Result(Struct, frozen=True):
-    """How it went: chapters that could only be printed as plain text, images that could not be read, and what failed in
-    single blocks."""
+class PrintResult(Struct, frozen=True):
+    """Result of a print: chapters that could only be printed as plain text, images that couldn't be read, and
+    failures in single blocks."""
 
     plain: list[str]
     broken: list[str]
-    contained: list[Contained] = []
+    contained: list[ContainedFailure] = []
 
 
 def write_document(folder: Path, number: int, document: Document) -> None:
-    """Puts the document of a chapter, as its reader sees it and with references resolved, into the print's folder."""
+    """Write the document of a chapter, as its reader sees it and with references resolved, to the print's folder."""
     for block in document.nodes:
         block.source = None
     _path(folder, number).write_bytes(msgspec.json.encode(document))
@@ -120,8 +120,8 @@ def read_document(folder: Path, number: int) -> Document:
     return msgspec.json.decode(_path(folder, number).read_bytes(), type=Document)
 
 
-def read_written(folder: Path, number: int) -> str:
-    """The document of a chapter as it was written: JSON."""
+def read_stored_document(folder: Path, number: int) -> str:
+    """Return the stored document of a chapter: JSON."""
     return _path(folder, number).read_text()
 
 

@@ -1,4 +1,4 @@
-"""Prints are made by a job, once for each state, by a process of their own."""
+"""Jobs that make prints, once for each state, in a separate process."""
 
 from __future__ import annotations
 
@@ -22,34 +22,35 @@ from octavo.kit.work import jobs
 from octavo.organization.spaces.store import get_space
 
 from . import store
-from .inputs import gather
-from .order import Order, Result
+from .inputs import collect_order
+from .order import PrintOrder, PrintResult
 from .store import PrintRow, PrintSubject
-from .styles import find_look, put_look
+from .styles import find_look, write_look
 
 log = logging.getLogger(__name__)
 
 BOUNDS = Bounds(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
-"""What a print may take."""
+"""Resource limits of a print."""
 KEPT = 7 * 86_400_000
 _SWEEP_EVERY = 6 * 3600.0
-_TOO_MUCH = "This space could not be printed: it asks for more memory or time than a print is given."
+_TOO_MUCH = (
+    "This space could not be printed: it needs more memory or time than allowed. Print single pages instead."
+)
 
 
 class CannotPrint(Exception):
-    """Even the plain text could not be set; the message says why, for a reader."""
+    """Raised if not even the plain text could be typeset; the message tells the reader why."""
 
 
 class FailedApart(Exception):
-    """What our own code failed with in the process that set a print, as it said it there."""
+    """Failure of our own code in the process that typesets a print, with the message from there."""
 
 
 def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | None:
-    """The print as it stands; one that nobody asked for yet is now on its way. None: the space is gone. ``look``: the
-    version of how its space looks.
+    """Return the print, and order it if necessary. None: the space was deleted. ``look``: the version of its
+    space's look.
 
-    Needs a write transaction.
-    """
+    Needs a write transaction."""
     print_id = wanted.id_in(look)
     if store.insert_print(tx, print_id, wanted):
         organization_id = get_space(tx, wanted.space_id).organization_id
@@ -59,7 +60,7 @@ def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | 
 
 @jobs.job("makePrint", attempts=3, seconds=3 * BOUNDS.longest)
 def make_print(context: Context, print_id: str) -> None:
-    """Makes the PDF of a row of ``prints``."""
+    """Make the PDF of a row of ``prints``."""
     with context.db.read() as tx:
         row = store.find_print(tx, print_id)
     if row is None or row.file is not None:
@@ -69,9 +70,9 @@ def make_print(context: Context, print_id: str) -> None:
         try:
             with context.db.read() as tx:
                 state = revision_state(tx, row.wanted.space_id, row.wanted.revision_id)
-                order = gather(context, tx, state, row.wanted, folder)
+                order = collect_order(context, tx, state, row.wanted, folder)
                 look = find_look(context, tx, row.wanted.space_id)
-            order = replace(order, look=put_look(context, look, folder))
+            order = replace(order, look=write_look(context, look, folder))
             result = compile_order(order, folder)
         except (CannotPrint, NotFound) as error:
             with context.db.write() as tx:
@@ -89,15 +90,14 @@ def make_print(context: Context, print_id: str) -> None:
         jobs.finish(tx)
 
 
-def compile_order(order: Order, folder: Path) -> Result:
-    """Leaves ``print.pdf`` in the folder, where the images of the order are. Raises CannotPrint.
+def compile_order(order: PrintOrder, folder: Path) -> PrintResult:
+    """Write ``print.pdf`` to the folder, which contains the images of the order. Raises CannotPrint.
 
-    What does not end in time, or takes all memory, is tried once more as plain text.
-    """
+    If the process runs out of time or memory, it runs once more with plain text."""
     (folder / "order.json").write_bytes(msgspec.json.encode(order))
     for arguments in ([], ["plain"]):
         if _run(folder, arguments):
-            return msgspec.json.decode((folder / "result.json").read_bytes(), type=Result)
+            return msgspec.json.decode((folder / "result.json").read_bytes(), type=PrintResult)
     raise CannotPrint(_TOO_MUCH)
 
 
@@ -107,7 +107,7 @@ def _run(folder: Path, arguments: list[str]) -> bool:
 
 @jobs.job("forgetOldPrints")
 def forget_old_prints(context: Context) -> None:
-    """Deletes prints after a week; whoever opens a link to one then has it made again."""
+    """Delete prints after a week; opening a link to one makes it again."""
     with context.db.write() as tx:
         store.forget_prints(tx, now() - KEPT)
         jobs.finish(tx)
@@ -116,6 +116,6 @@ def forget_old_prints(context: Context) -> None:
 jobs.schedule("forgetOldPrints", _SWEEP_EVERY, "forgetOldPrints")
 
 
-# Pages that show something else are printed anew when that has changed; their revision says nothing of it.
-# Also where only a page that an integration computes shows it.
+# Pages that depend on something else are printed again when that changes; their revision doesn't show it. This
+# includes pages computed by an integration.
 on_dependency_change(lambda tx, organization_id, space_ids: store.forget_prints_of(tx, organization_id))

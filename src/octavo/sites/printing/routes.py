@@ -27,8 +27,8 @@ operation = Area("printing").operation
     yields=("content:read",),
 )
 def get_pdf(call: Call, read: ReadState, query: PrintQuery) -> PrintLink:
-    """A link to what a space or change request holds now as PDF, good for an hour. The PDF is made when the link is
-    first opened."""
+    """Create a link to the current content of a space or change request as PDF. The link expires after an hour. The
+    PDF is made when the link is first opened."""
     state = read.state
     with call.db.read() as tx:
         title = get_space(tx, state.space_id).title

@@ -12,12 +12,12 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.spaces.garbage import release
 
 LOOK = 2
-"""Grows when the same state would be printed otherwise in the same look, so that what was printed before is printed
-again."""
+"""Version of the output. Increase it when the same state would be printed differently in the same look, so that
+existing prints are made again."""
 
 
 class PrintSubject(Struct, frozen=True):
-    """What is to be printed: a state of a space, all of it, or from ``page`` down, or that page alone."""
+    """What to print: a state of a space, as a whole, or from ``page`` down, or that page alone."""
 
     space_id: str
     revision_id: str
@@ -26,7 +26,7 @@ class PrintSubject(Struct, frozen=True):
     subtitle: str = ""
 
     def id_in(self, look: str) -> str:
-        """The id of its print in that version of its space's look."""
+        """Return the id of its print in that version of its space's look."""
         return hashlib.sha256(msgspec.json.encode((LOOK, look, msgspec.structs.astuple(self)))).hexdigest()[
             :40
         ]
@@ -49,7 +49,7 @@ def find_print(tx: Transaction, print_id: str) -> PrintRow | None:
 
 
 def insert_print(tx: Transaction, print_id: str, wanted: PrintSubject) -> bool:
-    """Whether it was not there before. A space that is gone gets none."""
+    """Insert a print. Returns False if it existed, or if the space was deleted."""
     return bool(
         tx.run(
             """INSERT INTO prints (id, space_id, revision_id, page_id, single, subtitle, created_at)
@@ -80,7 +80,7 @@ def fail_print(tx: Transaction, print_id: str, error: str) -> None:
 
 
 def forget_prints(tx: Transaction, before: int) -> None:
-    """Deletes what was begun before that moment; files that nothing else names by then are removed a day later."""
+    """Delete prints ordered before that moment; files that nothing else uses by then are removed a day later."""
     old = [
         row[0] for row in tx.all("SELECT id FROM prints WHERE created_at < :before LIMIT 500", before=before)
     ]
@@ -88,7 +88,7 @@ def forget_prints(tx: Transaction, before: int) -> None:
 
 
 def forget_prints_of(tx: Transaction, organization_id: str) -> None:
-    """Deletes those of an organization's spaces."""
+    """Delete the prints of an organization's spaces."""
     rows = tx.all(
         "SELECT p.id FROM spaces s JOIN prints p ON p.space_id = s.id WHERE s.organization_id = :org",
         org=organization_id,

@@ -1,4 +1,4 @@
-"""How prints of a space look: as the site that shows it, which a package above knows."""
+"""Look of prints of a space: that of the site that shows it, which a package above provides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from octavo.kit.net.fetch import Fetcher, FetchError, Limits
 from octavo.kit.processes.image_conversion import redraw
 from octavo.sites.fonts.built_in import read_font
 
-from .order import Face, Look
+from .order import OrderLook, PrintFace
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +26,8 @@ _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 
 
 class FontFile(Struct, frozen=True):
-    """A file of a font: of ours by its ``name``, or of an organization by its ``content``. ``weights``: those to make of
-    it. Files of one ``group`` are faces of one family; the next group is asked for what the first lacks."""
+    """Font file: one of ours by its ``name``, or an organization's by its ``content``. ``weights``: those to make
+    from it. Files of one ``group`` are faces of one family; later groups supply what earlier ones lack."""
 
     name: str = ""
     content: str = ""
@@ -37,8 +37,8 @@ class FontFile(Struct, frozen=True):
 
 
 class PrintLook(Struct, frozen=True):
-    """``site`` is its title, ``logo`` an address. ``colours`` are lightness, chroma and hue (OKLCH) by what they are
-    for: accent, info, success, warning, danger."""
+    """Look of a print. ``site`` is its title, ``logo`` a URL. ``colours`` are lightness, chroma, and hue (OKLCH) by
+    their use: accent, info, success, warning, danger."""
 
     site: str = ""
     address: str = ""
@@ -56,13 +56,13 @@ FindLook = Callable[[Context, Transaction, str], PrintLook | None]
 _finders: list[FindLook] = []
 
 
-def provide_looks(find: FindLook) -> None:
-    """``find`` gives the look for prints of a space, by its id; None where it has none."""
+def register_look_finder(find: FindLook) -> None:
+    """Register ``find``, which returns the look for prints of a space by its id; None if it has none."""
     _finders.append(find)
 
 
 def find_look(context: Context, tx: Transaction, space_id: str) -> PrintLook:
-    """The look for prints of a space; a plain one where nothing gives it another."""
+    """Return the look for prints of a space; a plain one by default."""
     for find in _finders:
         look = find(context, tx, space_id)
         if look is not None:
@@ -70,34 +70,34 @@ def find_look(context: Context, tx: Transaction, space_id: str) -> PrintLook:
     return PrintLook()
 
 
-def put_look(context: Context, look: PrintLook, folder: Path) -> Look:
-    """Puts the files of a look into the folder of a print. Fetches the logo, so not within a transaction."""
-    return Look(
+def write_look(context: Context, look: PrintLook, folder: Path) -> OrderLook:
+    """Write the files of a look to the folder of a print. Fetches the logo, so don't call it within a transaction."""
+    return OrderLook(
         site=look.site,
         address=look.address,
-        logo=_put_logo(context, look.logo, folder) if look.logo else None,
+        logo=_write_logo(context, look.logo, folder) if look.logo else None,
         colours=look.colours,
-        text=_put_faces(context, look.text, folder, "text"),
-        mono=_put_faces(context, look.mono, folder, "mono"),
+        text=_write_faces(context, look.text, folder, "text"),
+        mono=_write_faces(context, look.mono, folder, "mono"),
     )
 
 
-def _put_faces(context: Context, files: tuple[FontFile, ...], folder: Path, kind: str) -> list[Face]:
+def _write_faces(context: Context, files: tuple[FontFile, ...], folder: Path, kind: str) -> list[PrintFace]:
     faces = []
     for number, file in enumerate(files):
         name = f"{kind}{number}.font"
         data = read_font(file.name) if file.name else context.files.read(file.content)
         (folder / name).write_bytes(data)
         family = f"{kind} {file.group}"
-        faces.append(Face(file=name, family=family, weights=list(file.weights), italic=file.italic))
+        faces.append(PrintFace(file=name, family=family, weights=list(file.weights), italic=file.italic))
     return faces
 
 
-def _put_logo(context: Context, url: str, folder: Path) -> str | None:
+def _write_logo(context: Context, url: str, folder: Path) -> str | None:
     try:
         fetched = Fetcher(context.settings.allow_private_fetch).fetch(url, limits=_LOGO_LIMITS)
     except FetchError as error:
-        log.info("a logo could not be fetched", extra={"url": url, "error": str(error)})
+        log.info("could not fetch a logo", extra={"url": url, "error": str(error)})
         return None
     drawn = redraw(fetched.body, *_LOGO) if fetched.status == 200 else None
     if drawn is None:

@@ -1,4 +1,4 @@
-"""What the table of prints is."""
+"""Declaration of the table of prints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ declare(
     Table(
         name="prints",
         of_space="space_id IN {spaces}",
-        stays="of the moment",
+        stays="are temporary",
         columns=(file("file"), row("revision_id", "revisions")),
     )
 )

@@ -1,4 +1,4 @@
-"""An order as the files typst compiles: one for each page, so that one that fails can be told from the others."""
+"""An order as files for typst: one for each page, so that one that fails can be identified."""
 
 from __future__ import annotations
 
@@ -22,21 +22,19 @@ from octavo.kit.icons import icon
 from octavo.kit.processes.highlighting import highlight_in_time
 
 from .fonts import Glyphs
-from .order import Chapter, Order, read_document, read_written
+from .order import PrintChapter, PrintOrder, read_document, read_stored_document
 from .unpacking import unpack_faces
 
 _HEAD = '#import "octavo.typ": *\n#{\n'
 FONTS = "fonts"
-"""The folder of the print's own fonts, in its folder."""
-_ABSENT = (
-    "No font here has these characters of the text: {}. OCTAVO_PDF_FONTS names a folder of further fonts."
-)
+"""Folder of the print's own fonts, in its folder."""
+_ABSENT = "No font has these characters of the text: {}. Set OCTAVO_PDF_FONTS to a folder with fonts that do."
 
 
-class Setting:
-    """Writes the files of an order into a folder; ``places`` are all that links of the print can lead to."""
+class Typesetter:
+    """Writer of an order's files to a folder; ``places`` are the possible targets of links in the print."""
 
-    def __init__(self, order: Order, folder: Path) -> None:
+    def __init__(self, order: PrintOrder, folder: Path) -> None:
         self._order = order
         self._folder = folder
         self._pages = {place.id: place for place in order.places}
@@ -51,7 +49,7 @@ class Setting:
         self.broken: list[str] = []
 
     def write(self, *, plain: bool = False) -> None:
-        """All files; ``plain``: every page as its text alone."""
+        """Write all files; ``plain``: every page as its text alone."""
         for number, chapter in enumerate(self._order.chapters):
             self.places[place_of(chapter.id)] = place_of(chapter.id)
             if plain:
@@ -75,7 +73,7 @@ class Setting:
         (self._folder / "known.json").write_bytes(msgspec.json.encode(known))
 
     def main(self, numbers: Any) -> str:
-        """The print with these chapters."""
+        """Return the print with these chapters."""
         order = self._order
         title = self._text(order.title)
         date = self._text(order.date)
@@ -106,14 +104,14 @@ class Setting:
             out.append(f"#remark({literal(_ABSENT.format(points + more))})")
         return "\n".join(out) + "\n"
 
-    def title(self, chapter: Chapter) -> str:
+    def title(self, chapter: PrintChapter) -> str:
         sign = self._glyphs.shown(emoji(chapter.emoji)) if chapter.emoji else ""
         return f"{sign} {chapter.title}".strip() or self._order.words.untitled
 
     def write_plain(self, number: int) -> None:
-        """Makes a chapter its text alone, with a remark that says so."""
+        """Replace a chapter by its text alone, with a note that says so."""
         chapter = self._order.chapters[number]
-        # The headings are gone, and with them the places that links lead to.
+        # Without the headings, there are no targets for links.
         own = f"{chapter.id}."
         self.places = {name: place for name, place in self.places.items() if not place.startswith(own)}
         text = self._glyphs.shown(to_text(read_document(self._folder, number)))
@@ -121,19 +119,19 @@ class Setting:
         (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{remark}{plain_typst(text)}}}\n")
 
     def _characters(self) -> set[int]:
-        """What the print shows, and a little more: all that is written in what it is made of."""
+        """Return the characters that the print shows, and some more: all those in its source."""
         written = msgspec.json.encode(self._order).decode()
-        chapters = (read_written(self._folder, number) for number in range(len(self._order.chapters)))
+        chapters = (read_stored_document(self._folder, number) for number in range(len(self._order.chapters)))
         return {ord(character) for text in (written, *chapters) for character in set(text)}
 
     # --- one page -----------------------------------------------------------------------------------------
 
-    def _write_page(self, number: int, chapter: Chapter) -> None:
+    def _write_page(self, number: int, chapter: PrintChapter) -> None:
         printed = to_typst(read_document(self._folder, number), self._printing(chapter))
         self.places.update(printed.anchors)
         (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{printed.code}}}\n")
 
-    def _printing(self, chapter: Chapter) -> Printing:
+    def _printing(self, chapter: PrintChapter) -> Printing:
         return Printing(
             page=chapter.id,
             level=chapter.level,
@@ -168,7 +166,7 @@ class Setting:
         return TypstTarget(user=True) if kind == "user" else None
 
     def _file(self, ref: dict[str, Any]) -> Picture | None:
-        # Lists of files in tables name each by its id alone.
+        # File columns of tables refer to each file by its id alone.
         found = self._files.get(ref.get("file") or ref.get("url") or "")
         if found is None:
             return None

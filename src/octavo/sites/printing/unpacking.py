@@ -1,7 +1,6 @@
-"""Fonts for browsers made into files that typst reads: unpacked, one weight to each file, under names of ours.
+"""Conversion of web fonts for typst: decompressed, with one weight per file, under our own names.
 
-Organizations upload fonts, so this belongs into the process that sets a print.
-"""
+Organizations upload fonts, so this belongs into the sandboxed process that typesets a print."""
 
 from __future__ import annotations
 
@@ -10,18 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .order import Face
+from .order import PrintFace
 
 _FAMILY_NAMES = (1, 2, 3, 4, 6, 16, 17, 21, 22, 25)
-"""Entries of a font's table of names that say which family and style it is."""
+"""Entries of a font's name table that contain its family and style."""
 _COMPLEX = 0x590
-"""Where the first script begins whose letters take other forms beside each other."""
+"""First character of the scripts whose letters change their forms next to each other."""
 _ITALIC, _BOLD, _REGULAR = 1 << 0, 1 << 5, 1 << 6
 
 
-def unpack_faces(folder: Path, faces: Sequence[Face], characters: set[int], into: Path) -> list[str]:
-    """Writes what is needed of the faces to show the characters; the families to set the text in, first the first.
-    A file that is no font is left out, and what a family has already is not made again by the next."""
+def unpack_faces(folder: Path, faces: Sequence[PrintFace], characters: set[int], into: Path) -> list[str]:
+    """Write the parts of the faces needed for the characters. Returns the families to typeset the text in, in order
+    of preference. Files that aren't fonts are skipped, and later faces don't repeat what a family already has."""
     into.mkdir(exist_ok=True)
     families: dict[str, None] = {}
     left = set(characters)
@@ -36,8 +35,8 @@ def unpack_faces(folder: Path, faces: Sequence[Face], characters: set[int], into
     return list(families)
 
 
-def _unpack(data: bytes, face: Face, characters: set[int], into: Path) -> set[int]:
-    """Those of the characters that the font has; it is written when it has any."""
+def _unpack(data: bytes, face: PrintFace, characters: set[int], into: Path) -> set[int]:
+    """Return those of the characters that the font has; it is written if it has any."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
@@ -46,8 +45,8 @@ def _unpack(data: bytes, face: Face, characters: set[int], into: Path) -> set[in
             shown = characters & set(font.getBestCmap())
             if not shown:
                 return shown
-            # A variable font of all its glyphs and features takes seconds to be made static. Ligatures and other forms
-            # are looks alone in the scripts that come first in Unicode, and part of writing in others.
+            # Making a variable font static with all its glyphs and features takes seconds. Ligatures and alternate
+            # forms are optional in the scripts that come first in Unicode, and essential in others.
             if "GSUB" in font and max(shown) < _COMPLEX:
                 del font["GSUB"]
             font["name"].names = []
@@ -71,7 +70,7 @@ def _unpack(data: bytes, face: Face, characters: set[int], into: Path) -> set[in
 
 
 def _make_static(font: Any, weight: int) -> None:
-    """A variable font, which typst shows in one weight alone, becomes that of one weight."""
+    """Reduce a variable font to one weight, because typst shows variable fonts in only one weight."""
     if "fvar" not in font:
         return
     from fontTools.varLib import instancer

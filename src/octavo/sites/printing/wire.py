@@ -1,4 +1,4 @@
-"""Prints on the wire."""
+"""Wire format of prints."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class PrintQuery(Struct, rename="camel"):
-    """``page``: print from this page down; with ``only`` that page alone."""
+    """Query of a print. ``page``: print from this page down; with ``only``, that page alone."""
 
     only: bool = False
     page: str | None = None

@@ -1,4 +1,4 @@
-"""The words of a print that nobody wrote, in the language of its space."""
+"""Labels of a print, in the language of its space."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .order import PrintWords
 
 
 @cache
-def _catalogue() -> dict[str, PrintWords]:
+def _read_catalog() -> dict[str, PrintWords]:
     return read_catalogue(PrintWords, "octavo.sites.printing", "words.toml")
 
 
-def words_of(language: str | None) -> tuple[str, PrintWords]:
-    """The words of the language nearest to this one, and which that is."""
-    locale = find_locale(language, _catalogue()) or DEFAULT
-    return locale, _catalogue()[locale]
+def find_words(language: str | None) -> tuple[str, PrintWords]:
+    """Return the labels in the language closest to this one, and that language."""
+    locale = find_locale(language, _read_catalog()) or DEFAULT
+    return locale, _read_catalog()[locale]

@@ -9,8 +9,8 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.organization.orgs.store import get_organization
 from octavo.sites.fonts.built_in import FONTS, printed_files
-from octavo.sites.fonts.serving import find_files
-from octavo.sites.printing.styles import FontFile, PrintLook, provide_looks
+from octavo.sites.fonts.serving import list_faces
+from octavo.sites.printing.styles import FontFile, PrintLook, register_look_finder
 
 from .customization.colors import colours_of
 from .customization.editing import look_of
@@ -48,7 +48,7 @@ def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLo
 def _font(tx: Transaction, organization_id: str, chosen: str | FontDefinition) -> tuple[FontFile, ...]:
     """The files of a font; none for one that there is not, any more or by its licence."""
     if isinstance(chosen, FontDefinition):
-        faces = find_files(tx, organization_id, chosen.id)
+        faces = list_faces(tx, organization_id, chosen.id)
         return tuple(FontFile(content=content, weights=(weight,)) for weight, content in faces)
     font = FONTS.get(chosen)
     if font is None:
@@ -63,4 +63,4 @@ def _numbers(colour: Oklch) -> tuple[float, float, float]:
     return (round(colour.l, 4), round(colour.c, 4), round(colour.h, 2))
 
 
-provide_looks(find_print_look)
+register_look_finder(find_print_look)

@@ -1,4 +1,4 @@
-"""What is at a site: each module declares the routes of one thing."""
+"""Routes of a site, one module per subject."""
 
 from . import assistants as assistants
 from . import blocks as blocks

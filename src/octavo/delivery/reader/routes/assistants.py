@@ -1,4 +1,4 @@
-"""Messages of assistants that read a site by the Model Context Protocol."""
+"""Messages of assistants that read a site over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from octavo.sites.insights.types import Event, VisitorLocation
 from octavo.sites.openapi.sending import send
 from octavo.sites.site.customization.editing import get_customization
 
-from ..answer_cache import Told, ToolPlace
-from ..answers import Frame, decoded_path, is_foreign
+from ..answer_cache import ToolPlace, ToolResult
+from ..answers import Frame, decoded_path, is_cross_origin
 from ..mcp import ASK, KEPT, MAX_MESSAGE, MCP_PATHS, Reading, ToSend, note_sent, server_of, write_sent
 from ..questions import Question, answer_in_markdown, make_asker
-from ..sites import look_of
+from ..sites import find_look
 from ..table import Later, View, route
-from ..tracking import Note, note_again, note_event
+from ..tracking import EventNote, record_cached_events, record_event
 
 
 @route("postMessage", MCP_PATHS[0], method="POST", body=MAX_MESSAGE, kept=True)
@@ -41,14 +41,14 @@ from ..tracking import Note, note_again, note_event
 def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     look = get_customization(view.tx, visit.site.id)
     if not look.page_actions.mcp:
-        raise NotFound("There is nothing at this address.")
-    if is_foreign(view, visit):
-        raise Forbidden("Messages are posted as application/json, and not from pages of other sites.")
+        raise NotFound("There is nothing at this URL.")
+    if is_cross_origin(view, visit):
+        raise Forbidden("Messages must be sent as application/json, and not from pages of other sites.")
     headers = Headers.of(view.request)
     call = read_call(view.body, headers)
     if call is not None and call.asked.tool in KEPT:
         return _read(view, visit, call, headers)
-    note = partial(note_event, view.events, view.request, visit)
+    note = partial(record_event, view.events, view.request, visit)
     reading = _reading(view, visit, note)._replace(takes_feedback=look.feedback.enabled)
     asks = _asks(view, visit)
     calls = look.agent_calls.enabled
@@ -69,7 +69,7 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
 
 
 def _send(view: View, visit: SiteVisit, reading: Reading, wanted: ToSend, answer: Answer) -> Later:
-    """What an API answers to a request, in the place of what ``answer`` says."""
+    """Send a request to an API and return its response in place of the text in ``answer``."""
     fetcher = Fetcher(view.context.settings.allow_private_fetch)
 
     def work_out() -> Answer:
@@ -95,32 +95,32 @@ def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading
 
 
 def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
-    """The answer to a call of a tool that reads: what was kept, for who is told the same."""
+    """Return the answer to a call of a tool that reads: from the cache if the result is the same for this visitor."""
 
-    def make() -> Told:
-        notes: list[Note] = []
+    def make() -> ToolResult:
+        notes: list[EventNote] = []
 
         def note(location: VisitorLocation, make: Callable[..., Event], **said: Any) -> None:
-            notes.append(Note(location, make, said))
+            notes.append(EventNote(location, make, said))
 
         reading = _reading(view, visit, note)
         answer = answer_message(server_of(visit, asks=True, calls=False), reading, view.body, headers)
-        return Told(result_of(answer) or answer, tuple(notes), visit.made_of, visit.admission)
+        return ToolResult(result_of(answer) or answer, tuple(notes), visit.made_of, visit.admission)
 
     place = ToolPlace(visit.site.id if visit.own_host else "", decoded_path(view.request))
     told = view.tellings.get(view.tx, place, view.request, call, visit.admission, make)
     if not visit.admission.preview:
-        note_again(view.events, view.request, told.made_of, told.notes)
+        record_cached_events(view.events, view.request, told.made_of, told.notes)
     return told.result if isinstance(told.result, Answer) else answer_call(call, told.result)
 
 
 def _asks(view: View, visit: SiteVisit) -> Callable[[Question], str] | None:
-    """Answers questions out of all that the site shows; None where visitors ask nothing."""
+    """Return a function that answers questions from everything the site shows; None if it doesn't answer questions."""
     try:
         space = enter_space(view.tx, msgspec.structs.replace(visit, rest=""))
     except SendOn:
         return None
-    look = look_of(view.tx, space) if space is not None else None
+    look = find_look(view.tx, space) if space is not None else None
     if space is None or look is None or not look.asks:
         return None
     asker = make_asker(view.context, look, space)

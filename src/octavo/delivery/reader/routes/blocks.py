@@ -10,7 +10,7 @@ from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.errors import Forbidden, NotFound
 from octavo.kit.http.edge import Answer
 
-from ..answers import HTML, Frame, is_foreign
+from ..answers import HTML, Frame, is_cross_origin
 from ..block_actions import MAX_PRESS
 from ..blocks import PreparedBlock, answer_block, answer_press, prepare_block
 from ..drawing import content_security_policy
@@ -18,7 +18,7 @@ from ..table import Later, View, route
 
 
 def _block(view: View, visit: SpaceVisit) -> PreparedBlock:
-    """The block of a page of this visit that an address names. Raises NotFound."""
+    """Return the block that a URL names, on a page of this visit. Raises NotFound."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, key = (query.get(name, [""])[0] for name in ("page", "block"))
     page = visit.view.tree.page(page_id)
@@ -26,13 +26,13 @@ def _block(view: View, visit: SpaceVisit) -> PreparedBlock:
     found = frame.builder.find_block(page, key) if page is not None else None
     prepared = prepare_block(view.tx, visit, found, frame.look) if found is not None else None
     if prepared is None:
-        raise NotFound("This page shows no such block.")
+        raise NotFound("This page has no such block.")
     return prepared
 
 
 @route("readBlock", "~block", pool="scripts")
 def read_block(view: View, visit: SpaceVisit) -> Later:
-    """What an integration has a block show, as HTML that scripts put into its page."""
+    """Return the output of an integration's block as HTML that scripts insert into its page."""
     prepared = _block(view, visit)
     headers = {
         "cache-control": "no-store",
@@ -48,9 +48,9 @@ def read_block(view: View, visit: SpaceVisit) -> Later:
 
 @route("pressBlock", "~block", method="POST", body=MAX_PRESS, rate="tries", pool="scripts")
 def press_block(view: View, visit: SpaceVisit) -> Later:
-    """What a block shows after a visitor pressed something on it."""
-    if is_foreign(view, visit.visit):
-        raise Forbidden("Blocks are pressed on the page that shows them.")
+    """Return what a block shows after a visitor pressed something on it."""
+    if is_cross_origin(view, visit.visit):
+        raise Forbidden("You can use a block only from the page that shows it.")
     prepared = _block(view, visit)
 
     def answer() -> Answer:

@@ -18,16 +18,16 @@ from ..table import View, route
 
 @route("readFont", "~fonts/{font}/{name}")
 def read_font(view: View, visit: SiteVisit, font: str, name: str) -> Answer:
-    """A font of the organization, for the pages of its sites."""
+    """Return a font of the organization, for the pages of its sites."""
     grant = find_face(view.tx, visit.organization_id, font, name)
     if grant is None:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
     return file_answer(view.context, grant, None, public=visit.indexed and not visit.admission.personal)
 
 
 @route("readSiteFile", "~files/{file}/{name}")
 def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
-    # The id is looked up among the files of this very revision of this very space.
+    # Look up the id among the files of this revision of this space only.
     item = visit.view.item(file, "file")
     if item is None or not item.content:
         return not_found(view, visit)
@@ -36,8 +36,8 @@ def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
 
 @route("readSiteImage", "~files/{file}/{width}/{name}")
 def read_image(view: View, visit: SpaceVisit, file: str, width: str, name: str) -> Answer:
-    """An image in another width, for whoever may have the file; the image itself where it was not made in this one, as a
-    page that is kept elsewhere may still name it."""
+    """Return an image in another width for visitors who can see the file. If it doesn't exist in this width, return
+    the original, because a page cached elsewhere may still refer to it."""
     item = visit.view.item(file, "file")
     if item is None or not item.content or not re.fullmatch(r"[1-9][0-9]{2,3}", width):
         return not_found(view, visit)

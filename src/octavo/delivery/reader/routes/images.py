@@ -1,4 +1,4 @@
-"""The images that networks show of pages."""
+"""Preview images of pages for social networks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..table import Later, View, route
 
 @route("readImage", "~image/{name}", pool="images")
 def read_image(view: View, visit: SpaceVisit, name: str) -> Answer | Later:
-    """The image that networks show of a page."""
+    """Return the preview image of a page."""
     page = visit.view.tree.page(name.removesuffix(".png"))
     if page is None or page.kind != "document" or not name.endswith(".png"):
         return not_found(view, visit)

@@ -1,4 +1,4 @@
-"""What lists the pages of a site for programs: robots, sitemaps, the feed, and the texts for language models."""
+"""Lists of a site's pages for programs: robots.txt, sitemaps, the feed, and the texts for language models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from octavo.kit.http.compression import gzip_pieces, takes_gzip
 from octavo.kit.http.edge import Answer
 from octavo.sites.site.customization.editing import get_customization
 
-from ..answers import MARKDOWN, REVALIDATE, TEXT, Frame, feed_answer, same, with_headers
+from ..answers import MARKDOWN, REVALIDATE, TEXT, Frame, feed_answer, revalidated_answer, with_headers
 from ..machine_files import (
     LLMS_PARTS,
     SITEMAP,
@@ -37,28 +37,28 @@ from .pages import read_page
 
 @route("readRobots", "robots.txt", kept=True)
 def read_robots(view: View, visit: SiteVisit) -> Answer:
-    return same(robots_text(visit), TEXT)
+    return revalidated_answer(robots_text(visit), TEXT)
 
 
 @route("readSitemap", "sitemap.xml", kept=True)
 @route("readPagesSitemap", "sitemap-pages.xml", kept=True)
 def read_sitemap(view: View, visit: SiteVisit) -> Answer:
     if not visit.indexed:
-        raise NotFound("There is nothing at this address.")
-    return same(sitemap_xml(view.tx, visit), "application/xml")
+        raise NotFound("There is nothing at this URL.")
+    return revalidated_answer(sitemap_xml(view.tx, visit), "application/xml")
 
 
 @route("readSiteFeed", FEED_PATH, kept=True)
 def read_site_feed(view: View, visit: SiteVisit) -> Answer:
     if not visit.indexed:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
     from ..feeds import site_feed_xml
 
     return feed_answer(site_feed_xml(visit, listed_pages(view.tx, visit)), "application/atom+xml")
 
 
-def _counted(visit: SiteVisit, answer: Answer) -> Answer:
-    """An answer that is counted as read, by programs alone."""
+def _count_view(visit: SiteVisit, answer: Answer) -> Answer:
+    """Return an answer that is counted as a view by an agent."""
     if not visit.admission.preview:
         visit.made_of.location = location_at(visit, quote(visit.rest), "markdown")
     return answer
@@ -66,7 +66,7 @@ def _counted(visit: SiteVisit, answer: Answer) -> Answer:
 
 @route("readIndex", "llms.txt", kept=True)
 def read_index(view: View, visit: SiteVisit) -> Answer:
-    return _counted(visit, same(llms_text(view.tx, visit, _mcp_address(view, visit)), TEXT))
+    return _count_view(visit, revalidated_answer(llms_text(view.tx, visit, _mcp_address(view, visit)), TEXT))
 
 
 def _mcp_address(view: View, visit: SiteVisit) -> str | None:
@@ -78,12 +78,12 @@ def _mcp_address(view: View, visit: SiteVisit) -> str | None:
 def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
     part = llms_part(view.tx, visit, name)
     if part is None:
-        raise NotFound("This part of llms.txt is not there, or not any more.")
-    return _counted(visit, same(part, TEXT))
+        raise NotFound("This part of llms.txt doesn't exist.")
+    return _count_view(visit, revalidated_answer(part, TEXT))
 
 
 def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
-    """The page whose own Markdown has the address of something that a site has by itself."""
+    """Return the page whose Markdown has the URL of a file that every site has."""
     try:
         space = enter_space(view.tx, visit)
     except SendOn:
@@ -95,13 +95,15 @@ def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
 
 @route("readTree", SITEMAP, kept=True)
 def read_tree(view: View, visit: SiteVisit) -> Answer | Later:
-    return _page_at(view, visit) or _counted(visit, same(sitemap_markdown(view.tx, visit), MARKDOWN))
+    return _page_at(view, visit) or _count_view(
+        visit, revalidated_answer(sitemap_markdown(view.tx, visit), MARKDOWN)
+    )
 
 
 @route("readSkill", SKILL, kept=True)
 def read_skill(view: View, visit: SiteVisit) -> Answer | Later:
-    return _page_at(view, visit) or _counted(
-        visit, same(skill_text(view.tx, visit, _mcp_address(view, visit)), MARKDOWN)
+    return _page_at(view, visit) or _count_view(
+        visit, revalidated_answer(skill_text(view.tx, visit, _mcp_address(view, visit)), MARKDOWN)
     )
 
 
@@ -109,9 +111,9 @@ def read_skill(view: View, visit: SiteVisit) -> Answer | Later:
 def read_well_known(view: View, visit: SiteVisit, path: str) -> Answer:
     found = well_known(view.tx, visit, path, _mcp_address(view, visit))
     if found is None:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
     body, media_type = found
-    return with_headers(same(body, media_type), {"access-control-allow-origin": "*"})
+    return with_headers(revalidated_answer(body, media_type), {"access-control-allow-origin": "*"})
 
 
 @route("readWhole", "llms-full.txt")
@@ -129,4 +131,4 @@ def read_whole(view: View, visit: SiteVisit) -> Answer:
     headers = {"cache-control": REVALIDATE, "vary": "Accept-Encoding"}
     if packs:
         headers["content-encoding"] = "gzip"
-    return _counted(visit, Answer(200, content_type=TEXT, headers=headers, stream=pieces))
+    return _count_view(visit, Answer(200, content_type=TEXT, headers=headers, stream=pieces))

@@ -21,7 +21,7 @@ from ..answers import (
     link_header,
     not_found,
     redirect,
-    same,
+    revalidated_answer,
     with_headers,
     with_query,
 )
@@ -30,18 +30,26 @@ from ..drawing import draw_page
 from ..entries import FEED
 from ..forms import prefers_markdown
 from ..mcp import MCP_PATHS
-from ..questions import answer_in_markdown, asks, make_asker, read_asked, refuse_foreign, require_asking
-from ..styling import Look
+from ..questions import (
+    answer_in_markdown,
+    has_question,
+    make_asker,
+    read_agent_question,
+    refuse_cross_origin,
+    require_asking,
+)
+from ..styling import SiteLook
 from ..table import Later, View, route
-from ..tracking import location_of, note_question
-from ..views import Image, Link, PageView, SiteView, Variant
+from ..tracking import location_of, record_question
+from ..views import Image, LinkView, SitePageView, SiteView, VariantView
 
 _ASSISTANTS = (("ChatGPT", "https://chatgpt.com/?q="), ("Claude", "https://claude.ai/new?q="))
 _VIEW_BYTES = 2048
 
 
 def _find_start(view: View, visit: SpaceVisit) -> str | None:
-    """The first page as Markdown of the section or variant whose own address, with `.md` behind it, was asked for."""
+    """Return the Markdown path of the first page of a section or variant whose own URL was requested with `.md`
+    appended."""
     address, mark, rest = visit.visit.rest.rpartition(".md")
     if not mark or rest:
         return None
@@ -69,18 +77,20 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
     by_address = path.endswith(".md")
     wanted = f"{tree.path(shown)}.md" if by_address else tree.url_path(shown)
     if path != wanted:
-        # One address for each page: other spellings lead to it.
+        # Each page has one canonical URL; redirect other spellings.
         return redirect(with_query(view, f"{visit.base}{quote(wanted)}"))
     canonical = visit.visit.public(f"{visit.base}{quote(tree.url_path(shown))}")
     if by_address or prefers_markdown(view.request.header(b"accept")):
-        if asks(view.request.query_string):
+        if has_question(view.request.query_string):
             return _answer_question(view, visit, frame.look, shown)
         written = builder.markdown(shown)
         visit.visit.made_of.more = visit.visit.made_of.more or builder.varies
         if not visit.visit.admission.preview:
             visit.visit.made_of.location = location_of(visit, shown, "markdown")
         links = link_header(visit.visit, f'<{canonical}>; rel="canonical"')
-        return with_headers(same(written, MARKDOWN), {"link": links, **({} if by_address else VARIES)})
+        return with_headers(
+            revalidated_answer(written, MARKDOWN), {"link": links, **({} if by_address else VARIES)}
+        )
     site = frame.site(shown)
     drawn = _with_addresses(builder.page(shown), site, frame.look, visit, canonical)
     if site.social_image is None and not visit.visit.admission.personal:
@@ -90,24 +100,24 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
         drawn = msgspec.structs.replace(drawn, social_image=image)
     made_of = visit.visit.made_of
     made_of.more = made_of.more or builder.varies
-    # Who wants all fields of a page has read it already.
+    # A reader who expands all fields has already been counted.
     if not visit.visit.admission.preview and not frame.whole:
         made_of.location = location_of(visit, shown)
     return _drawn(view, visit, shown.id, site, drawn, whole=frame.whole)
 
 
-def _answer_question(view: View, visit: SpaceVisit, look: Look, page: Page) -> Later:
-    """The answer to the question of a program that is put behind the address of a page's Markdown."""
+def _answer_question(view: View, visit: SpaceVisit, look: SiteLook, page: Page) -> Later:
+    """Answer the question that an agent appended to the Markdown URL of a page."""
     require_asking(look)
     request, context = view.request, view.context
-    refuse_foreign(
+    refuse_cross_origin(
         request.header(b"origin"),
         visit.visit.host(request.header(b"host")),
         request.header(b"sec-fetch-site"),
     )
-    question = read_asked(request.query_string)
+    question = read_agent_question(request.query_string)
     location = location_of(visit, page, "markdown")
-    note_question(view.events, request, visit.visit, location, question.text)
+    record_question(view.events, request, visit.visit, location, question.text)
     asker = make_asker(context, look, visit)
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex", **VARIES}
 
@@ -119,7 +129,7 @@ def _answer_question(view: View, visit: SpaceVisit, look: Look, page: Page) -> L
 
 
 def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
-    """The feed of the page at that path. Pages without dated entries have none."""
+    """Return the feed of the page at that path. Pages without dated entries have none."""
     tree = visit.view.tree
     page = tree.find(path)
     shown = tree.first_document(page) if page is not None else None
@@ -141,16 +151,16 @@ def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
 
 
 def _drawn(
-    view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: PageView, *, whole: bool
+    view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: SitePageView, *, whole: bool
 ) -> Answer:
-    """The page laid out: what was kept, where it was made of the very same."""
+    """Return the drawn page, from the cache if it was drawn from equal views."""
     key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience, whole)
     frames = tuple(
         source for name in page.blocks for source in find_frames(view.tx, view.context, name).sources
     )
     if page.diagrams:
         frames = (*frames, "'self'")
-    # What integrations name is part of the site's view, so that all that it was drawn of is compared.
+    # Hosts of integrations become part of the site's view, so that all dependencies of the drawn page are compared.
     site = msgspec.structs.replace(site, sources=(*site.sources, ("frame-src", frames)))
     kept = view.kept.pages.get(key)
     if kept is None or kept[0] != site or kept[1] != page:
@@ -163,17 +173,17 @@ def _drawn(
 
 
 def _with_addresses(
-    page: PageView, site: SiteView, look: Look, visit: SpaceVisit, canonical: str
-) -> PageView:
-    """The page with whatever names its public address."""
+    page: SitePageView, site: SiteView, look: SiteLook, visit: SpaceVisit, canonical: str
+) -> SitePageView:
+    """Return the page with everything that contains its public URL."""
     actions = look.customization.page_actions
-    assistants: tuple[Link, ...] = ()
+    assistants: tuple[LinkView, ...] = ()
     if actions.external_ai and visit.visit.site.visibility in ("public", "unlisted"):
-        # Of other sites an assistant could read nothing.
+        # Assistants can't read restricted sites.
         assert page.markdown is not None, "pages of sites have one"
         said = quote(look.labels.read_this.replace("{url}", visit.visit.public(page.markdown)))
         assistants = tuple(
-            Link(
+            LinkView(
                 title=look.labels.open_in.replace("{provider}", name), href=f"{address}{said}", external=True
             )
             for name, address in _ASSISTANTS
@@ -189,8 +199,8 @@ def _with_addresses(
     )
 
 
-def _alternates(site: SiteView, visit: SiteVisit, canonical: str) -> tuple[Variant, ...]:
-    """The same page in each language that has it, its own among them; none where variants are versions."""
+def _alternates(site: SiteView, visit: SiteVisit, canonical: str) -> tuple[VariantView, ...]:
+    """Return the same page in each language that has it, including its own; none if variants are versions."""
     if not site.variants_by_language or not any(variant.same for variant in site.variants):
         return ()
     return tuple(

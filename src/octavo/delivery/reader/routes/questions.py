@@ -9,7 +9,7 @@ import msgspec
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.kit.http.edge import Answer
 
-from ..answers import HTML, Frame, html_answer, same, words_of
+from ..answers import HTML, Frame, html_answer, read_query, revalidated_answer
 from ..drawing import draw_answer, draw_ask, draw_questions
 from ..questions import (
     ASK_PATH,
@@ -19,47 +19,47 @@ from ..questions import (
     list_questions,
     make_asker,
     read_question,
-    refuse_foreign,
+    refuse_cross_origin,
     require_asking,
 )
 from ..table import Later, View, route
-from ..tracking import location_of, note_question
+from ..tracking import location_of, record_question
 
 EVENTS = "text/event-stream"
 
 
 @route("readQuestions", f"{ASK_PATH}/questions")
 def read_questions(view: View, visit: SpaceVisit) -> Answer:
-    """Questions that could be asked, as HTML that scripts put into a page."""
+    """Return suggested questions as HTML that scripts insert into a page."""
     frame = Frame(view, visit)
     require_asking(frame.look)
     asker = make_asker(view.context, frame.look, visit)
-    return same(draw_questions(frame.site(), list_questions(view.tx, asker)), HTML)
+    return revalidated_answer(draw_questions(frame.site(), list_questions(view.tx, asker)), HTML)
 
 
 @route("readAsk", ASK_PATH)
 def read_ask(view: View, visit: SpaceVisit) -> Answer:
-    """The form. Nothing is asked by an address alone: programs that follow links would spend tokens."""
+    """Return the form. A URL alone never asks a question, or crawlers that follow links would spend tokens."""
     frame = Frame(view, visit)
     require_asking(frame.look)
     questions = list_questions(view.tx, make_asker(view.context, frame.look, visit))
     site = frame.site()
-    return html_answer(site, draw_ask(site, frame.builder.nav(None), words_of(view), questions=questions))
+    return html_answer(site, draw_ask(site, frame.builder.nav(None), read_query(view), questions=questions))
 
 
 @route("askQuestion", ASK_PATH, method="POST", body=MAX_FORM, rate="questions", pool="questions")
 def ask_question(view: View, visit: SpaceVisit) -> Later:
-    """The answer as a page, or to scripts as server-sent events while it is written."""
+    """Answer a question as a page, or for scripts as server-sent events while the answer is written."""
     frame = Frame(view, visit)
     require_asking(frame.look)
     request, context, look = view.request, view.context, frame.look
-    refuse_foreign(
+    refuse_cross_origin(
         request.header(b"origin"),
         visit.visit.host(request.header(b"host")),
         request.header(b"sec-fetch-site"),
     )
     question = read_question(view.body)
-    note_question(view.events, request, visit.visit, location_of(visit), question.text)
+    record_question(view.events, request, visit.visit, location_of(visit), question.text)
     asker = make_asker(context, look, visit)
     site, nav = frame.site(), frame.builder.nav(None)
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex"}

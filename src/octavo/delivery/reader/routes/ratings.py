@@ -1,8 +1,7 @@
-"""Taking in how helpful readers find pages.
+"""Page ratings of readers.
 
-A browser posts the form by itself and comes back to the page; a script posts the same and stays there. What is kept is
-an event of insights, of nobody: every rating is another visitor.
-"""
+A browser posts the form and returns to the page; a script posts the same and stays there. The rating is stored as
+an anonymous event of insights: every rating counts as another visitor."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from octavo.sites.insights.collecting import collect
 from octavo.sites.insights.types import PagePostFeedback, PageRating, Rating
 
 from ..pages import FEEDBACK_PATH
-from ..sites import look_of
+from ..sites import find_look
 from ..table import Later, View, route
 from ..tracking import location_of, session_of
 
@@ -25,21 +24,21 @@ _RATINGS = get_args(PageRating)
 
 @route("ratePage", FEEDBACK_PATH, method="POST", body=4096)
 def rate_page(view: View, visit: SpaceVisit) -> Later:
-    """Keeps the rating that a form holds (``rating``, ``page``), and sends the browser back to the page."""
+    """Store the rating in a form (``rating``, ``page``), and redirect the browser back to the page."""
     try:
         fields = parse_qs(view.body.decode(), max_num_fields=10)
     except ValueError:
         raise BadRequest("body: expected a form") from None
     rating, page_id = fields.get("rating", [""])[0], fields.get("page", [""])[0]
     page = visit.view.tree.page(page_id)
-    if page is None or not look_of(view.tx, visit).customization.feedback.enabled:
-        raise NotFound("There is nothing to rate at this address.")
+    if page is None or not find_look(view.tx, visit).customization.feedback.enabled:
+        raise NotFound("There is no page to rate at this URL.")
     if rating not in _RATINGS:
-        raise BadRequest(f"rating: expected one of {', '.join(_RATINGS)}")
+        raise BadRequest(f"rating: must be one of {', '.join(_RATINGS)}")
     location = location_of(visit, page)
     session = session_of(view.request, location)
     rated = PagePostFeedback(session=session, location=location, feedback=Rating(cast(PageRating, rating)))
-    # The page says thanks where this anchor is the target.
+    # The page shows its thanks when this anchor is the target.
     address = f"{visit.base}{quote(visit.view.tree.url_path(page))}#thanks"
 
     def answer() -> Answer:

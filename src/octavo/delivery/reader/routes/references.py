@@ -1,4 +1,4 @@
-"""What pages of an API have as a whole: the list of its operations, and the specification itself."""
+"""Data of API reference pages: the list of operations, and the specification itself."""
 
 from __future__ import annotations
 
@@ -11,52 +11,52 @@ from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.errors import NotFound
 from octavo.kit.http.edge import Answer, etag_of
 from octavo.sites.openapi.exporting import export
-from octavo.sites.openapi.pages import find_reference, may_export
+from octavo.sites.openapi.pages import can_export, find_reference
 
-from ..answers import same
-from ..operations import access_of, models_of, operations_of
+from ..answers import revalidated_answer
+from ..operations import find_access_form, list_shown_models, list_shown_operations
 from ..table import Later, View, route
 from .trying import SIGNED_IN
 
 
 @route("readOperations", "~operations.json")
 def read_operations(view: View, visit: SpaceVisit) -> Answer:
-    """The operations that pages of a space show, for the filter above the navigation."""
-    return same(msgspec.json.encode(operations_of(visit)), "application/json")
+    """Return the operations that pages of a space show, for the filter above the navigation."""
+    return revalidated_answer(msgspec.json.encode(list_shown_operations(visit)), "application/json")
 
 
 @route("readModels", "~models.json")
 def read_models(view: View, visit: SpaceVisit) -> Answer:
-    """The models that a page lists, for the filter above them. Raises NotFound."""
+    """Return the models that a page lists, for the filter above them. Raises NotFound."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
-    listed = models_of(view.tx, visit, page_id)
+    listed = list_shown_models(view.tx, visit, page_id)
     if listed is None:
-        raise NotFound("This page lists no models.")
-    return same(msgspec.json.encode(listed), "application/json")
+        raise NotFound("This page doesn't list models.")
+    return revalidated_answer(msgspec.json.encode(listed), "application/json")
 
 
 @route("readAccess", "~access.json")
 def read_access(view: View, visit: SpaceVisit) -> Answer:
-    """What a page on authentication asks its reader for. Raises NotFound."""
+    """Return the fields that an authentication page asks for. Raises NotFound."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
     page = visit.view.tree.page(page_id)
-    form = access_of(view.tx, visit, page) if page is not None else None
+    form = find_access_form(view.tx, visit, page) if page is not None else None
     if form is None:
-        raise NotFound("This page asks for nothing.")
+        raise NotFound("This page doesn't ask for credentials.")
     form.signed_in = f"{visit.visit.base}{SIGNED_IN}"
-    return same(msgspec.json.encode(form), "application/json")
+    return revalidated_answer(msgspec.json.encode(form), "application/json")
 
 
 @route("readSpecification", "~specification", pool="calls")
 def read_specification(view: View, visit: SpaceVisit) -> Later:
-    """The specification that a page is made of as a whole, where its writers offer it. Raises NotFound."""
+    """Return the whole specification that a page is made from, if its authors offer it. Raises NotFound."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, form = (query.get(name, [""])[0] for name in ("page", "as"))
     page = visit.view.tree.page(page_id)
     asker = requester_at(view.tx, visit.view.state.space_id, None)
-    found = find_reference(view.tx, asker, page) if page is not None and may_export(page) else None
+    found = find_reference(view.tx, asker, page) if page is not None and can_export(page) else None
     if found is None:
-        raise NotFound("This page offers no specification.")
+        raise NotFound("This page doesn't offer its specification for download.")
     description, _ = found
 
     def answer() -> Answer:

@@ -1,4 +1,4 @@
-"""Searching a site."""
+"""Search of a site."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import msgspec
 from octavo.delivery.visits.authorization import SpaceVisit
 from octavo.kit.http.edge import Answer
 
-from ..answers import Frame, html_answer, same, words_of
+from ..answers import Frame, html_answer, read_query, revalidated_answer
 from ..drawing import draw_search
 from ..searching import search_site
 from ..table import View, route
-from ..tracking import note_fruitless, note_search
+from ..tracking import record_empty_search, record_search
 from ..views import SearchAnswer
 
 
 def _search(view: View, visit: SpaceVisit) -> SearchAnswer:
-    query = words_of(view)
-    note_search(view.events, view.request, visit, query)
+    query = read_query(view)
+    record_search(view.events, view.request, visit, query)
     found = search_site(view.tx, visit.visit, query)
     if found.is_empty:
-        note_fruitless(view.events, view.request, visit, query)
+        record_empty_search(view.events, view.request, visit, query)
     return found
 
 
 @route("searchSite", "~search.json")
 def search(view: View, visit: SpaceVisit) -> Answer:
     found = _search(view, visit)
-    return same(msgspec.json.encode(found), "application/json")
+    return revalidated_answer(msgspec.json.encode(found), "application/json")
 
 
 @route("searchPage", "~search")

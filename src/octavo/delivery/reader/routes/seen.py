@@ -1,4 +1,4 @@
-"""What the script of a page says that its visitor did."""
+"""Events reported by the script of a page."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from octavo.delivery.visits.authorization import SpaceVisit, visit_space
 from octavo.errors import Forbidden, NotFound
 from octavo.kit.http.edge import Answer
 
-from ..answers import is_foreign
+from ..answers import is_cross_origin
 from ..table import View, route
-from ..tracking import MAX_SEEN, SEEN_PATH, location_of, note_seen, read_seen
+from ..tracking import MAX_SEEN, SEEN_PATH, location_of, read_seen, record_seen
 
 
 @route("noteSeen", SEEN_PATH, method="POST", body=MAX_SEEN)
-def take_seen(view: View, visit: SpaceVisit) -> Answer:
-    """What the script of a page says that a visitor did there."""
-    if is_foreign(view, visit.visit):
-        raise Forbidden("Only the pages of this site say what was done there.")
+def record_report(view: View, visit: SpaceVisit) -> Answer:
+    """Record what the script of a page reports about its visitor."""
+    if is_cross_origin(view, visit.visit):
+        raise Forbidden("Only pages of this site can report events.")
     seen = read_seen(view.body)
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page = visit.view.tree.page(query.get("page", [""])[0])
     if page is None:
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")
     location = location_of(visit, page)
 
     def find_page(path: str) -> tuple[SpaceVisit, Page]:
@@ -34,5 +34,5 @@ def take_seen(view: View, visit: SpaceVisit) -> Answer:
             raise NotFound("There is no page at this path.")
         return there, found
 
-    note_seen(view.events, view.request, visit, location, seen, find_page)
+    record_seen(view.events, view.request, visit, location, seen, find_page)
     return Answer(204, headers={"cache-control": "no-store"})

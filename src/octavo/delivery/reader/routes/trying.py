@@ -1,4 +1,4 @@
-"""Operations of APIs that are tried from the page that shows them."""
+"""Trying API operations from the page that shows them."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from octavo.kit.http.edge import Answer
 from octavo.kit.net.fetch import Fetcher
 from octavo.sites.insights.collecting import collect
 from octavo.sites.insights.types import ApiClientRequest, ApiOperation
-from octavo.sites.openapi.description import Description, Operation
+from octavo.sites.openapi.description import ApiDescription, DescribedOperation
 from octavo.sites.openapi.sending import send
-from octavo.sites.openapi.trying import MAX_SENT, FilledForm, make_form, prepare
+from octavo.sites.openapi.trying import MAX_SENT, FilledForm, make_form, prepare_request
 
-from ..answers import HTML, Frame, is_foreign, same
+from ..answers import HTML, Frame, is_cross_origin, revalidated_answer
 from ..drawing import draw_signed_in
 from ..locales import direction
-from ..sites import ASSETS_PATH, look_of
+from ..sites import ASSETS_PATH, find_look
 from ..table import Later, View, route
 from ..tracking import location_of, session_of
 from ..views import Labels
 
 _MAX_POST = 2 * MAX_SENT
-"""Bytes of a body, which has another one inside in base64."""
+"""Bytes of a body, which contains another one in base64."""
 SIGNED_IN = "~signed-in"
-"""Where providers of OAuth send readers back to, below the base of a site."""
+"""Path that OAuth providers redirect readers to, under the base of a site."""
 
 
-def _tried(view: View, visit: SpaceVisit) -> tuple[Page, Description, Operation]:
-    """The page of this visit, and the operation that is tried from it. Raises NotFound."""
+def _tried(view: View, visit: SpaceVisit) -> tuple[Page, ApiDescription, DescribedOperation]:
+    """Return the page of this visit, and the operation tried from it. Raises NotFound."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, spec, key = (query.get(name, [""])[0] for name in ("page", "spec", "operation"))
     page = visit.view.tree.page(page_id)
     found = Frame(view, visit).builder.find_operation(page, spec, key) if page is not None else None
     if page is None or found is None:
-        raise NotFound("This page shows no operation of this kind that can be tried.")
+        raise NotFound("This page has no such operation that can be tried.")
     return page, *found
 
 
@@ -47,15 +47,15 @@ def read_try_form(view: View, visit: SpaceVisit) -> Answer:
     _, description, operation = _tried(view, visit)
     form = make_form(description, operation)
     form.signed_in = f"{visit.visit.base}{SIGNED_IN}"
-    return same(msgspec.json.encode(form), "application/json")
+    return revalidated_answer(msgspec.json.encode(form), "application/json")
 
 
 @route("readSignedIn", SIGNED_IN)
 def read_signed_in(view: View, visit: SiteVisit) -> Answer:
-    """Where providers of OAuth send a reader back to. A script hands what they answered to the page that asked for it;
-    the token is asked for there, by the browser."""
+    """Return the page that OAuth providers redirect a reader to. Its script passes the response to the page that
+    requested it; that page's script gets the token in the browser."""
     shown = next(iter(visit.outline.site_spaces()), None)
-    look = look_of(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
+    look = find_look(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
     locale, labels = (look.locale, look.labels) if look is not None else ("en", Labels())
     headers = {
         "cache-control": "no-store",
@@ -68,15 +68,15 @@ def read_signed_in(view: View, visit: SiteVisit) -> Answer:
 
 @route("tryOperation", "~try", method="POST", body=_MAX_POST, rate="tries", pool="calls")
 def try_operation(view: View, visit: SpaceVisit) -> Later:
-    if is_foreign(view, visit.visit):
-        # Others would have visitors send what they never filled in.
-        raise Forbidden("Operations are tried from the page that shows them.")
+    if is_cross_origin(view, visit.visit):
+        # Other sites could make visitors send what they never filled in.
+        raise Forbidden("You can try an operation only from the page that shows it.")
     try:
         wanted = msgspec.json.decode(view.body, type=FilledForm)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"body: {error}") from None
     page, description, operation = _tried(view, visit)
-    prepared = prepare(description, operation, wanted)
+    prepared = prepare_request(description, operation, wanted)
     fetcher = Fetcher(view.context.settings.allow_private_fetch)
     location = location_of(visit, page)
     tried = ApiClientRequest(
