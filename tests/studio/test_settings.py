@@ -43,8 +43,8 @@ def test_a_token_is_shown_once_and_taken_back(app):
     def refuse_once(route):
         if route.request.method == "POST" and not asked:
             asked.append(route.request.url)
-            message = "This needs a fresh proof of who you are: send your password to POST /user/proof."
-            route.fulfill(status=403, json={"error": {"code": 403, "message": message}})
+            error = {"code": 403, "message": "Confirm that it is you first.", "reason": "proof_required"}
+            route.fulfill(status=403, json={"error": error})
         else:
             route.continue_()
 

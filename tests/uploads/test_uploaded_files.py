@@ -71,7 +71,7 @@ def test_only_ones_own_uploads_for_pages_that_have_come_are_taken(world: World) 
     data = png(3, 3)
     waiting = ask(world, 10).json()["key"]
     for file, status, says in (
-        ({"upload": upload(world, data, who="creator")}, 404, "changes[0]: plan.png: upload: there is no"),
+        ({"upload": upload(world, data, who="creator")}, 404, "changes[0].files[0].upload: there is no"),
         ({"upload": upload(world, data, kind="import_file")}, 404, "upload: there is no"),
         ({"upload": "nothing"}, 404, "upload: there is no"),
         ({"upload": waiting}, 400, "upload: nothing was uploaded"),

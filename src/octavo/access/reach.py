@@ -13,7 +13,7 @@ from typing import assert_never
 import msgspec
 from msgspec import Struct
 
-from ..errors import Forbidden
+from ..errors import Forbidden, ProofRequired
 from ..kit.clock import now
 from ..kit.db import Transaction
 from ..kit.operation import Actor, Person, Script
@@ -83,8 +83,8 @@ def require_account(actor: Actor, needs: Can) -> None:
     if need.session and not is_session(actor):
         raise Forbidden("This needs a session: a token does not change how its owner signs in.")
     if need.proved and isinstance(actor, Person) and actor.session and now() - actor.proved_at > PROOF_LASTS:
-        raise Forbidden(
-            "This needs a fresh proof of who you are: send your password to POST /user/proof, or sign in again."
+        raise ProofRequired(
+            "Confirm that it is you first: send your password to POST /user/proof, or sign in again."
         )
 
 

@@ -28,7 +28,7 @@ from ..core.document import (
 from ..core.document.blocks import Allowed
 from ..core.document.blocks import Edited as EditedText
 from ..core.pages import Page
-from ..errors import BadRequest, NotFound, OctavoError, TooLarge
+from ..errors import BadRequest, BlockNotFound, OctavoError, TooLarge
 from ..references import page_owner
 from .commands import BlockPlace, DocumentInput, UpdateBlocks
 from .documenting import Documenting
@@ -148,7 +148,7 @@ class _Work:
         try:
             rewrite(document, lambda ref: documents.as_stored(here.page, ref, known, path))
         except OctavoError as error:
-            raise type(error)(f"{field}.{error.message}") from None
+            raise error.inside(field) from None
         return document
 
     def known(self, here: _Open) -> Written:
@@ -213,7 +213,7 @@ class _Naming:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, EditError):
             where = ".".join(part for part in (self.entry, error.field) if part)
-            made = NotFound if isinstance(error, Missing) else BadRequest
+            made = BlockNotFound if isinstance(error, Missing) else BadRequest
             raise made(f"{where}: {error}") from None
 
 

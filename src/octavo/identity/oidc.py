@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from ..access import find_user_by_email, hash_token, insert_user
-from ..errors import Forbidden, OctavoError, Unauthorized, Unavailable
+from ..errors import BadGateway, Forbidden, Unauthorized, Unavailable
 from ..kit.cache import OwnCache
 from ..kit.clock import now
 from ..kit.context import Context
@@ -38,11 +38,9 @@ _LIMITS = Limits(size=512 * 1024, seconds=10, redirects=3)
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 
 
-class BadProvider(OctavoError):
+class BadProvider(BadGateway):
     """The provider cannot be asked, or answered something that it should not. Anybody may see this: what exactly is
     wrong, with addresses of the provider, is in the log."""
-
-    status = 502
 
     def __init__(self, detail: str) -> None:
         super().__init__("The sign-in provider does not answer as it should. The server's log says why.")

@@ -8,8 +8,7 @@ from typing import Annotated, Any, get_args
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from ..errors import BadRequest
-from ..kit.http import validation_message
+from ..kit.http import invalid
 from .kinds import Event, EventType
 
 _AT = "#/components/schemas/"
@@ -43,7 +42,7 @@ def read_events(given: Sequence[Raw]) -> tuple[list[Event], list[str]]:
             else:
                 unknown.append(f"events[{number}]")
         except msgspec.ValidationError as error:
-            raise BadRequest(f"events[{number}].{validation_message(error, 'type')}") from None
+            raise invalid(error, "type").inside(f"events[{number}]") from None
     return events, unknown
 
 

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from ..deliveries import new_delivery_id
-from ..errors import OctavoError
+from ..errors import BadGateway
 from ..kit.context import Context
 from ..kit.fetch import FetchError
 from ..runtime import Answer, ScriptFailed
@@ -20,10 +20,10 @@ from . import delivering
 from .invoking import ScriptOutcome, Subject, invoke
 
 
-class Failed(OctavoError):
-    """The integration's script did not answer as it should."""
+class Failed(BadGateway):
+    """The integration's script failed or gave no valid answer."""
 
-    status = 502
+    reason = "integration_failed"
 
 
 _PATIENCE = 2.0

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ..errors import OctavoError
+from ..errors import BadGateway
 from . import deadlines, tracing
 from .tls import outgoing_tls
 
@@ -45,10 +45,8 @@ _lookups = threading.BoundedSemaphore(64)
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 
 
-class FetchError(OctavoError):
+class FetchError(BadGateway):
     """A fetch that was refused or failed; the message names the host and the reason."""
-
-    status = 502
 
 
 class FetchTimeout(FetchError):

@@ -36,6 +36,8 @@ MAX_DIMENSIONS = 4096
 class ModelFailed(Unavailable):
     """The model gave no answer that can be used; the message says why, without any secret."""
 
+    reason = "model_failed"
+
     def __init__(self, message: str, *, may_pass: bool = False) -> None:
         super().__init__(f"The language model: {message}")
         self.may_pass = may_pass
