@@ -88,10 +88,11 @@ def test_completion_in_fish_knows_every_command_and_option() -> None:
     assert "-n 'not __fish_seen_subcommand_from serve api " in script
     assert (
         "complete -c octavo -n '__fish_seen_subcommand_from token; and not __fish_seen_subcommand_from create list"
-        " revoke' -a create -d 'Print a new token of a person.'\n" in script
+        " revoke' -a create -d 'Create an access token and print it.'\n" in script
     )
     assert (
-        "'__fish_seen_subcommand_from serve' -l reader-port -r -d 'port of sites (default: 8001)'" in script
+        "'__fish_seen_subcommand_from serve' -l reader-port -r -d 'port of published sites (default: 8001)'"
+        in script
     )
     assert "-l role -r -a 'admin create review edit comment read guest'" in script
     # Every line is one command whose quotes are closed.

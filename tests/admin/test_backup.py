@@ -193,7 +193,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     file = str(tmp_path / "backup.zip")
     done = octavo_here("backup", file, "--data", str(data), "--json")
     assert (done.returncode, json.loads(done.stdout)["missing"]) == (0, []), done.stderr
-    assert octavo_here("verify", file).stdout == "sound\n"
+    assert octavo_here("verify", file).stdout == "No problems found\n"
     refused = octavo_here("restore", file, "--data", str(tmp_path / "new"))
     assert refused.returncode == 1 and "OCTAVO_SECRET_KEY" in refused.stderr
     # What was refused left an empty database, which is no installation.
@@ -204,7 +204,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     assert "empty" in octavo_here("check", "--data", str(tmp_path / "new")).stdout
     shutil.copy(data / "secret-key", tmp_path / "new")
     assert octavo_here("restore", file, "--data", str(tmp_path / "new")).returncode == 0
-    assert octavo_here("verify", "--data", str(tmp_path / "new")).stdout == "sound\n"
+    assert octavo_here("verify", "--data", str(tmp_path / "new")).stdout == "No problems found\n"
     # In a process of its own nothing else has loaded what search and references are made by.
     restored = open_context(Settings(data=str(tmp_path / "new")))
     with restored.db.read() as tx, sqlite_world.context.db.read() as original:

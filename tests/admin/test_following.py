@@ -107,7 +107,7 @@ def test_any_moment_comes_back_with_its_files(source: Context, tmp_path: Path) -
         taken = take_back(settings, place, moment)
         assert (parse_iso(taken.moment), taken.missing) == (moment, [])
         assert title_of(settings) == f"Title {number}"
-    assert octavo_here("verify", "--data", settings.data).stdout == "sound\n"
+    assert octavo_here("verify", "--data", settings.data).stdout == "No problems found\n"
     with pytest.raises(BadRequest, match="already"):
         take_back(settings, place)
     with pytest.raises(BadRequest, match="earliest moment"):
@@ -270,7 +270,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     time.sleep(1.0 - time.time() % 1.0)
     assert octavo_here("backup", place, "--data", str(data), "--keep", "3").returncode == 0
     assert not old.exists() and len(list((tmp_path / "place").glob("*.backup"))) == 2
-    assert octavo_here("verify", place).stdout == "sound\n"
+    assert octavo_here("verify", place).stdout == "No problems found\n"
     refused = [
         ("verify", f"{tmp_path}/absent/"),
         ("verify", place, "--fresh", "10m"),
