@@ -190,7 +190,7 @@ def test_nobody_but_the_server_hands_events_over(installed, tmp_path):
         (("publish", "{folder}", "--env", "live"), "no environment 'live'; there are: none"),
         (("publish", "/nowhere"), "there is no manifest here"),
         (("new", "{folder}"), "there is something already"),
-        (("install-builtin", "nothing"), "there are: oidc-sign-in, plausible, slack"),
+        (("install-builtin", "nothing"), "Available: oidc-sign-in, plausible, slack"),
     ],
 )
 def test_mistakes_get_a_sentence(installed, tmp_path, arguments, says):

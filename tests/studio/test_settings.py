@@ -349,7 +349,7 @@ def test_an_integration_of_ones_own_comes_from_a_file_or_is_written_here(app, tm
     dialog.get_by_label("Secret KEY").fill("hush")
     dialog.get_by_role("button", name="Publish integration").click()
     name = dialog.get_by_role("textbox", name="Name")
-    expect(name).to_have_accessible_description(re.compile("expected 1 to 100 letters"))
+    expect(name).to_have_accessible_description(re.compile("must be 1 to 100 letters"))
     name.fill("clock")
     dialog.get_by_role("button", name="Publish integration").click()
     panel = page.get_by_role("complementary", name="Integration", exact=True)
