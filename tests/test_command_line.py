@@ -175,7 +175,7 @@ def test_nothing_and_what_is_no_source_is_not_imported(sqlite_world: World, tmp_
     empty = tmp_path / "empty"
     empty.mkdir()
     (tmp_path / "broken.docx").write_text("no document")
-    for source, said in ((empty, "nothing in it to import"), (tmp_path / "broken.docx", "")):
+    for source, said in ((empty, "contains nothing to import"), (tmp_path / "broken.docx", "")):
         before = octavo_here("export", "no such", "x", "--data", data).stderr
         done = octavo_here(
             "import", str(source), "--org", sqlite_world.home["organizationId"], "--quiet", "--data", data

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .errors import Damaged, OctavoError
-from .kit.texts import counted
+from .kit.texts import counted, say_name
 
 if TYPE_CHECKING:
     from .admin.docs_sites import BroughtSite
@@ -272,7 +272,10 @@ def _delete_account(options: argparse.Namespace) -> int:
         print(json.dumps({"deleted": options.yes, "ends": ends, "stays": stays}))
         return DONE
     for what, counts in (("Deleted with the account", ends), ("Kept without a name", stays)):
-        print(f"{what}: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+        print(
+            f"{what}: "
+            + ", ".join(counted(count, say_name(name[:-1]).lower()) for name, count in counts.items())
+        )
     print("Account deleted" if options.yes else "Nothing was deleted. Use --yes to delete the account.")
     return DONE
 

@@ -176,14 +176,14 @@ def test_what_is_gone_or_damaged_is_found(sqlite_world: World, tmp_path: Path) -
         context.files.delete(file)
         assert sorted(verify_installation(context)) == sorted(
             [
-                f"file {file} is gone",
+                f"file {file} is missing",
                 f"text {text} is damaged",
                 "spaces.main_revision: nothing is not among revisions",
                 f"space whose main revision is not the head of its main branch: {sqlite_world.home['spaceId']}",
             ]
         )
         assert back_up(context, tmp_path / "b.zip").missing == [file]
-        assert verify_backup(tmp_path / "b.zip") == [f"file {file} was missing"]
+        assert verify_backup(tmp_path / "b.zip") == [f"file {file} was missing when the backup was made"]
     finally:
         close_context(context)
 

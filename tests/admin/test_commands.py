@@ -157,7 +157,7 @@ def test_organizations_are_named_by_their_host_name_or_title(octavo: Shell, tmp_
         assert code == 1
         assert "There is no organization 'nothing'; there are:" in err and id in err
     code, _, err = octavo("import", str(tmp_path / "docs"), "--quiet")
-    assert code == 1 and "--org: say which organization" in err and id in err
+    assert code == 1 and "--org: choose the organization" in err and id in err
 
 
 def test_an_import_prints_a_summary_on_a_terminal_and_json_elsewhere(
@@ -187,7 +187,7 @@ def test_a_sign_in_link_is_for_somebody_who_may_sign_in(octavo: Shell) -> None:
     shown = json.loads(octavo("session", "link", "--email", "reader@example.org", "--json")[1])
     assert shown["url"].partition("=")[0] == out.partition("=")[0] and shown["url"] != out.strip()
     code, out, err = octavo("session", "link", "--email", "unknown@example.org")
-    assert (code, out) == (1, "") and "nobody with the address" in err
+    assert (code, out) == (1, "") and "no account with the email address" in err
 
 
 def test_an_integration_is_offered_by_its_name(octavo: Shell) -> None:

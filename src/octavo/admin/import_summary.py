@@ -107,7 +107,7 @@ def _describe_outcome(outcome: ImportOutcome) -> str:
 
 
 def _list_pages(plan: ImportPlan) -> Iterator[str]:
-    """The titles of all pages in reading order, indented by their depth."""
+    """Yield the titles of all pages in reading order, indented by their depth."""
     waiting = [(1, page) for page in reversed(plan.pages)]
     while waiting:
         depth, page = waiting.pop()

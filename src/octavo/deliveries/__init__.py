@@ -1,4 +1,4 @@
-"""Events on their way to whoever is told of them, and what became of each."""
+"""Events on their way to their recipients, and the outcome of each."""
 
 from . import tables as tables
 from .delivering import Result, deliver_again, drop_after, queue, recipient
