@@ -124,7 +124,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
 def _milliseconds(text: str) -> int:
     match = _DURATION.fullmatch(text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"expected a duration such as 90d or 12h, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a duration such as 90d or 12h, got {text!r}")
     return int(match[1]) * _SECONDS[match[2]] * 1000
 
 
@@ -135,19 +135,19 @@ def _moment(text: str) -> int:
         return parse_iso(text)
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"expected a time such as 2026-11-26T14:05 or 2026-11-26T14:05:30+01:00, got {text!r}"
+            f"must be a time such as 2026-11-26T14:05 or 2026-11-26T14:05:30+01:00, got {text!r}"
         ) from None
 
 
 def _seconds(text: str) -> float:
     if not re.fullmatch(r"\d{1,6}(\.\d{1,3})?", text) or not float(text):
-        raise argparse.ArgumentTypeError(f"expected seconds such as 5 or 0.5, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be seconds such as 5 or 0.5, got {text!r}")
     return float(text)
 
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"expected a number of at least 1, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number of at least 1, got {text!r}")
     return int(text)
 
 
@@ -1000,7 +1000,7 @@ def _completion(options: argparse.Namespace) -> int:
 
 def _port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError(f"expected a port from 1 to 65535, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a port from 1 to 65535, got {text!r}")
     return int(text)
 
 

@@ -139,7 +139,7 @@ def test_a_hostile_site_is_reported_by_page(
     assert (code, report["externalLeft"]) == (1, 1)
     assert not any(text.endswith("next#a") for _, _, text in told)
     code, out = run()
-    assert code == 1 and "\x1b" not in out and out.count("redirected without an end") == 1
+    assert code == 1 and "\x1b" not in out and out.count("has a redirect loop") == 1
     assert not (tmp_path / "none").exists()
 
 
