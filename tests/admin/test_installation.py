@@ -135,7 +135,7 @@ def test_a_mail_that_cannot_be_sent_says_why(world: World) -> None:
         finally:
             world.context.settings = world._settings
 
-    assert tried("")["problem"] == "This installation sends no mail (OCTAVO_SMTP_URL)."
+    assert tried("")["problem"] == "This server can't send email: OCTAVO_SMTP_URL is not set."
     refused = tried("smtp://u:hunter2@127.0.0.1:9")
     assert refused["sent"] is False
     assert "127.0.0.1" in str(refused["problem"])

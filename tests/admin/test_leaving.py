@@ -86,7 +86,7 @@ def test_who_cannot_delete_their_account(world):
     with world.context.db.write() as tx:
         tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=home, id=world.users["creator"])
     before = world.digest()
-    refused(world.users["creator"], "account is of Home")
+    refused(world.users["creator"], "managed by Home")
     headers = world.session("reader", proved=False)
     before = world.digest()
     assert world.call(NOBODY, "DELETE", "/user", headers=headers).status_code == 403

@@ -56,7 +56,7 @@ def test_a_folder_that_is_not_there_is_not_made_by_reading(tmp_path: Path) -> No
 
 def test_a_backup_is_kept_away_from_the_machine(world: World, s3_environment: object) -> None:
     place = BackupPlace("s3://docs/backups")
-    with pytest.raises(BadRequest, match="holds no backup"), opened_backup("s3://docs/backups"):
+    with pytest.raises(BadRequest, match="contains no backup"), opened_backup("s3://docs/backups"):
         pass
     place.put("octavo-2020-01-01T00-00-00Z.backup", [b"an old one"])
     place.put("octavo-2020-01-01.txt", [b"something else"])

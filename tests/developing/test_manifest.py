@@ -83,7 +83,7 @@ def test_the_environment_called_default_counts_without_a_name(write):
         (GOOD + "visibility: secret", "'secret'; expected one of public, private, unlisted"),
         (
             GOOD + "configurations: {site: {required: [a]}}",
-            "configurations.site: expected either properties or",
+            "configurations.site: must have either properties or",
         ),
         (GOOD.replace("script.ts", "absent.ts"), "script: there is no file"),
         (GOOD + "secrets: {A: '${{ env.NOT_SET }}'}", "secrets.A: the variable NOT_SET is not set"),

@@ -321,7 +321,7 @@ def _cut_off_a_restore(
     status = installation.command("restore", str(backup), fault=fault, **place)
     assert status in (0, -9), installation.told()
     if installation.command("restore", str(backup), **place):
-        assert "holds something" in installation.told()
+        assert "already has data" in installation.told()
         assert installation.command("reindex", **place) == 0, installation.told()
     installation.check(**place)
     shutil.rmtree(data)

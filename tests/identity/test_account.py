@@ -51,7 +51,7 @@ def test_an_old_session_proves_itself_first(world, operation):
     before = world.digest()
     answer = send(world, "admin", operation, world.home, headers=old)
     assert (answer.status_code, world.digest()) == (403, before)
-    assert "/user/proof" in answer.json()["error"]["message"]
+    assert answer.json()["error"]["reason"] == "proof_required"
     with world.context.db.write() as tx:
         tx.run("UPDATE sessions SET proved_at = :at", at=now())
     if operation.id not in TOLD_ELSEWHERE:

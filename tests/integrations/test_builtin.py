@@ -160,7 +160,7 @@ def test_one_that_does_not_come_along(world):
     for name in ("nothing", "../slack", "slack.json"):
         refused = world.call("admin", "POST", world.home.path(BUILTIN), json={"name": name})
         assert refused.status_code == 404
-        assert refused.json()["error"]["message"].endswith("there are: oidc-sign-in, plausible, slack.")
+        assert refused.json()["error"]["message"].endswith("Available: oidc-sign-in, plausible, slack.")
 
 
 def test_every_builtin_integration_has_a_reserved_name():

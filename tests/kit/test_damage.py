@@ -66,7 +66,7 @@ def test_it_is_recognized_by_the_first_read(sqlite_world: World, tmp_path: Path,
             ready = client.ask("GET", "/readyz")
             assert (ready.status_code, ready.text) == (
                 503,
-                f"not ready: database: it is damaged, {RESTORE}\n",
+                f"not ready: database: damaged; {RESTORE}\n",
             )
             wrote = client.ask("PATCH", space, headers=headers, json={"title": "Written"})
             assert wrote.status_code == 503 and RESTORE in wrote.json()["error"]["message"]

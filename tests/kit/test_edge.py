@@ -366,7 +366,9 @@ def test_failures_say_where_to_look_and_nothing_else(tried, caplog):
 
 def test_what_is_not_there_is_refused_in_the_form_of_the_application(tried):
     answer = tried.get("/nowhere")
-    assert answer.json() == {"error": {"code": 404, "message": "There is nothing at this address."}}
+    assert answer.json() == {
+        "error": {"code": 404, "message": "There is nothing at this address.", "reason": "not_found"}
+    }
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert tried.get("/text/more").status_code == 404
     assert tried.get("/%ff").status_code == 404

@@ -198,9 +198,9 @@ def test_who_goes_away_keeps_the_place_until_the_work_is_done() -> None:
 
 POOLS = {
     "questions are being answered", "requests wait for integrations", "requests wait for other servers", "requests are being sent",
-    "images are being made", "scripts of integrations are at work", "short jobs run", "long jobs run",
-    "jobs wait for other servers", "event streams are open", "requests are being answered", "changes are being made",
-    "uploads are being stored", "pages are being made", "changes are being written",
+    "images are being made", "scripts of integrations are running", "short jobs run", "long jobs run",
+    "jobs wait for other servers", "event streams are open", "requests are being processed", "changes are being processed",
+    "uploads are being processed", "pages are being made", "changes are being written",
     "documents of apps are being fetched",
 }  # fmt: skip
 

@@ -173,7 +173,7 @@ def test_a_collector_that_is_not_there_is_said_once(collector: Collector, monkey
 def test_a_check_says_whether_the_collector_is_there(collector: Collector, monkeypatch):
     assert diagnosis._traces() == [("traces", True, f"sent to {collector.url.removeprefix('http://')}")]
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
-    assert diagnosis._traces() == [("traces", False, "their collector does not answer: Connection refused")]
+    assert diagnosis._traces() == [("traces", False, "the collector does not respond: Connection refused")]
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
     assert [works for _, works, _ in diagnosis._traces()] == [False]
     monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT")

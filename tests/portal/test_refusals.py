@@ -45,7 +45,7 @@ def test_what_is_refused_is_a_page(world, name):
     assert told.status_code == page.status_code
     said = told.json()["error"]["message"]
     if name in SIGNED_IN:
-        said = "This page is for people who are signed in."
+        said = "Sign in to see this page."
     assert drawn.xpath("//main/p")[0].text == said
 
 

@@ -74,7 +74,7 @@ def test_only_ones_own_uploads_for_pages_that_have_come_are_taken(world: World) 
         (
             {"upload": upload(world, data, who="creator")},
             404,
-            "changes[0]: plan.png: upload: the uploaded file",
+            "changes[0].files[0].upload: the uploaded file",
         ),
         ({"upload": upload(world, data, kind="import_file")}, 404, "upload: the uploaded file"),
         ({"upload": "nothing"}, 404, "upload: the uploaded file"),

@@ -1,4 +1,4 @@
-"""An installation: the packages of the product, and opening its database and files."""
+"""Server: the packages of the product, and opening the database and files."""
 
 from __future__ import annotations
 
@@ -71,17 +71,19 @@ ROUTES = (
     "assistants.agents",
     "operations.admin",
 )
-"""Packages with operations: importing their routes declares them, and what else the packages declare."""
+"""Packages with operations. Importing their routes declares the operations, and everything else the packages
+declare."""
 
 
 TOKEN_FILE = "admin-token"  # noqa: S105
-"""Where the first administrator's token is kept, in the data folder."""
+"""File in the data folder with the first administrator's token."""
 SIGNING = "signing"
-"""The secret that links are signed with. As the first one there is, it says which key the others are sealed with."""
+"""Secret that links are signed with. It is the first secret of a database, so it tells which key all others
+are encrypted with."""
 
 
 def load_packages() -> None:
-    """Fills the tables of operations, jobs and consumers. Before any further thread."""
+    """Fill the tables of operations, jobs, and consumers. Call this before starting threads."""
     for package in ROUTES:
         importlib.import_module(f"octavo.{package}.routes")
     check_table()
@@ -89,11 +91,10 @@ def load_packages() -> None:
 
 
 def open_context(settings: Settings, *, migrates: bool = True) -> Context:
-    """Opens database and files and, if it ``migrates``, brings the schema up to date. Raises Unavailable naming what is
-    wrong.
+    """Open the database and files and, if ``migrates``, upgrade the schema.
 
-    Whoever holds a context has all packages loaded: what a commit or a job causes never depends on what else a process
-    happened to import.
+    All packages are loaded first, so what a commit or a job causes never depends on other imports of the
+    process. Raises Unavailable that names the problem.
     """
     load_packages()
     MEMORY.limit = settings.cache_memory
@@ -125,8 +126,10 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
 
 
 def known_keys(settings: Settings, stored: str | None) -> list[bytes]:
-    """The keys of the setting and of the data folder, in that order; ``stored``: the signing secret as a database has
-    it. Raises Unavailable when that is sealed with none of them.
+    """Return the keys of the setting and of the data folder, in that order.
+
+    ``stored``: the signing secret as stored in a database. Raises Unavailable if none of the keys decrypts
+    it.
     """
     keys = read_keys(settings.secret_key, settings.data_folder / KEY_FILE)
     needed = key_of(stored) if stored else None
@@ -137,8 +140,10 @@ def known_keys(settings: Settings, stored: str | None) -> list[bytes]:
 
 
 def open_sealer(settings: Settings, database: Database) -> Sealer:
-    """What opens the secrets in a database. Where nothing is sealed yet a key is made if there is none, and what an
-    older version left in plain text is sealed. Raises Unavailable when the key of this database is not known.
+    """Return the sealer of the secrets in a database.
+
+    If nothing is encrypted yet, a key is created if there is none, and plain-text secrets of older versions
+    are encrypted. Raises Unavailable if the key of this database is unknown.
     """
     with database.read() as tx:
         stored = find_secret(tx, SIGNING)
@@ -151,15 +156,14 @@ def open_sealer(settings: Settings, database: Database) -> Sealer:
 
 
 def require_installation(settings: Settings) -> None:
-    """Raises Unavailable where nothing was ever served: a command that reads makes no installation."""
+    """Check that there is data: commands that read create none. Raises Unavailable."""
     if not is_installed(settings):
-        raise Unavailable("There is no installation here yet: start one with `octavo serve`.")
+        raise Unavailable("There is no data here yet. Start Octavo with `octavo serve` first.")
 
 
 def is_installed(settings: Settings) -> bool:
-    """Whether the database is there and holds somebody: a start or a restore that was refused may have left its tables
-    empty. Raises Unavailable when it cannot be reached.
-    """
+    """Return whether the database exists and has an organization: an interrupted start or restore may have
+    left empty tables. Raises Unavailable when it can't be reached."""
     if settings.database.startswith("sqlite:"):
         path = Path(settings.database.removeprefix("sqlite:///"))
         if not path.is_file():
@@ -174,12 +178,13 @@ def is_installed(settings: Settings) -> bool:
 
 
 def is_empty(tx: Transaction) -> bool:
-    """Whether a database holds nobody: its tables may be there, with the secrets that opening it makes."""
+    """Return whether a database has no organization. Its tables may exist, with the secrets that opening it
+    creates."""
     return tx.one("SELECT 1 FROM organizations") is None and tx.one("SELECT 1 FROM users") is None
 
 
 def find_unready(context: Context) -> str | None:
-    """Which part of the installation does not answer just now; None when all of it does."""
+    """Return which part of the server does not respond; None if all do."""
     try:
         with context.db.read() as tx:
             tx.value("SELECT count(*) FROM migrations")
@@ -187,20 +192,20 @@ def find_unready(context: Context) -> str | None:
         if not context.db.is_damaged():
             return "database"
     if context.db.is_damaged():
-        return "database: it is damaged, restore it from a backup"
+        return "database: damaged; restore it from a backup"
     try:
         context.files.require_reachable()
     except Unavailable:
         return "files"
-    return "disk: there is no room left" if is_disk_full(context.settings) else None
+    return "disk: full; free some space" if is_disk_full(context.settings) else None
 
 
 _LEAST_ROOM = 1024 * 1024
-"""Bytes below which a disk counts as full: a small write needs some of it."""
+"""Bytes below which a disk counts as full: even a small write needs some."""
 
 
 def folders_of(settings: Settings) -> list[Path]:
-    """Where the database and files are, as far as this machine has them."""
+    """Return the folders of the database and files on this machine."""
     return [
         Path(url.removeprefix(prefix)).parent if prefix == "sqlite:///" else Path(url.removeprefix(prefix))
         for url, prefix in ((settings.database, "sqlite:///"), (settings.files, "file://"))
@@ -209,7 +214,7 @@ def folders_of(settings: Settings) -> list[Path]:
 
 
 def is_disk_full(settings: Settings) -> bool:
-    """Whether there is no room for the database or for files, as far as this machine knows of it."""
+    """Return whether a disk of this machine has no room for the database or files."""
     return was_full_lately() or any(
         shutil.disk_usage(folder).free < _LEAST_ROOM for folder in folders_of(settings)
     )

@@ -1,4 +1,4 @@
-"""The description of the API, with what it says beyond the types: meanings of names, and real examples."""
+"""API description with more than the types say: descriptions of names, and real examples."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def load_meanings() -> Meanings:
 
 
 def load_examples() -> dict[str, Example]:
-    """By operation id: calls that the tests made of their samples, shortened."""
+    """Return examples by operation id: calls that the tests made of their samples, shortened."""
     return msgspec.json.decode((files(__package__) / "examples.json").read_bytes(), type=dict[str, Example])
 
 
 def describe_operations(server: str, version: str) -> dict[str, Any]:
-    """The description of all operations that are loaded; ``server`` is what their paths begin with."""
+    """Return the description of all loaded operations. ``server``: the URL that paths start with."""
     return describe(
         TABLE.values(),
         title="Octavo API",

@@ -35,6 +35,8 @@ MAX_DIMENSIONS = 4096
 class ModelFailed(Unavailable):
     """Raised if the model gave no usable answer; the message says why and contains no secrets."""
 
+    reason = "model_failed"
+
     def __init__(self, message: str, *, may_pass: bool = False) -> None:
         super().__init__(f"The language model failed: {message}")
         self.may_pass = may_pass

@@ -17,7 +17,7 @@ from octavo.core.document.page import below_title, split_page
 from octavo.core.document.reader import read
 from octavo.core.document.references import references, rewrite
 from octavo.core.pages import Page
-from octavo.errors import BadRequest, NotFound, OctavoError, TooLarge
+from octavo.errors import BadRequest, BlockNotFound, OctavoError, TooLarge
 
 from .commands import BlockPlace, DocumentInput, UpdateBlocks
 from .documenting import Documenting
@@ -137,7 +137,7 @@ class _Work:
         try:
             rewrite(document, lambda ref: documents.as_stored(here.page, ref, known, path))
         except OctavoError as error:
-            raise type(error)(f"{field}.{error.message}") from None
+            raise error.inside(field) from None
         return document
 
     def known(self, here: _Open) -> Written:
@@ -202,7 +202,7 @@ class _Naming:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, EditError):
             where = ".".join(part for part in (self.entry, error.field) if part)
-            made = NotFound if isinstance(error, Missing) else BadRequest
+            made = BlockNotFound if isinstance(error, Missing) else BadRequest
             raise made(f"{where}: {error}") from None
 
 

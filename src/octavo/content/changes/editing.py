@@ -32,5 +32,5 @@ def edit(
         try:
             batch.apply(change)
         except OctavoError as error:
-            raise type(error)(f"changes[{number}]: {error.message}") from None
+            raise error.inside(f"changes[{number}]") from None
     return batch.finish()

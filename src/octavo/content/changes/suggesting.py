@@ -27,7 +27,7 @@ from .rebasing import edit_since
 from .saving import Also, again, require_editable, resolving, revise_change, write_edit
 
 Nodes = list[dict[str, Any]]
-_FIELD = "changes[0]: set[0].document"
+_FIELD = "changes[0].set[0].document"
 
 
 class Suggested(Struct, frozen=True):
@@ -78,7 +78,7 @@ def _edit(
         return edit_since(resolving(context, actor), tx, head, started, [change], [], base)
     except OctavoError as error:
         if error.message.startswith(_FIELD):
-            raise type(error)(f"suggestion{error.message.removeprefix(_FIELD)}") from None
+            raise error.with_message(f"suggestion{error.message.removeprefix(_FIELD)}") from None
         raise
 
 

@@ -46,7 +46,7 @@ class Upload(Struct, frozen=True):
 
 def store_uploads(context: Context, space: SpaceAccess, changes: Iterable[ContentChange]) -> list[Upload]:
     """The bytes of all files of a batch, in order. Raises BadRequest, TooLarge, NotFound."""
-    wanted = [(given, f"changes[{number}]: {given.name}") for number, given in _inputs(changes)]
+    wanted = list(_inputs(changes))
     if len(wanted) > MAX_FILES:
         raise BadRequest(f"changes: {len(wanted)} files; a batch may bring at most {MAX_FILES}")
     urls = sum(given.url is not None for given, _ in wanted)
@@ -70,7 +70,7 @@ def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[File
     """What was uploaded before under the keys that files name; no more of it is read than its head."""
     if not wanted:
         return []
-    keys, places = [given.upload or "" for given, _ in wanted], [f"{place}: upload" for _, place in wanted]
+    keys, places = [given.upload or "" for given, _ in wanted], [f"{place}.upload" for _, place in wanted]
     with context.db.read() as tx:
         rows = get_uploads(tx, space.organization_id, space.user_id, "page_file", keys, places)
     with context.db.write() as tx:
@@ -84,12 +84,13 @@ def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[File
     return found
 
 
-def _inputs(changes: Iterable[ContentChange]) -> Iterator[tuple[int, FileInput]]:
+def _inputs(changes: Iterable[ContentChange]) -> Iterator[tuple[FileInput, str]]:
+    """The files of a batch, each with its path in the body."""
     for number, change in enumerate(changes):
         if isinstance(change, InsertFiles):
-            yield from ((number, given) for given in change.files)
+            yield from ((given, f"changes[{number}].files[{at}]") for at, given in enumerate(change.files))
         elif isinstance(change, UpdateFile) and change.content is not None:
-            yield number, change.content
+            yield change.content, f"changes[{number}].content"
 
 
 def _store(context: Context, given: FileInput, data: bytes) -> Upload:
@@ -108,15 +109,15 @@ def _inline(given: FileInput, place: str) -> bytes:
     text = given.base64 or ""
     if len(text) > MAX_INLINE * 4 // 3 + 4:
         raise TooLarge(
-            f"{place}: base64 may hold at most {MAX_INLINE} bytes; give a url or an upload for more"
+            f"{place}.base64: may hold at most {MAX_INLINE} bytes; give a url or an upload for more"
         )
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise BadRequest(f"{place}: base64: not valid base64") from None
+        raise BadRequest(f"{place}.base64: not valid base64") from None
     if len(data) > MAX_INLINE:
         raise TooLarge(
-            f"{place}: base64 may hold at most {MAX_INLINE} bytes; give a url or an upload for more"
+            f"{place}.base64: may hold at most {MAX_INLINE} bytes; give a url or an upload for more"
         )
     return data
 
@@ -140,11 +141,11 @@ def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes
 def _fetched(fetcher: Fetcher, url: str, place: str, together: Allowance, deadline: float) -> bytes:
     left = deadline - time.monotonic()
     if left <= 0:
-        raise BadRequest(f"{place}: url: the files did not come within {FETCH_SECONDS:g} seconds")
+        raise BadRequest(f"{place}.url: the files did not come within {FETCH_SECONDS:g} seconds")
     try:
         answer = fetcher.fetch(url, limits=Limits(size=MAX_FILE, seconds=left, together=together))
     except FetchError as error:
-        raise BadRequest(f"{place}: url: {error.message}") from None
+        raise BadRequest(f"{place}.url: {error.message}") from None
     if answer.status != 200:
-        raise BadRequest(f"{place}: url: answered {answer.status}")
+        raise BadRequest(f"{place}.url: answered {answer.status}")
     return answer.body

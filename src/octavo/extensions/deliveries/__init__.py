@@ -1,3 +1,3 @@
-"""Events on their way to whoever is told of them, and what became of each."""
+"""Events on their way to their recipients, and the outcome of each."""
 
 from . import tables as tables

@@ -1,8 +1,10 @@
-"""Delivering events: at least once, in order for each space or site, and no recipient in the way of another.
+"""Delivery of events: at least once, in order for each space or site, and without recipients blocking each
+other.
 
-A recipient has a queue of its own, or several; a queue is delivered by a job that does a little and makes room for
-others. What fails is tried again, later each time, for three days; then it is parked as failed, and what is behind it
-goes on. A recipient that does not answer at all is left alone for a while, with everything that waits for it.
+A recipient has one queue, or several; a job delivers a bit of a queue and then yields to others. Failed
+deliveries are retried, later each time, for three days; then the event is parked as failed, and the events
+behind it continue. A recipient that does not respond at all is paused for a while, with all its pending
+events.
 """
 
 from __future__ import annotations
@@ -29,23 +31,23 @@ from .store import PREVIOUS, Delivery, LogLine, Recipient
 log = logging.getLogger(__name__)
 
 KEEP_TRYING = 3 * 86_400_000
-"""Milliseconds for which an event that fails is tried again."""
+"""Milliseconds for which a failed event is retried."""
 FIRST_RETRY = 5_000
-"""Milliseconds, doubled with every further attempt."""
+"""Milliseconds before the first retry, doubled with every further attempt."""
 LONGEST_RETRY = 3_600_000
 LONGEST_PAUSE = 60_000
-"""Milliseconds for which a recipient that does not answer is left alone."""
+"""Maximum milliseconds for which a recipient that does not respond is paused."""
 ROUND = 10.0
-"""Seconds after which a queue makes room for others."""
+"""Seconds after which a queue yields to others."""
 _CLAIM = 120_000
-"""Milliseconds after which the queue of a worker that died is delivered by another."""
+"""Milliseconds after which another worker takes over the queue of a worker that died."""
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """What became of an attempt.
+    """Outcome of an attempt.
 
-    ``problem``: why it failed; None: it is delivered. ``refused``: there is no use in another attempt. ``silent``: the
-    recipient did not answer at all. ``answered``: the HTTP status that it answered with.
+    ``problem``: why it failed; None: delivered. ``refused``: retrying is useless. ``silent``: the recipient
+    did not respond at all. ``answered``: the HTTP status of its response.
     """
 
     problem: str | None = None
@@ -58,12 +60,11 @@ class Result(Struct, frozen=True, kw_only=True):
 Attempt = Callable[[Context, Delivery], Result]
 _attempts: dict[str, Attempt] = {}
 _worth: dict[str, int] = {}
-"""Milliseconds after which an event of a type is worth nothing any more; of any other type it is delivered whenever
-that is possible."""
+"""Milliseconds after which events of a type are dropped; all other types are delivered whenever possible."""
 
 
 def recipient(kind: str) -> Callable[[Attempt], Attempt]:
-    """Registers what hands an event to a recipient of a kind. It raises nothing."""
+    """Register the function that delivers events to recipients of a kind. It must not raise."""
 
     def register(attempt: Attempt) -> Attempt:
         if kind in _attempts:
@@ -75,8 +76,8 @@ def recipient(kind: str) -> Callable[[Attempt], Attempt]:
 
 
 def drop_after(type: str, milliseconds: int) -> None:
-    """Registers a type of event that comes often and is of little use later: one that waits for longer is dropped, so
-    that a recipient who hangs has no more than so much of them waiting."""
+    """Register a type of event that is frequent and useless later: events that wait longer are dropped, so
+    that a recipient that hangs does not accumulate them."""
     _worth[type] = milliseconds
 
 
@@ -94,11 +95,11 @@ def queue(
     after: int = 0,
     urgent: bool = False,
 ) -> None:
-    """Puts an event into the queue of a recipient, or of one of its installations.
+    """Queue an event for a recipient, or for one of its installations.
 
-    ``place`` (kind, id): events of one place are delivered in order. ``previous``: how an installation was; it may
-    hold credentials, and is sealed. ``after``: milliseconds for it to wait. ``urgent``: a recipient that did not
-    answer is not left alone any longer.
+    ``place`` (kind, id): events of one place are delivered in order. ``previous``: the installation before a
+    change; it may hold credentials and is encrypted. ``after``: milliseconds to wait. ``urgent``: ends the
+    pause of a recipient that did not respond.
     """
     sealed = None
     if previous is not None:
@@ -123,7 +124,8 @@ def queue(
 
 
 def deliver_again(tx: Transaction, row: Delivery) -> bool:
-    """Delivers an event that failed for good, or was delivered, once more; False for one that waits anyway."""
+    """Deliver an event that failed permanently, or was delivered, again; False for one that is pending
+    anyway."""
     if not store.set_waiting(tx, row):
         return False
     store.resume(tx, row.queue)
@@ -138,7 +140,7 @@ def _wake(tx: Transaction, queue: str, organization_id: str, run_at: int | None 
 
 @job("deliverEvents", seconds=60, waits=True)
 def deliver(context: Context, queue: str) -> None:
-    """Delivers what is due in a queue, for a little while."""
+    """Deliver the due events of a queue, for a short while."""
     until = time.monotonic() + ROUND
     _drop_old(context, queue)
     with context.db.write() as tx:
@@ -146,7 +148,7 @@ def deliver(context: Context, queue: str) -> None:
         if first is None:
             return
         if not store.claim(tx, queue, first.recipient, now() + _CLAIM):
-            # Whoever delivers it now may have died: look again as soon as that is certain.
+            # The worker that delivers it may have died: check again as soon as that is certain.
             _wake(tx, queue, first.organization_id, store.find_claimed_until(tx, queue))
             return
     try:
@@ -192,7 +194,7 @@ def _hand_over(context: Context, row: Delivery) -> Result:
 
 
 def _attempt(context: Context, row: Delivery) -> bool:
-    """Hands over one event and notes what became of it; whether the next one is worth an attempt now."""
+    """Deliver one event and record the outcome; return whether the next one is worth an attempt now."""
     result = _hand_over(context, row)
     problem = None if result.problem is None else result.problem[:2000].replace("\0", "")
     status, next_at = "success", None
@@ -218,7 +220,7 @@ def _attempt(context: Context, row: Delivery) -> bool:
 
 @job("pruneDeliveries", seconds=600)
 def prune(context: Context) -> None:
-    """Deletes what was delivered, past the time that events are kept for."""
+    """Delete delivered events that are older than the retention time."""
     before = now() - context.settings.event_days * 86_400_000
     while True:
         with context.db.write() as tx:

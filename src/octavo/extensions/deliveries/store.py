@@ -1,4 +1,4 @@
-"""The queues of events, and what became of each: rows in, frozen records out."""
+"""Queues of events, and the outcome of each: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Recipient(NamedTuple):
 
 
 class Delivery(Struct, frozen=True):
-    """``previous`` is sealed. ``answered``: the HTTP status of the last attempt, where there was one; moments are
-    milliseconds; ``trace``: what caused the event."""
+    """Event and its delivery. ``previous`` is encrypted. ``answered``: the HTTP status of the last attempt,
+    if there was a response; times are milliseconds; ``trace``: what caused the event."""
 
     number: int
     id: str
@@ -130,7 +130,7 @@ def insert_done(
     error: str | None,
     logs: list[LogLine],
 ) -> None:
-    """An event that somebody waited for: it was never in a queue. ``error``: why it failed."""
+    """Insert an event with an immediate answer, which was never in a queue. ``error``: why it failed."""
     insert(
         tx,
         recipient,
@@ -168,8 +168,11 @@ def list_deliveries(
     waiting: bool = False,
     status: Status | None = None,
 ) -> Slice[Delivery]:
-    """Those of a recipient, newest first. ``organization_id``: of this one alone; ``waiting``: also those that were
-    not tried yet; ``status``: in this one alone."""
+    """Return the events of a recipient, newest first.
+
+    ``organization_id``: only this one's; ``waiting``: also those that were not tried yet; ``status``: only
+    this one.
+    """
     where = f"d.{recipient.kind}_id = :recipient"
     given: dict[str, Any] = {"recipient": recipient.id}
     if not waiting:
@@ -195,7 +198,7 @@ _FIRST_OF_ITS_PLACE = (
 
 
 def find_waiting(tx: Transaction, queue: str) -> Delivery | None:
-    """The oldest one that waits in a queue."""
+    """Return the oldest pending event of a queue."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM deliveries d WHERE d.queue = :queue AND d.status = 'waiting'"
         " ORDER BY d.number LIMIT 1",
@@ -205,7 +208,7 @@ def find_waiting(tx: Transaction, queue: str) -> Delivery | None:
 
 
 def next_due(tx: Transaction, queue: str) -> Delivery | None:
-    """The oldest one that is due, behind no other of its place."""
+    """Return the oldest due event that has no other of its place before it."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM deliveries d
             WHERE d.queue = :queue AND d.status = 'waiting' AND d.next_at <= :now AND {_FIRST_OF_ITS_PLACE}
@@ -217,7 +220,7 @@ def next_due(tx: Transaction, queue: str) -> Delivery | None:
 
 
 def find_next_at(tx: Transaction, queue: str) -> int | None:
-    """When the next event of a queue is due, in milliseconds; None when none waits."""
+    """Return when the next event of a queue is due, in milliseconds; None if none is pending."""
     found: int | None = tx.value(
         "SELECT min(d.next_at) FROM deliveries d WHERE d.queue = :queue AND d.status = 'waiting'"
         f" AND {_FIRST_OF_ITS_PLACE}",
@@ -239,7 +242,7 @@ def set_outcome(
     answered: int | None,
     next_at: int | None,
 ) -> None:
-    """What became of an attempt. ``waiting`` with ``next_at``: it is tried again."""
+    """Record the outcome of an attempt. ``waiting`` with ``next_at``: it is retried."""
     tx.run(
         """UPDATE deliveries SET status = :status, attempts = attempts + 1, error = :error, logs = :logs,
              answered = :answered, next_at = :next, attempted_at = :now WHERE number = :number""",
@@ -254,7 +257,7 @@ def set_outcome(
 
 
 def set_waiting(tx: Transaction, row: Delivery) -> bool:
-    """Has an event that is done tried once more, now; False when it waits."""
+    """Have a finished event delivered again now; False if it is pending."""
     return bool(
         tx.run(
             "UPDATE deliveries SET status = 'waiting', next_at = :now"
@@ -270,7 +273,7 @@ def forget_waiting(tx: Transaction, queue: str) -> None:
 
 
 def claim(tx: Transaction, queue: str, recipient: Recipient, until: int) -> bool:
-    """Whether the queue is the caller's to deliver until then."""
+    """Claim a queue until a time in milliseconds; False if someone else has it."""
     tx.run(
         f"""INSERT INTO delivery_queues (queue, {recipient.kind}_id, claimed_until) VALUES (:queue, :recipient, 0)
            ON CONFLICT (queue) DO NOTHING""",
@@ -288,7 +291,7 @@ def claim(tx: Transaction, queue: str, recipient: Recipient, until: int) -> bool
 
 
 def find_claimed_until(tx: Transaction, queue: str) -> int:
-    """When the claim of whoever delivers a queue ends, in milliseconds; 0 for one that nobody delivers."""
+    """Return when the claim of a queue ends, in milliseconds; 0 for one that nobody has claimed."""
     return tx.value("SELECT claimed_until FROM delivery_queues WHERE queue = :queue", queue=queue) or 0
 
 
@@ -304,7 +307,7 @@ def is_paused(tx: Transaction, queue: str) -> bool:
 
 
 def pause(tx: Transaction, queue: str, first: int, longest: int) -> None:
-    """Leaves a queue alone for so many milliseconds: ``first``, and twice as long each time in a row."""
+    """Pause a queue for so many milliseconds: ``first``, and twice as long each time in a row."""
     silences = tx.value("SELECT silences FROM delivery_queues WHERE queue = :queue", queue=queue) or 0
     tx.run(
         "UPDATE delivery_queues SET paused_until = :until, silences = silences + 1 WHERE queue = :queue",
@@ -322,7 +325,7 @@ def resume(tx: Transaction, queue: str) -> None:
 
 
 def drop_waiting(tx: Transaction, queue: str, type: str, before: int, limit: int = 500) -> int:
-    """Deletes events of a type that wait since before a moment (milliseconds); how many."""
+    """Delete events of a type that have waited since before a time (milliseconds); return how many."""
     return tx.run(
         "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries"
         " WHERE queue = :queue AND status = 'waiting' AND type = :type AND created_at < :before"
@@ -335,7 +338,7 @@ def drop_waiting(tx: Transaction, queue: str, type: str, before: int, limit: int
 
 
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Deletes what was done with before a moment (milliseconds); how many."""
+    """Delete events finished before a time (milliseconds); return how many."""
     return tx.run(
         "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries"
         " WHERE created_at < :before AND status <> 'waiting' ORDER BY created_at LIMIT :limit)",

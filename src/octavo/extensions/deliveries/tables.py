@@ -1,4 +1,4 @@
-"""What the tables of deliveries are."""
+"""Declarations of the tables of deliveries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from octavo.kit.db.tables import Table, declare
 
 from .store import Status
 
-_STAYS = "is on its way to recipients of this installation"
+_STAYS = "is on its way to recipients of this server"
 
 declare(
     Table(

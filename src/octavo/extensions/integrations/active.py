@@ -1,5 +1,8 @@
-"""Where integrations are active: where they were installed one by one, and, of those that are on all spaces, on what
-the account that they act as sees. So a private space has an integration only where somebody put it there."""
+"""Where integrations are active.
+
+These are the places where they were installed one by one and, for integrations on all spaces, the spaces that
+their account can see. So a private space has an integration only if somebody added it there.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ from .store import IntegrationRow
 
 
 def sees(tx: Transaction, organization_id: str, space_id: str, user_id: str) -> bool:
-    """Whether an installation that acts as ``user_id`` sees a space."""
+    """Return whether an installation that acts as ``user_id`` can see a space."""
     return role_of_person(tx, organization_id, "space", space_id, user_id) is not None
 
 
 def list_active_in_space(
     tx: Transaction, organization_id: str, space_id: str, search: str | None = None
 ) -> list[IntegrationRow]:
-    """The integrations that are active in a space, by name."""
+    """Return the integrations that are active in a space, by name."""
     rows = store.list_integrations_at(tx, organization_id, "space", space_id, search)
     return [row for row, user_id in rows if user_id is None or sees(tx, organization_id, space_id, user_id)]
 
@@ -27,7 +30,7 @@ def list_active_in_space(
 def find_active(
     tx: Transaction, integration: IntegrationRow, organization_id: str, space_id: str
 ) -> Subject | None:
-    """An integration as it is installed in a space; None where it is not active."""
+    """Return an integration as it is installed in a space; None if it is not active there."""
     installation = store.find_installation_in(tx, integration.id, organization_id)
     if installation is None or installation.status != "active":
         return None

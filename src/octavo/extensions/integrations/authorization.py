@@ -1,7 +1,7 @@
-"""The permission checks of integrations, of installations, and of installations at spaces and sites.
+"""Permission checks of integrations, installations, and installations at spaces and sites.
 
-People have the role that their organization gives them. A script comes with a token: the integration's own is let in
-to what belongs to the integration, an installation's to that installation alone.
+People have the role that their organization gives them. Scripts use a token: an integration's own token gives
+access to everything of the integration, an installation's token only to that installation.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ INTEGRATION: dict[Can, Role | None] = {
     Can.LIST_INSTALLATIONS: "admin",
     Can.ADMIN: "admin",
 }
-"""What roles in the organization that publishes an integration may do with it. Scripts never have ``ADMIN``."""
+"""Roles needed in the organization that publishes an integration. Scripts never have ``ADMIN``."""
 INSTALLATION: dict[Can, Role | None] = {Can.VIEW: "read", Can.ADMIN: "admin"}
-"""What roles in an organization may do with an installation there."""
+"""Roles needed in an organization for an installation there."""
 
 
 class IntegrationAccess(Struct, frozen=True):
-    """``by_script``: with a token of the integration itself."""
+    """Proof of access to an integration. ``by_script``: with a token of the integration itself."""
 
     row: IntegrationRow
     actor: Actor
@@ -51,7 +51,7 @@ class IntegrationAccess(Struct, frozen=True):
 
     @property
     def changes(self) -> bool:
-        """Whether the caller's token could change the configurations of its installations."""
+        """Return whether the caller's token may change the configurations of its installations."""
         return self.by_script or can_write(self.actor, "integrations")
 
     @property
@@ -60,14 +60,17 @@ class IntegrationAccess(Struct, frozen=True):
 
 
 class VisitedIntegration(Visiting, frozen=True):
-    """A visitor of a site at an integration that its organization has."""
+    """Proof of a site visitor's access to an integration of the site's organization."""
 
     row: IntegrationRow
 
 
 class InstallationAccess(Struct, frozen=True):
-    """``by_script``: with a token of the installation, or of its integration. ``changes``: whether the caller may
-    change it, by their token, too: who only reads is told no secret that is in a configuration."""
+    """Proof of access to an installation.
+
+    ``by_script``: with a token of the installation or its integration. ``changes``: whether the caller and
+    their token may change it; those who only read don't see secrets of its configuration.
+    """
 
     row: InstallationRow
     actor: Actor
@@ -80,7 +83,8 @@ class InstallationAccess(Struct, frozen=True):
 
 
 class _PlaceAccess(Struct, frozen=True):
-    """An installation at a space or site. ``place`` None: it is not installed there. ``role``: the caller's there."""
+    """Proof of access to an installation at a space or site. ``place`` None: not installed there. ``role``:
+    the caller's role there."""
 
     installation: InstallationRow
     place: PlaceRow | None
@@ -99,18 +103,19 @@ class SpaceInstallationAccess(_PlaceAccess, frozen=True):
 
 
 class SiteInstallationAccess(_PlaceAccess, frozen=True, kw_only=True):
-    """``site``: the caller at the site; None for a script."""
+    """Proof of access to an installation at a site. ``site``: the caller's access to the site; None for a
+    script."""
 
     site: SiteAccess | None
 
 
 def _forbidden(role: str) -> Forbidden:
-    return Forbidden(f"This needs the role `{role}` or a higher one here.")
+    return Forbidden(f"You need the role `{role}` or higher here.")
 
 
 def role_at_owner(tx: Transaction, actor: Actor, organization_id: str) -> str | None:
-    """The caller's role in an organization, as far as their token or session reaches it; None for guests and
-    strangers."""
+    """Return the caller's role in an organization, limited by their token or session; None for guests and
+    outsiders."""
     if organization_id not in list_reachable_organizations(tx, actor):
         return None
     return role_of_member(tx, organization_id, actor.user_id)[1]
@@ -123,7 +128,7 @@ def integration_access(tx: Transaction, actor: Actor, needs: Can, name: str) -> 
         raise missing
     if isinstance(actor, Script) and actor.integration_id == row.id:
         if needs is Can.ADMIN or (needs is not Can.VIEW and actor.installation_id is not None):
-            raise Forbidden("This is for people, or for the integration itself.")
+            raise Forbidden("Sign in as a person, or use a token of the integration itself.")
         return IntegrationAccess(row, actor, True)
     role = role_at_owner(tx, actor, row.organization_id)
     if not at_least(role, INTEGRATION[Can.VIEW]) and row.visibility == "private":
@@ -136,7 +141,7 @@ def integration_access(tx: Transaction, actor: Actor, needs: Can, name: str) -> 
 
 
 def _is_installed_for(tx: Transaction, actor: Actor, row: IntegrationRow) -> bool:
-    """Whether it is installed in an organization where the caller may see that."""
+    """Return whether the integration is installed in an organization where the caller can see that."""
     return any(
         at_least(role_of_member(tx, organization_id, actor.user_id)[1], INSTALLATION[Can.VIEW])
         and _is_installed_in(tx, row, organization_id)
@@ -255,8 +260,11 @@ def enter_site_installation(
 
 
 def require_change(tx: Transaction, access: SpaceInstallationAccess | SiteInstallationAccess) -> None:
-    """Raises Forbidden for a person who may not open the site further: an integration there decides who gets in and
-    what runs on its pages, and its configuration decides what the integration does."""
+    """Check that a person may give more access to the site.
+
+    An integration on a site decides who can read it and which scripts its pages run, and its configuration
+    decides what the integration does. Raises Forbidden.
+    """
     if isinstance(access, SiteInstallationAccess) and access.site is not None:
         require_opening(tx, access.site)
 

@@ -1,9 +1,10 @@
-"""Blocks of integrations on published pages: whose a block is, and what its script has it show.
+"""Blocks of integrations on published pages: which integration a block belongs to, and what its script shows.
 
-Scripts are told the block as it is on the page, and the space; nothing of whoever reads. So what they answer is the
-same for everybody and may be kept.
+Scripts are told the block as it is on the page, and the space, but nothing about the reader. So their output
+is the same for everybody and may be cached.
 
-A visitor who asks by the API has a block rendered that a page shows them, as it is there, and no other.
+Visitors who use the API can have a block rendered only if a page shows it to them, and only as it is on that
+page.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from .store import IntegrationRow
 def find_block_owner(
     tx: Transaction, organization_id: str, space_id: str, name: str, block_id: str
 ) -> Subject | None:
-    """The integration ``name``, where it is active in a space and has such a block."""
+    """Return the integration ``name`` if it is active in a space and has this block."""
     integration = store.find_integration(tx, name)
     blocks = integration.manifest.blocks if integration is not None else None
     if integration is None or not blocks or all(block.id != block_id for block in blocks):
@@ -52,8 +53,8 @@ def find_block_owner(
 
 
 def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> dict[str, CodeBlock]:
-    """The blocks that draw the listings of a space, by the language in lower case; of several the integration whose name
-    is first."""
+    """Return the blocks that render code blocks of a space, by language in lower case. If several
+    integrations have one, the first by name wins."""
     found: dict[str, CodeBlock] = {}
     for row in list_active_in_space(tx, organization_id, space_id):
         for block in row.manifest.blocks or ():
@@ -64,7 +65,7 @@ def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> di
 
 
 def find_unfurling(rows: Iterable[IntegrationRow], url: str) -> tuple[IntegrationRow, Block] | None:
-    """The block that stands for an address: the one whose pattern says most of it; of several the first."""
+    """Return the block that unfurls a URL: the one with the most specific pattern; of several, the first."""
     address = read_address(url)
     if address is None:
         return None
@@ -84,12 +85,15 @@ _UNFURL = "@link.unfurl"
 
 
 _outputs: OwnCache[tuple[int, Rendered]] = OwnCache("blocks as they are drawn", 4)
-"""With the moment, in milliseconds, until which it is kept."""
+"""Values are kept with the time, in milliseconds, until which they are valid."""
 
 
 def render_for_visitor(context: Context, integration: VisitedIntegration, given: RenderRequest) -> Reply:
-    """A block as a page shows it to a visitor of a site. What they would press is not in the request that a page could
-    stand for, so there is no way to have a script do anything else. Raises Failed, NotFound, Unavailable."""
+    """Render a block as a page shows it to a visitor of a site.
+
+    A page's request contains no actions, so visitors can't make a script do anything else. Raises Failed,
+    NotFound, Unavailable.
+    """
     at, name, visitor = given.context, integration.row.name, integration.visitor
     action = or_none(given.action)
     block = {"componentId": given.component_id, "props": given.props, "action": action}
@@ -99,7 +103,7 @@ def render_for_visitor(context: Context, integration: VisitedIntegration, given:
             if at.space_id in visitor.spaces:
                 subject = _find_shown(tx, context.settings.url, visitor, name, at.space_id, block)
     if subject is None or not isinstance(at, DocumentContext):
-        raise NotFound("No page of this site shows such a block.")
+        raise NotFound("No page of this site shows this block.")
     key = (version_of(subject), at.space_id, _encoded(block), at.theme)
     until, rendered = _outputs.of(context.db).get(key) or (0, None)
     if rendered is None or until <= now():
@@ -115,8 +119,8 @@ def render_for_visitor(context: Context, integration: VisitedIntegration, given:
 def _find_shown(
     tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str, block: dict[str, Any]
 ) -> Subject | None:
-    """The integration ``name``, where a page of the space shows the visitor this block of it. ``url``: the address of
-    this installation."""
+    """Return the integration ``name`` if a page of the space shows the visitor this block of it. ``url``: the
+    URL of this server."""
     subject = find_block_owner(tx, visitor.organization_id, space_id, name, block["componentId"])
     if subject is None:
         return None
@@ -133,7 +137,7 @@ def _find_shown(
 
 
 def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str) -> frozenset[bytes]:
-    """The blocks of an integration that the pages of a space show a visitor, and the addresses that they embed."""
+    """Return the blocks of an integration, and the URLs it embeds, that the pages of a space show a visitor."""
     view = load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
     key = (view.state.revision_id, view.computed, _encoded(visitor.claims), name)
     shown = _shown.of(tx).get(key)
@@ -156,7 +160,8 @@ def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id
 
 
 def _pages_that_may_show(tx: Transaction, view: SpaceView, name: str) -> Iterator[Page]:
-    """Those whose files have the tags. Reading a text takes a small part of the time of parsing it."""
+    """Yield the pages whose files contain tags of the integration. Searching a text is much faster than
+    parsing it."""
     marks = (f"@{name}/", "embed")
 
     def has_marks(body: str | None) -> bool:
@@ -176,7 +181,7 @@ def _encoded(value: Any) -> bytes:
 
 
 def version_of(subject: Subject) -> tuple[str, int, int]:
-    """The same as long as the integration and how it is configured there are the same."""
+    """Return a value that stays the same as long as the integration and its configuration there do."""
     integration, installation, place = subject
     assert installation is not None, "blocks are of installed integrations"
     changed = max(integration.updated_at, installation.updated_at, place.updated_at if place else 0)
@@ -194,7 +199,8 @@ def render_block(
     state: dict[str, Any] | None = None,
     action: dict[str, Any] | None = None,
 ) -> Rendered:
-    """What a block shows on a page that is only read: at first, or in a state after an action. Raises BadRequest, Failed, NotFound, Unavailable."""
+    """Render a block of a page that is only read: its first state, or the state after an action. Raises
+    BadRequest, Failed, NotFound, Unavailable."""
     shown = {"type": "document", "theme": theme, "spaceId": space_id, "editable": False}
     fields: dict[str, Any] = {"componentId": block_id, "props": props, "context": shown}
     if state is not None:

@@ -1,4 +1,4 @@
-"""The integrations that come with Octavo. Their names are reserved, and each organization installs a copy of its own."""
+"""Built-in integrations. Their names are reserved, and each organization installs its own copy."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from .publishing import BUILTIN_NAMES
 from .store import InstallationRow, IntegrationRow
 
 BUILT = Path(__file__).with_name("dist")
-"""What setting up makes of each: ``NAME.json``, the body that publishes it, and ``NAME.js``, its script."""
+"""Folder with what setup builds of each: ``NAME.json``, the body that publishes it, and ``NAME.js``, its
+script."""
 
 
 State = Literal["available", "published", "outdated"]
 
 
 class Builtin(NamedTuple):
-    """``body``: JSON of what publishes it, without who does and without its script."""
+    """Built-in integration. ``body``: the JSON that publishes it, without the publisher and the script."""
 
     name: str
     body: bytes
@@ -33,7 +34,8 @@ class Builtin(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """A built-in integration as an organization sees it. ``copy``: the name of its own copy, None without one."""
+    """Built-in integration as an organization sees it. ``copy``: the name of the organization's copy; None
+    without one."""
 
     builtin: Builtin
     state: State
@@ -46,7 +48,8 @@ def _script(name: str) -> str:
 
 @cache
 def _catalogue() -> dict[str, Builtin]:
-    """By name, in order; without their scripts. Empty where setting up could not reach the npm registry."""
+    """Return the built-in integrations by name, in order, without their scripts. Empty if setup could not
+    reach the npm registry."""
     found = {}
     for path in sorted(BUILT.glob("*.json")):
         script_hash = hashlib.sha256(_script(path.stem).encode()).hexdigest()
@@ -55,7 +58,7 @@ def _catalogue() -> dict[str, Builtin]:
 
 
 def list_builtin(tx: Transaction, org: OrgAccess) -> list[Offered]:
-    """Each with the state of the organization's own copy."""
+    """Return the built-in integrations with the state of the organization's copy of each."""
     return [_offered(tx, one, org.organization_id) for one in _catalogue().values()]
 
 
@@ -67,7 +70,7 @@ def _offered(tx: Transaction, one: Builtin, organization_id: str) -> Offered:
 
 
 def _find_copy(tx: Transaction, name: str, organization_id: str) -> IntegrationRow | None:
-    """An organization's copy. One that was published before names were reserved has the bare name."""
+    """Return an organization's copy. Copies published before names were reserved have the bare name."""
     for candidate in (name, publishing.copy_name(name, organization_id)):
         row = store.find_integration(tx, candidate)
         if row is not None and row.organization_id == organization_id:
@@ -81,13 +84,15 @@ def _is_current(tx: Transaction, row: IntegrationRow, one: Builtin) -> bool:
 
 
 def install_builtin(context: Context, org: OrgAccess, name: str) -> InstallationRow:
-    """Publish an organization's copy of one, unless it has the current version, and install it there.
+    """Publish an organization's copy of a built-in integration, unless it is up to date, and install it
+    there.
 
-    Raises Forbidden, NotFound."""
+    Raises Forbidden, NotFound.
+    """
     one = _catalogue().get(name)
     if one is None:
         known = ", ".join(_catalogue()) or "none, because they were not built when Octavo was set up"
-        raise NotFound(f"name: there is no built-in integration {name!r}; there are: {known}.")
+        raise NotFound(f"name: there is no built-in integration {name!r}. Available: {known}.")
     with context.db.read() as tx:
         row = _find_copy(tx, name, org.organization_id)
         current = row is not None and _is_current(tx, row, one)
@@ -103,8 +108,9 @@ def install_builtin(context: Context, org: OrgAccess, name: str) -> Installation
 def separate_copies(context: Context) -> None:
     """Give each organization that uses another one's copy of a built-in integration a copy of its own.
 
-    Before names were reserved, the first organization to publish one served everybody with it. Installations keep their
-    ids, configuration and public endpoints."""
+    Before names were reserved, the first organization to publish one served everybody with it. Installations
+    keep their ids, configuration, and public endpoints.
+    """
     with context.db.read() as tx:
         shared = store.list_installed_elsewhere(tx, sorted(BUILTIN_NAMES))
     for installation in shared:

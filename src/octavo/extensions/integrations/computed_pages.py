@@ -1,5 +1,8 @@
-"""What integrations answer for pages and documents, as ours. They call pages by ids of their own; ours are made from
-these and the source's seed, and references of their documents to them are made the same way."""
+"""Pages and documents computed by integrations, converted to ours.
+
+Integrations use page ids of their own. Ours are derived from these and the source's seed, and so are the
+references to them in documents.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ _Title = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"\S")]
 _Key = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9]{1,40}\Z")]
 _Slug = Annotated[str, Meta(max_length=200)]
 _DEEPEST = 32
-"""Pages below one another."""
+"""Maximum depth of pages."""
 _TARGETS = {"url": "url", "page": "page", "anchor": "page", "file": "file", "space": "space"}
-"""What links lead to, and the member that names it."""
+"""Kinds of link targets, and the member that names each."""
 
 
 class _InputPage(Struct, tag_field="type", kw_only=True):
@@ -51,7 +54,7 @@ class InputGroup(_InputPage, tag="group"):
 
 
 class InputRevision(Struct):
-    """``files`` are not taken: what a page shows is named by its address."""
+    """Revision as integrations send it. ``files`` are ignored: pages refer to images and files by URL."""
 
     pages: list[InputDocument | InputLink | InputComputed | InputGroup] = []
     files: Annotated[list[Any], Meta(max_length=0)] = []
@@ -67,7 +70,7 @@ class _Pages:
 
     def add(self, given: list[Any], parent: str | None, place: str, depth: int = 1) -> None:
         if depth > _DEEPEST:
-            raise BadRequest(f"source.type: the integration answered pages more than {_DEEPEST} deep")
+            raise BadRequest(f"source.type: the integration returned pages nested more than {_DEEPEST} deep")
         for n, page in enumerate(given):
             where = f"{place}[{n}]"
             own = self._asked.id(f"page {page.id}" if page.id is not UNSET else f"page at {where}")
@@ -78,7 +81,7 @@ class _Pages:
     def _page(self, page: Any, own: str, parent: str | None, where: str) -> Page:
         emoji = find_emoji(page.emoji) if page.emoji else None
         if page.emoji and emoji is None:
-            raise BadRequest(f"source.type: the integration answered {where}.emoji: expected an emoji")
+            raise BadRequest(f"source.type: the integration returned {where}.emoji: must be an emoji")
         return Page(
             id=own,
             parent=parent,
@@ -96,7 +99,8 @@ class _Pages:
         named = _TARGETS.get(str(target.get("kind")))
         if named is None or not isinstance(target.get(named), str):
             raise BadRequest(
-                f"source.type: the integration answered {where}.target: expected a url, page, anchor, file or space"
+                f"source.type: the integration returned {where}.target: must be a url, page, anchor, file,"
+                " or space"
             )
         return _own(target, self._asked.seed)
 
@@ -115,15 +119,15 @@ class _Pages:
 
 
 def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
-    """The pages of an answer. Raises BadRequest naming what is wrong."""
+    """Return the pages of an answer. Raises BadRequest that names the wrong field."""
     pages = _Pages(asked)
     pages.add(given.pages, None, "pages")
     return pages.found
 
 
 def with_own_pages(document: Document, source: Source) -> Document:
-    """A document whose references to pages computed with its own name these by the ids that they have here. One with a
-    ``space`` names a page of that space."""
+    """Return a document whose references to pages of the same source use the ids they have here. References
+    with a ``space`` lead to a page of that space."""
     if source.seed is not UNSET:
         for node in walk(document):
             if isinstance(node, Block | Inline):

@@ -1,8 +1,8 @@
 """Pages and documents that integrations compute (``integration:NAME:SOURCE``).
 
-Nobody who reads waits for a script. A job asks the scripts, after every change of what they are asked about, and keeps
-what they answer; an answer stays until there is another one. What is asked for with a source of one's own is asked
-for at once, and kept in memory.
+Readers never wait for a script. A job calls the scripts after every change of what they depend on, and stores
+their answers; each answer stays until there is a new one. A source that is previewed with its own settings is
+computed at once and cached in memory.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ log = logging.getLogger(__name__)
 
 TYPE = "integration:"
 _LARGEST = 8 * 1024 * 1024
-"""Bytes of an answer."""
+"""Maximum size of an answer in bytes."""
 _SECONDS = 600
 _RETRIES = (60, 600, 3600)
-"""Seconds after which a script that failed is asked again."""
+"""Seconds after which a failed script is retried."""
 _UNUSED = 30 * 24 * 3600 * 1000
-"""Milliseconds for which an answer is kept that no page needs."""
+"""Milliseconds after which an unused answer is deleted."""
 
 _fetched: OwnCache[AnswerRow] = OwnCache("answers of integrations", 4)
-"""Answers about sources that are on no page, by what they are of."""
+"""Answers for sources that are on no page, by the hash of what they depend on."""
 
 
 def _read_revision(asked: ComputeInput, text: str) -> Computed:
-    """Raises BadRequest for an answer that cannot be used."""
+    """Decode the pages of an answer. Raises BadRequest for an invalid one."""
     try:
         return Computed(read_pages(asked, msgspec.json.decode(text, type=InputRevision)))
     except (msgspec.DecodeError, RecursionError) as error:
@@ -77,7 +77,7 @@ def _read_revision(asked: ComputeInput, text: str) -> Computed:
 
 
 def _read_document(asked: ComputeInput, text: str) -> Document:
-    """Raises BadRequest for an answer that cannot be used."""
+    """Decode the document of an answer. Raises BadRequest for an invalid one."""
     try:
         given = msgspec.json.decode(text)
         document = from_json(given.get("document") if isinstance(given, dict) else None)
@@ -87,11 +87,11 @@ def _read_document(asked: ComputeInput, text: str) -> Document:
 
 
 def _bad(error: Exception) -> BadRequest:
-    return BadRequest(f"source.type: what the integration answered cannot be used: {error}"[:500])
+    return BadRequest(f"source.type: the integration returned an invalid answer: {error}"[:500])
 
 
 class _Question:
-    """What a script is asked for a source: by whom, where, and with which dependencies."""
+    """Request to a script to compute a source: the user, the place, and the dependencies."""
 
     def __init__(self, subject: Subject, source_id: str, asked: ComputeInput, whole: bool) -> None:
         installation = subject.installation
@@ -122,7 +122,7 @@ class _Question:
         return kept is not None and kept[0] == self.made_of
 
     def ask(self, context: Context) -> AnswerRow:
-        """Raises BadRequest, Failed, Unavailable."""
+        """Call the script. Raises BadRequest, Failed, Unavailable."""
         source, values = self._asked.source, self._asked.values
         fields: dict[str, Any] = {
             "spaceId": self.space_id,
@@ -135,18 +135,18 @@ class _Question:
         }
         answer = ask(context, self._subject, self._type, fields)
         if answer.status != 200:
-            raise Failed("source.type: the integration failed. Its events say why.")
+            raise Failed("source.type: the integration failed. See its events for the reason.")
         if len(answer.body) > _LARGEST:
-            raise BadRequest(f"source.type: the integration answered more than {_LARGEST} bytes.")
+            raise BadRequest(f"source.type: the integration returned more than {_LARGEST} bytes.")
         try:
             text = answer.body.decode()
         except UnicodeDecodeError:
-            raise BadRequest("source.type: the integration answered no JSON.") from None
+            raise BadRequest("source.type: the integration did not return JSON.") from None
         self._read(text)
         return AnswerRow(self.made_of, _hash(text), text)
 
     def fetch(self, context: Context) -> None:
-        """Asks for what is on no page. Raises BadRequest, Failed, Unavailable."""
+        """Compute a source that is on no page. Raises BadRequest, Failed, Unavailable."""
         found = self.ask(context)
         _fetched.of(context.db).put(self.made_of, found, 500 + len(found.answer))
 
@@ -159,8 +159,11 @@ def _hash(*parts: Any) -> str:
 
 
 def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
-    """Raises BadRequest where no active integration has such a source. A space that is yet to be made has those that
-    are installed in its organization."""
+    """Return the request to compute a source. A space that doesn't exist yet has the integrations of its
+    organization.
+
+    Raises BadRequest if no active integration has such a source.
+    """
     _, _, named = asked.source.type.partition(":")
     name, _, source_id = named.partition(":")
     integration = store.find_integration(tx, name)
@@ -174,7 +177,7 @@ def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
             active = installation is not None and installation.status == "active"
             subject = Subject(integration, installation) if active else None
     if subject is None:
-        raise BadRequest(f"source.type: no integration that is active here computes {asked.source.type!r}.")
+        raise BadRequest(f"source.type: no integration that is active here provides {asked.source.type!r}.")
     return _Question(subject, source_id, asked, whole)
 
 
@@ -183,11 +186,11 @@ def _state(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
 
 
 def _answer(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
-    """Raises BadRequest, NotYet."""
+    """Return the stored answer. Raises BadRequest, NotYet."""
     question = _question(tx, asked, whole)
     found = question.find(tx)
     if found is None:
-        raise NotYet("source.type: the integration was not asked yet.", question.fetch)
+        raise NotYet("source.type: not computed yet.", question.fetch)
     return found.answer
 
 
@@ -207,20 +210,20 @@ register_computer(TYPE, Computer(document=_document, revision=_revision, state=_
 
 @outbox.consumer("computed by integrations")
 def _follow(tx: Transaction, event: outbox.Event) -> None:
-    """Content is what pages are computed of, and says which are."""
+    """Schedule computing after a change of content, which pages are computed from and which lists them."""
     organization_id = event.organization_id
     if organization_id is not None and event.type == "space_content_updated":
         order_computing(tx, organization_id)
 
 
-# What scripts give names more than their spaces say. Only where they give something else, pages change.
+# Scripts may return more pages than their spaces contain. Pages change only if the answer does.
 on_dependency_change(lambda tx, organization_id, space_ids: order_computing(tx, organization_id))
 
 
 @jobs.job(JOB, seconds=_SECONDS)
 def _compute(context: Context, space_id: str, tries: int = 0) -> None:
-    """Asks about the computed pages of a space, and then about their documents. Each answer is kept as it comes: what is
-    cut off goes on where it was."""
+    """Compute the pages of a space, and then their documents. Each answer is stored at once, so an
+    interrupted run continues where it stopped."""
     with context.db.read() as tx:
         try:
             state = main_state(tx, space_id)
@@ -269,8 +272,8 @@ def _list_documents(tx: Transaction, state: State) -> Iterator[_Question]:
 
 
 def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Source, list[Requester]]]:
-    """The pages that an integration computes, and whom they are computed for: visitors, and whoever sees what the
-    installation sees."""
+    """Yield the pages that an integration computes and the users they are computed for: visitors, and
+    everyone who sees what the installation sees."""
     organization_id = get_space(tx, state.space_id).organization_id
     visitor = Requester(state.space_id, organization_id, None)
     for page in list_computed(tx, state):
@@ -286,7 +289,8 @@ def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Source,
 
 
 def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bool]:
-    """Asks what is not answered as things are now: whether there was an answer, and whether one failed to come."""
+    """Request the answers that are missing or outdated. Return whether there was an answer, and whether one
+    failed."""
     changed = failed = False
     seen: set[str] = set()
     for question in questions:
@@ -300,7 +304,7 @@ def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bo
             answer = question.ask(context)
         except OctavoError as error:
             told = {"space": question.space_id, "problem": error.message}
-            log.warning("an integration computed nothing", extra=told)
+            log.warning("computing content failed", extra=told)
             failed = True
             continue
         with context.db.write() as tx:

@@ -1,4 +1,4 @@
-"""What people and scripts configure an installation with, checked against what the integration declares."""
+"""Configurations of installations, validated against what the integration declares."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .manifest import (
 )
 
 LARGEST = 64 * 1024
-"""Bytes of a configuration as JSON."""
+"""Maximum size of a configuration in bytes of JSON."""
 _FIELDS = {"installation": "account", "space": "space", "site": "site"}
 
 
 def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
-    """What an integration declares for an ``installation``, or for one at a ``space`` or ``site``."""
+    """Return what an integration declares for an ``installation``, or for one at a ``space`` or ``site``."""
     if manifest.configurations is UNSET:
         return UNSET
     found: Configuration | UnsetType = getattr(manifest.configurations, _FIELDS[kind])
@@ -34,9 +34,10 @@ def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
 
 
 def check(schema: Configuration | UnsetType, given: dict[str, Any]) -> None:
-    """Raises BadRequest naming the property. Others than those declared are the script's own, and are kept."""
+    """Validate a configuration. Properties that are not declared belong to the script and are kept. Raises
+    BadRequest that names the property."""
     if len(msgspec.json.encode(given)) > LARGEST:
-        raise BadRequest(f"configuration: expected at most {LARGEST} bytes")
+        raise BadRequest(f"configuration: must be at most {LARGEST} bytes")
     if schema is UNSET or schema.properties is UNSET:
         return
     for name, wanted in schema.properties.items():
@@ -50,20 +51,20 @@ def _problem(wanted: Property, value: Any) -> str | None:
         return None
     if isinstance(wanted, StringProperty):
         if not isinstance(value, str):
-            return "expected a string"
+            return "must be a string"
         if wanted.enum is not UNSET and value not in wanted.enum:
-            return f"expected one of {', '.join(wanted.enum)}"
+            return f"must be one of {', '.join(wanted.enum)}"
     elif isinstance(wanted, BooleanProperty) and not isinstance(value, bool):
-        return "expected true or false"
+        return "must be true or false"
     elif isinstance(wanted, NumberProperty) and (
         isinstance(value, bool) or not isinstance(value, int | float)
     ):
-        return "expected a number"
+        return "must be a number"
     return None
 
 
 def status_of(schema: Configuration | UnsetType, given: dict[str, Any], *, saved: bool) -> Status:
-    """``pending`` until what is required is there, or until a form of the script's own was ``saved``."""
+    """Return ``pending`` until all required properties are set, or until the script's own form was ``saved``."""
     if schema is UNSET:
         return "active"
     if schema.properties is UNSET:
@@ -77,8 +78,8 @@ def status_of(schema: Configuration | UnsetType, given: dict[str, Any], *, saved
 
 
 def shown(schema: Configuration | UnsetType, given: dict[str, Any]) -> dict[str, Any]:
-    """What those see of a configuration who may not change it: scripts keep their credentials beside what is
-    declared."""
+    """Return the part of a configuration that people who can't change it may see: scripts store credentials
+    beside declared properties."""
     if schema is UNSET or schema.properties is UNSET:
         return {}
     return {name: value for name, value in given.items() if name in schema.properties}

@@ -1,6 +1,7 @@
-"""What scripts answer to be drawn: a tree of known elements, of a bounded size, that leads nowhere but to web addresses.
+"""Output of scripts to be rendered: a tree of known elements, limited in size, that links only to web
+addresses.
 
-Whatever draws such a tree relies on this: no element but those below, no other address than http and https.
+Renderers rely on this: no elements but those below, no URLs but http and https.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from typing import Any
 import msgspec
 
 LARGEST = 1024 * 1024
-"""Bytes of an output."""
+"""Maximum size of an output in bytes."""
 DEEPEST = 60
 MOST = 10_000
-"""Elements of a tree."""
+"""Maximum number of elements in a tree."""
 
 _REQUIRED: dict[str, tuple[str, ...]] = {
     "block": ("children",),
@@ -41,19 +42,19 @@ _REQUIRED: dict[str, tuple[str, ...]] = {
     "hint": ("children",),
     "link": ("target", "children"),
 }
-"""Every element, and what it must have."""
+"""All elements, with the fields that each requires."""
 _ROOTS = ("block", "modal", "configuration")
 _PARTS = ("children", "buttons", "header", "footer", "subtitle", "hint", "icon", "element", "submit")
-"""Where an element may hold others."""
+"""Fields that may hold other elements."""
 _ADDRESSES = ("source", "target", "options")
 
 
 class BadOutput(Exception):
-    """An output that is not drawn; the message says where and why, for the author of the script."""
+    """Output that can't be rendered. The message tells the author of the script where and why."""
 
 
 def read_output(data: bytes) -> dict[str, Any]:
-    """The output of ``ui_render``, checked. Raises BadOutput."""
+    """Decode and validate the output of ``ui_render``. Raises BadOutput."""
     if len(data) > LARGEST:
         raise BadOutput(f"the output is larger than {LARGEST} bytes")
     try:
@@ -61,19 +62,19 @@ def read_output(data: bytes) -> dict[str, Any]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise BadOutput("the output is not JSON, or nested too deeply") from None
     if not isinstance(output, dict):
-        raise BadOutput("the output is no object")
+        raise BadOutput("the output must be an object")
     if output.get("type") == "complete":
         if not isinstance(output.get("returnValue", {}), dict):
-            raise BadOutput("returnValue: expected an object")
+            raise BadOutput("returnValue: must be an object")
         return output
     if output.get("type", "element") != "element":
-        raise BadOutput("type: expected `element` or `complete`")
+        raise BadOutput("type: must be `element` or `complete`")
     for name in ("state", "props"):
         if not isinstance(output.get(name), dict):
-            raise BadOutput(f"{name}: expected an object")
+            raise BadOutput(f"{name}: must be an object")
     root = output.get("element")
     if not isinstance(root, dict) or root.get("type") not in _ROOTS:
-        raise BadOutput(f"element: expected one of {', '.join(_ROOTS)}")
+        raise BadOutput(f"element: must be one of {', '.join(_ROOTS)}")
     _check_tree(root)
     return {"type": "element", **output}
 
@@ -87,11 +88,11 @@ def _check_tree(root: dict[str, Any]) -> None:
         if count > MOST:
             raise BadOutput(f"more than {MOST} elements")
         if depth > DEEPEST:
-            raise BadOutput(f"{place[:100]}: nested more than {DEEPEST} deep")
+            raise BadOutput(f"{place[:100]}: nested more than {DEEPEST} levels deep")
         kind = element.get("type")
         required = _REQUIRED.get(kind) if isinstance(kind, str) else None
         if required is None:
-            raise BadOutput(f"{place}: there is no element {str(kind)[:50]!r}")
+            raise BadOutput(f"{place}: unknown element {str(kind)[:50]!r}")
         for name in required:
             if element.get(name) is None:
                 raise BadOutput(f"{place}.{name}: this field is required")
@@ -110,20 +111,20 @@ def _parts(value: Any, place: str, depth: int) -> list[tuple[Any, str, int]]:
             if isinstance(one, dict):
                 found.append((one, f"{place}[{n}]", depth))
             elif not isinstance(one, str):
-                raise BadOutput(f"{place}[{n}]: expected an element or text")
+                raise BadOutput(f"{place}[{n}]: must be an element or text")
         return found
     if value is not None and not isinstance(value, str):
-        raise BadOutput(f"{place}: expected elements or text")
+        raise BadOutput(f"{place}: must be elements or text")
     return []
 
 
 def _check_address(holder: Any, place: str) -> None:
-    """Of images, frames, links and options; built of parts by the client, an address is https."""
+    """Validate the URL of an image, frame, link, or option. URLs that the client builds from parts use https."""
     if not isinstance(holder, dict) or "url" not in holder:
         return
     url = holder["url"]
     if isinstance(url, dict):
         if not all(isinstance(url.get(part), str) for part in ("host", "pathname")):
-            raise BadOutput(f"{place}.url: expected host and pathname")
+            raise BadOutput(f"{place}.url: must have host and pathname")
     elif not isinstance(url, str) or not url.lower().startswith(("https://", "http://")):
-        raise BadOutput(f"{place}.url: expected an http or https address")
+        raise BadOutput(f"{place}.url: must be an http or https URL")

@@ -1,4 +1,4 @@
-"""Where a component of an integration is shown."""
+"""Places where a component of an integration is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What integrations are told, and how an event is handed to one: the queue itself is of the package deliveries."""
+"""Events that integrations receive, and how they are delivered. The queue itself is in the package
+deliveries."""
 
 from __future__ import annotations
 
@@ -29,13 +30,13 @@ from .store import InstallationRow, IntegrationRow
 
 _NOT_HANDLED = 406
 VIEWS_WAIT = 3_600_000
-"""Milliseconds after which a script that hangs is told of a view no more: there are many of them."""
+"""Milliseconds after which views are no longer delivered to a script that hangs: there are many of them."""
 drop_after("site_view", VIEWS_WAIT)
 
 
 class _Told(NamedTuple):
-    """How an event of ours becomes one of integrations: the scope that asks for it, the kind of place it is about, and
-    its fields, of our payload."""
+    """Conversion of one of our events: the scope that an integration needs for it, the kind of place it is
+    about, and its fields, made from our payload."""
 
     scope: str
     kind: str
@@ -59,8 +60,8 @@ TOLD = {
 
 @outbox.consumer("integrations")
 def queue_event(tx: Transaction, event: outbox.Event) -> None:
-    """Puts an event into the queue of every installation that is to be told of it. One that is on all spaces is on those
-    that its account sees."""
+    """Queue an event for every installation that should receive it. An installation on all spaces receives
+    events of the spaces its account can see."""
     told = TOLD.get(event.type)
     if told is None or event.organization_id is None:
         return
@@ -97,8 +98,11 @@ def queue(
     previous: tuple[Sealer, dict[str, Any]] | None = None,
     after: int = 0,
 ) -> None:
-    """Puts an event into a queue. ``previous``: how an installation was; it may hold credentials, and is sealed.
-    ``after``: milliseconds for it to wait."""
+    """Queue an event.
+
+    ``previous``: the installation before the change; it may hold credentials and is encrypted. ``after``:
+    milliseconds to wait.
+    """
     event_id = new_delivery_id()
     event = {"eventId": event_id, "type": type, **fields}
     if installation_id is not None:
@@ -111,7 +115,7 @@ def queue(
         event,
         id=event_id,
         installation_id=installation_id,
-        # A task waits for no other.
+        # Tasks are independent of each other.
         place=place if type != "task" else ("", event_id),
         previous=previous,
         after=after,
@@ -128,7 +132,8 @@ def announce(
     place: tuple[str, str] = ("", ""),
     previous: dict[str, Any] | None = None,
 ) -> None:
-    """That an installation was set up or removed, or one at a place; and so may be what it computes."""
+    """Queue the event that an installation was set up or removed, or one at a place, and schedule its
+    computed pages."""
     notify_dependency_changed(tx, row.organization_id)
     touch_sites(tx, row.organization_id)
     was = None if previous is None else (sealer, previous)
@@ -136,7 +141,7 @@ def announce(
 
 
 def set_tunnel(context: Context, actor: Actor, row: IntegrationRow, url: str | None, all: bool) -> None:
-    """Begins development mode, or ends it (``url`` None)."""
+    """Start development mode, or end it (``url`` None)."""
     with context.db.write() as tx:
         store.set_tunnel(tx, row.id, url, all)
         order_for(tx, row)
@@ -146,7 +151,7 @@ def set_tunnel(context: Context, actor: Actor, row: IntegrationRow, url: str | N
 
 
 def open_event(context: Context, row: Delivery) -> dict[str, Any]:
-    """An event as the script is told."""
+    """Return an event as scripts receive it."""
     if row.previous is None:
         return row.event
     was = msgspec.json.decode(PREVIOUS.open(context.sealer, row.previous, row.id))
@@ -157,22 +162,26 @@ ANSWERED = (
     "fetch", "ui_render", "fetch_published_script", "fetch_visitor_authentication", "content_compute_revision",
     "content_compute_document",
 )  # fmt: skip
-"""Events that somebody waited for: nobody waits any more when they are delivered again."""
+"""Events with an immediate answer. Delivering one again is useless: nobody waits for the answer."""
 
 
 def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:
-    """Delivers a parked event once more. Raises Conflict for one that is not parked, or that somebody waited for."""
+    """Deliver a parked event again. Raises Conflict for one that is not parked, or that had an immediate
+    answer."""
     if row.type in ANSWERED:
-        raise Conflict(f"An event {row.type!r} is answered to whoever waits: ask again.")
+        raise Conflict(
+            f"An event {row.type!r} is answered immediately and can't be delivered again. Repeat the request"
+            " instead."
+        )
     if row.status != "failed" or not deliver_again(tx, row):
-        raise Conflict("This event has not failed for good: there is nothing to deliver again.")
+        raise Conflict("Only events that failed permanently can be delivered again. This one has not.")
     target = ("integration", integration.name)
     audit(tx, actor, "integration.redelivered", row.organization_id, target, after={"event": row.id})
 
 
 @recipient("integration")
 def _hand_over(context: Context, row: Delivery) -> Result:
-    """Has a script handle an event. One that hangs, or cannot be reached, is left alone for a while."""
+    """Have a script handle an event. A script that hangs, or is not reachable, is paused for a while."""
     found: list[ScriptOutcome] = []
     answered: int | None = None
     problem: str | None = None
@@ -199,14 +208,17 @@ def _hand_over(context: Context, row: Delivery) -> Result:
 
 
 def problem_in(type: str, answer: Answer) -> str | None:
-    """What is wrong with an answer; None where the script did what it was told of. A script library answers 500 for one
-    that threw. At a public endpoint everything else is between the script and who asks it."""
+    """Return what is wrong with an answer; None if the script handled the event.
+
+    The script library answers 500 if a script threw an error. At a public endpoint all other statuses are the
+    script's own answers.
+    """
     if answer.status < 400 or answer.status == _NOT_HANDLED or (type == "fetch" and answer.status < 500):
         return None
     if type == "ui_render" and answer.status == 404:
         return None
     said = answer.body[:500].decode("utf-8", "replace")
-    return f"answered {answer.status}: {said}"
+    return f"returned {answer.status}: {said}"
 
 
 def record(
@@ -218,7 +230,7 @@ def record(
     outcome: ScriptOutcome,
     place: tuple[str, str] = ("", ""),
 ) -> None:
-    """Notes an event that somebody waited for, such as a request to a public endpoint."""
+    """Record an event with an immediate answer, such as a request to a public endpoint."""
     with context.db.write() as tx:
         if store.hold(tx, integration_id):
             insert_done(

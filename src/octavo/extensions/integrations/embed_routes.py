@@ -1,4 +1,4 @@
-"""What an address shows when it is embedded in a space: a block of an integration before anything else."""
+"""Embeds of URLs in a space: a block of an integration first, and otherwise what the URL itself offers."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ operation = Area("content").operation
 def get_embed(
     call: Call, space: SpaceAccess | VisitedSpace, query: EmbedQuery
 ) -> LinkEmbed | RichEmbed | IntegrationEmbed:
-    """What an address shows when it is embedded: the block of an integration of the space that takes such addresses,
-    else what the address itself says. One that cannot be reached is a plain link."""
+    """Get the embed of a URL in a space. It is a block of an integration that takes such URLs, or else what
+    the page at the URL says about itself. A URL that can't be reached is a plain link."""
     with call.db.read() as tx:
         rows = list_active_in_space(tx, space.organization_id, space.space_id)
     found = find_unfurling(rows, query.url)
     if found is not None:
         row, block = found
         return IntegrationEmbed(block.title, row.title, row.name, block)
-    # Whoever is nobody does not make this server ask others.
+    # Anonymous callers can't make this server send requests to others.
     return find_embed(call.context, query.url, ask=isinstance(space, SpaceAccess))

@@ -1,7 +1,7 @@
-"""Events that somebody waits for: what a script renders, and what it answers at its public endpoint.
+"""Events with an immediate answer: what a script renders, and what it answers at its public endpoint.
 
-Those who wait take a thread each: of requests to the API no more than half of its threads, which organizations share.
-Public endpoints have threads of their own.
+Each caller takes a thread while it waits. Requests to the API get at most half of the API's threads, which
+organizations share. Public endpoints have threads of their own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
-from octavo.errors import OctavoError
+from octavo.errors import BadGateway
 from octavo.extensions.deliveries.store import new_delivery_id
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import FetchError
@@ -21,18 +21,18 @@ from . import delivering
 from .invoking import ScriptOutcome, Subject, invoke
 
 
-class Failed(OctavoError):
-    """The integration's script did not answer as it should."""
+class Failed(BadGateway):
+    """The integration's script failed or gave no valid answer."""
 
-    status = 502
+    reason = "integration_failed"
 
 
 _PATIENCE = 2.0
-"""Seconds that a request waits for others of its organization, with the thread that it has."""
+"""Seconds that a request waits, in its thread, for other requests of its organization."""
 
 
 class _Note:
-    """Writes what became of an event once both is known: what the script answered, and that it is done behind that."""
+    """Record of an event, written once both the script's answer and the end of its background work are known."""
 
     def __init__(self, type: str, write: Callable[[ScriptOutcome], None]) -> None:
         self._type, self._write = type, write
@@ -46,7 +46,7 @@ class _Note:
         self._one_more()
 
     def answered(self, answer: Answer | None) -> None:
-        """None: the script gave none, and why is what it finished with."""
+        """Note the answer. None: the script gave none; what it finished with says why."""
         self._problem = delivering.problem_in(self._type, answer) if answer is not None else None
         self._one_more()
 
@@ -65,8 +65,11 @@ def ask(
     fields: dict[str, Any],
     body: bytes | None = None,
 ) -> Answer:
-    """What an integration answers; the event is noted with what it logged, and alone says why it failed: whoever waits
-    may be anybody. Raises Failed, Unavailable."""
+    """Return an integration's answer to an event.
+
+    The event is recorded with its log. Only the event says why a script failed, since anybody may be the
+    caller. Raises Failed, Unavailable.
+    """
     integration, installation, place = subject
     event: dict[str, Any] = {"eventId": new_delivery_id(), "type": type, **fields}
     organization_id = integration.organization_id
@@ -96,7 +99,7 @@ def ask(
         try:
             answer = invoke(context, subject, event, note.finished, body=body)
         except (ScriptFailed, FetchError):
-            raise Failed("This integration failed. Its events say why.") from None
+            raise Failed("The integration failed. See its events for the reason.") from None
         finally:
             note.answered(answer)
         return answer

@@ -1,4 +1,4 @@
-"""What integrations were told, what they render, tasks of their own, and development mode."""
+"""Events of integrations, rendering, tasks, and development mode."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def _recipient(integration: IntegrationAccess) -> Recipient:
 
 
 def _whose(integration: IntegrationAccess) -> str | None:
-    """People see the events of their own organization; None: the integration itself sees all."""
+    """Return the organization whose events people see, which is their own; None for the integration itself,
+    which sees all."""
     return None if integration.by_script else integration.row.organization_id
 
 
@@ -70,7 +71,7 @@ def _find(tx: Transaction, integration: IntegrationAccess, event_id: str) -> Del
     returns=Listing[IntegrationEvent],
 )
 def list_events(call: Call, integration: IntegrationAccess, query: PageQuery) -> Listing[IntegrationEvent]:
-    """What an integration was told, newest first; `failed` is also what will be tried again."""
+    """List the events of an integration, newest first. `failed` events may still be retried."""
     with call.db.read() as tx:
         found = list_deliveries(
             tx, _recipient(integration), query.limit, query.page, organization_id=_whose(integration)
@@ -87,7 +88,7 @@ def list_events(call: Call, integration: IntegrationAccess, query: PageQuery) ->
     errors=(404,),
 )
 def get_event(call: Call, integration: IntegrationAccess, event_id: str) -> FetchedEvent:
-    """One event, with what the script logged at the last attempt. Secrets are left out of the log."""
+    """Get an event, with what the script logged in the last attempt. Secrets are removed from the log."""
     with call.db.read() as tx:
         row = _find(tx, integration, event_id)
     logs = [EventLog(line.message, line.timestamp, line.level) for line in row.logs]
@@ -105,7 +106,7 @@ def get_event(call: Call, integration: IntegrationAccess, event_id: str) -> Fetc
     extension=True,
 )
 def redeliver_event(call: Call, integration: IntegrationAccess, event_id: str) -> None:
-    """Delivers an event that failed for good once more, before what comes behind it. 409 for any other."""
+    """Deliver an event that failed permanently again, before later events. Returns 409 for any other event."""
     with call.db.write() as tx:
         row = _find(tx, integration, event_id)
         delivering.redeliver(tx, integration.actor, integration.row, row)
@@ -119,7 +120,7 @@ def redeliver_event(call: Call, integration: IntegrationAccess, event_id: str) -
     errors=(404,),
 )
 def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> None:
-    """Has the integration do something later: its script is told `task` after ``schedule`` seconds."""
+    """Schedule a task: the script receives the event `task` after ``schedule`` seconds."""
     row = integration.row
     with call.db.write() as tx:
         if not store.hold(tx, row.id):
@@ -144,8 +145,8 @@ def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> N
     yields=SCRIPTS_REACH,
 )
 def set_development_mode(call: Call, integration: IntegrationAccess, body: DevelopmentMode) -> None:
-    """Sends events to a tunnel instead of the published script: those of the integration's own organization, or
-    those of all."""
+    """Send events to a tunnel instead of the published script: the events of the integration's own
+    organization, or of all."""
     try:
         Fetcher(call.settings.allow_private_fetch).check_url(body.tunnel_url)
     except FetchError as error:
@@ -161,7 +162,7 @@ def set_development_mode(call: Call, integration: IntegrationAccess, body: Devel
     status=205,
 )
 def disable_development_mode(call: Call, integration: IntegrationAccess) -> None:
-    """Ends development mode, whether or not it was on."""
+    """End development mode. Succeeds if it is already off."""
     delivering.set_tunnel(call.context, integration.actor, integration.row, None, False)
 
 
@@ -177,9 +178,12 @@ def disable_development_mode(call: Call, integration: IntegrationAccess) -> None
 def render_with_post(
     call: Call, integration: IntegrationAccess | VisitedIntegration, body: RenderRequest
 ) -> Reply:
-    """A component of an integration as it is to be drawn: where the caller may see it, and a configuration where they
-    may change that. Visitors of a site have the blocks rendered that its pages show them. `Cache-Control` is what the
-    integration says, for the caller alone."""
+    """Render a component of an integration.
+
+    Callers need to see the place where it is shown and, for a configuration, be able to change it. Site
+    visitors can render the blocks that pages show them. `Cache-Control` is what the integration says, for the
+    caller alone.
+    """
     if isinstance(integration, VisitedIntegration):
         return blocks.render_for_visitor(call.context, integration, body)
     return rendering.render(call.context, integration, body)
@@ -194,5 +198,6 @@ def render_with_post(
     yields=("content:read",),
 )
 def render_with_get(call: Call, integration: IntegrationAccess, query: RenderQuery) -> Reply:
-    """The same with the request in the address: its JSON, compressed with LZ-string or as it is."""
+    """Render a component of an integration, with the request in the query: its JSON, optionally compressed
+    with LZ-string."""
     return rendering.render(call.context, integration, rendering.decode_request(query.request))

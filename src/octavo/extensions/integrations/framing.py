@@ -1,8 +1,8 @@
-"""Which addresses the blocks of an integration may show in frames on pages.
+"""URLs that blocks of an integration may show in frames on pages.
 
-Its own public endpoint, whose answers have no origin; and the hosts that its manifest names, as ``frame-src`` of its
-content security policy or in ``urlUnfurl``, whose addresses its blocks stand for. Whoever installs it is shown them.
-Hosts of this installation are never among these: a frame of ours would be more than its sandbox lets others be.
+These are its own public endpoint, whose responses have no origin, and the hosts that its manifest names, as
+``frame-src`` of its content security policy or in ``urlUnfurl``. People see them before they install it.
+Hosts of this server are never among them: a frame of ours could do more than the sandbox allows others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from .presenting import public_endpoint
 
 
 class Frames(NamedTuple):
-    """``own``: the address below which the integration's own pages are; ``others``: origins, as policies name them."""
+    """Sources of frames. ``own``: the URL that the integration's own pages are under; ``others``: origins in
+    the form of policies."""
 
     own: str
     others: tuple[str, ...] = ()
@@ -43,7 +44,7 @@ def frames_of(context: Context, name: str, manifest: Manifest) -> Frames:
 
 
 def find_frames(tx: Transaction, context: Context, name: str) -> Frames:
-    """Those of the integration ``name``, as it is now."""
+    """Return the frame sources of the current version of the integration ``name``."""
     row = store.find_integration(tx, name)
     return frames_of(context, name, row.manifest if row is not None else Manifest())
 

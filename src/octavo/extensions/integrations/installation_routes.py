@@ -48,8 +48,8 @@ _SITE = _SITES + "/{siteId}"
 def _list_places(
     tx: Transaction, kind: store.Kind, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Slice[PlaceRow]:
-    """Where an integration is installed: everywhere for the integration itself, in its own organization for the people
-    who administer it."""
+    """Return the places where an integration is installed: all of them for the integration itself, and those
+    of its own organization for the organization's administrators."""
     row = integration.row
     return store.list_places(
         tx,
@@ -72,8 +72,8 @@ def _list_places(
 def list_spaces_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SpaceInstallation]:
-    """The spaces that an integration is installed on: all of them for the integration itself, those of its own
-    organization for the people who administer it."""
+    """List the spaces that an integration is installed on: all of them for the integration itself, and those
+    of its own organization for administrators."""
     with call.db.read() as tx:
         return present_slice(
             _list_places(tx, "space", integration, query),
@@ -99,8 +99,8 @@ def list_spaces_of_integration(
 def list_sites_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SiteInstallation]:
-    """The sites that an integration is installed on: all of them for the integration itself, those of its own
-    organization for the people who administer it."""
+    """List the sites that an integration is installed on: all of them for the integration itself, and those
+    of its own organization for administrators."""
     with call.db.read() as tx:
         return present_slice(
             _list_places(tx, "site", integration, query),
@@ -120,7 +120,7 @@ def list_sites_of_integration(
 def list_spaces(
     call: Call, installation: InstallationAccess, query: PlacesQuery
 ) -> Listing[SpaceInstallation]:
-    """The spaces that an installation is on, of those that the caller sees."""
+    """List the spaces of an installation that the caller can see."""
     row = installation.row
     with call.db.read() as tx:
         only = None if installation.by_script else _seen(tx, installation)
@@ -140,7 +140,7 @@ def list_spaces(
 
 
 def _seen(tx: Transaction, installation: InstallationAccess) -> list[str]:
-    """The spaces of an installation that the caller sees."""
+    """Return the spaces of an installation that the caller can see."""
     org = organization_access(tx, installation.actor, Can.VIEW, installation.row.organization_id)
     placed = "s.id IN (SELECT p.space_id FROM integration_places p WHERE p.installation_id = :installation)"
     seen = select_visible_spaces(org, placed, installation=installation.row.id)
@@ -152,7 +152,7 @@ def _seen(tx: Transaction, installation: InstallationAccess) -> list[str]:
     "listIntegrationInstallationSites", "GET", _SITES, needs=Can.VIEW, returns=Listing[SiteInstallation]
 )
 def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery) -> Listing[SiteInstallation]:
-    """The sites that an installation is on."""
+    """List the sites of an installation."""
     row = installation.row
     with call.db.read() as tx:
         found = store.list_places(tx, "site", query.limit, query.page, installation_id=row.id)
@@ -177,7 +177,7 @@ def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery)
 def install_on_space(
     call: Call, installation: InstallationAccess, query: ExtendedQuery, body: InstallOnSpace
 ) -> SpaceInstallation:
-    """Installs an integration of the organization on a space, by somebody who may do so there."""
+    """Install an integration of the organization on a space. Needs permission to do so in the space."""
     require_person(installation.actor)
     row = installation.row
     with call.db.write() as tx:
@@ -203,8 +203,11 @@ def install_on_space(
 def install_on_site(
     call: Call, installation: InstallationAccess, query: ExtendedQuery, body: InstallOnSite
 ) -> SiteInstallation:
-    """Installs an integration of the organization on a site. It may decide who gets in and what runs there, so this is
-    for those who administer the site and each space that it shows."""
+    """Install an integration of the organization on a site.
+
+    The integration may decide who can read the site and which scripts its pages run, so you have to be an
+    administrator of the site and of every space it shows.
+    """
     require_person(installation.actor)
     row = installation.row
     site = enter_site(call, Can.ADMIN, row.organization_id, body.site_id)
@@ -254,7 +257,8 @@ def _delete(call: Call, access: PlaceAccess) -> bool:
 def get_space_installation(
     call: Call, installation: SpaceInstallationAccess, query: ExtendedQuery
 ) -> SpaceInstallation:
-    """An integration on a space. Who may not change it sees of its configuration what the integration declares."""
+    """Get an integration's installation on a space. Callers who can't change it see only the configuration
+    properties that the integration declares."""
     with call.db.read() as tx:
         return _show_space(call, tx, installation, require_place(installation), query.extended)
 
@@ -269,7 +273,7 @@ def get_space_installation(
 def update_space_installation(
     call: Call, installation: SpaceInstallationAccess, query: ExtendedQuery, body: UpdatePlace
 ) -> SpaceInstallation:
-    """Configures an integration on a space. A configuration is replaced as a whole."""
+    """Update an integration's installation on a space. The configuration is replaced as a whole."""
     with call.db.write() as tx:
         place = installing.update_at(tx, call.context, installation, given(body))
         return _show_space(call, tx, installation, place, query.extended)
@@ -283,7 +287,7 @@ def update_space_installation(
     returns=Deletion,
 )
 def uninstall_from_space(call: Call, installation: SpaceInstallationAccess) -> bool:
-    """Takes an integration off a space."""
+    """Remove an integration from a space."""
     return _delete(call, installation)
 
 
@@ -298,7 +302,8 @@ def uninstall_from_space(call: Call, installation: SpaceInstallationAccess) -> b
 def get_site_installation(
     call: Call, installation: SiteInstallationAccess, query: ExtendedQuery
 ) -> SiteInstallation:
-    """An integration on a site. Who may not change it sees of its configuration what the integration declares."""
+    """Get an integration's installation on a site. Callers who can't change it see only the configuration
+    properties that the integration declares."""
     with call.db.read() as tx:
         return _show_site(call, tx, installation, require_place(installation), query.extended)
 
@@ -307,8 +312,8 @@ def get_site_installation(
 def update_site_installation(
     call: Call, installation: SiteInstallationAccess, query: ExtendedQuery, body: UpdatePlace
 ) -> SiteInstallation:
-    """Configures an integration on a site. A configuration is replaced as a whole. For those who administer the site
-    and each space that it shows."""
+    """Update an integration's installation on a site. The configuration is replaced as a whole. You have to
+    be an administrator of the site and of every space it shows."""
     with call.db.write() as tx:
         place = installing.update_at(tx, call.context, installation, given(body))
         return _show_site(call, tx, installation, place, query.extended)
@@ -316,6 +321,9 @@ def update_site_installation(
 
 @operation("uninstallIntegrationFromSite", "DELETE", _SITE, needs=Can.ADMIN, returns=Deletion)
 def uninstall_from_site(call: Call, installation: SiteInstallationAccess) -> bool:
-    """Takes an integration off a site. For those who administer the site and each space that it shows: another one may
-    let visitors in from then on."""
+    """Remove an integration from a site.
+
+    Another integration may decide who can read the site afterwards, so you have to be an administrator of the
+    site and of every space it shows.
+    """
     return _delete(call, installation)

@@ -1,8 +1,8 @@
-"""Installing integrations in organizations, on spaces and on sites; configuring them there, and taking them away.
+"""Installing integrations in organizations, on spaces, and on sites; configuring and removing them there.
 
-An installation acts as an account of its own, a member of the organization. Where it is on all spaces that member has
-a role; otherwise it is a guest who is given one at the spaces that were selected. Its tokens are good for no more
-than its scopes besides.
+An installation acts as an account of its own, which is a member of the organization. On all spaces, that
+member has a role; otherwise it is a guest with a role in the selected spaces. Its tokens are also limited to
+its scopes.
 """
 
 from __future__ import annotations
@@ -43,15 +43,17 @@ _WRITING = {
 
 
 def _role(scopes: Iterable[str]) -> str:
-    """What an installation with these scopes is given where it is installed."""
+    """Return the role that an installation with these scopes gets where it is installed."""
     return "create" if _WRITING & set(scopes) else "read"
 
 
 def install(
     tx: Transaction, context: Context, actor: Actor, row: IntegrationRow, organization_id: str
 ) -> InstallationRow:
-    """Installs an integration in an organization; where it is installed already, its scopes of today are agreed to.
-    Raises NotFound for one that was unpublished meanwhile."""
+    """Install an integration in an organization; if it is already installed, agree to its current scopes.
+
+    Raises NotFound if it was unpublished in the meantime.
+    """
     row = _hold_integration(tx, row.id, row.name)
     there = store.find_installation_in(tx, row.id, organization_id)
     if there is not None:
@@ -87,14 +89,16 @@ def install(
 
 
 def _hold_integration(tx: Transaction, integration_id: str, name: str) -> IntegrationRow:
-    """As it is now and stays until the transaction ends. Raises NotFound for one that was unpublished meanwhile."""
+    """Lock an integration until the transaction ends and return it as it is now. Raises NotFound if it was
+    unpublished in the meantime."""
     if not store.hold(tx, integration_id):
         raise NotFound(f"There is no integration {name!r}.")
     return store.get_integration_by_id(tx, integration_id)
 
 
 def _hold(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, InstallationRow]:
-    """Both as they are now and stay until the transaction ends. Raises NotFound for what was removed meanwhile."""
+    """Lock an integration and an installation until the transaction ends and return both as they are now.
+    Raises NotFound if either was removed in the meantime."""
     integration = _hold_integration(tx, row.integration_id, row.integration)
     found = store.find_installation(tx, integration.name, row.id)
     if found is None:
@@ -119,7 +123,7 @@ def _set_roles(tx: Transaction, row: InstallationRow) -> None:
 def update(
     tx: Transaction, context: Context, access: InstallationAccess, given: Mapping[str, Any]
 ) -> InstallationRow:
-    """Sets what is given of configuration, selections and external ids. Raises BadRequest."""
+    """Set the given configuration, selections, and external ids. Raises BadRequest."""
     integration, row = _hold(tx, access.row)
     changes: dict[str, Any] = {}
     if "configuration" in given:
@@ -132,7 +136,7 @@ def update(
         value = given.get(name, getattr(row, name))
         if value != getattr(row, name):
             if access.by_script and value == "all":
-                raise BadRequest(f"{name}: a script does not widen what it is installed on")
+                raise BadRequest(f"{name}: a script can't extend where its integration is installed")
             changes[name] = value
     if "external_ids" in given:
         changes["external_ids"] = list(dict.fromkeys(given["external_ids"]))
@@ -155,7 +159,7 @@ def update(
 
 
 def _state(context: Context, row: InstallationRow | PlaceRow) -> dict[str, Any]:
-    """How an installation was, for the event that it changed."""
+    """Return the state of an installation, for the event that it changed."""
     return {"status": row.status, "configuration": open_configuration(context, row)}
 
 
@@ -185,10 +189,13 @@ def _audit(tx: Transaction, actor: Actor, action: str, row: InstallationRow, cha
 def install_at(
     tx: Transaction, context: Context, actor: Actor, row: InstallationRow, kind: Kind, place_id: str
 ) -> PlaceRow:
-    """Installs it on a space or site of its organization, which the caller may do there. Raises BadRequest."""
+    """Install an integration on a space or site of its organization, where the caller may do so. Raises
+    BadRequest."""
     integration, row = _hold(tx, row)
     if integration.target not in ("all", kind):
-        raise BadRequest(f"{kind}: this integration is installed on the target {integration.target!r} alone")
+        raise BadRequest(
+            f"{kind}: this integration can only be installed on the target {integration.target!r}"
+        )
     if (there := store.find_place(tx, row.id, kind, place_id)) is not None:
         return there
     status = status_of(declared(integration.manifest, kind), {}, saved=False)
@@ -239,7 +246,7 @@ PlaceAccess = SpaceInstallationAccess | SiteInstallationAccess
 
 
 def require_place(access: PlaceAccess) -> PlaceRow:
-    """Raises NotFound where the integration is not installed at the space or site."""
+    """Return the place. Raises NotFound if the integration is not installed at the space or site."""
     if access.place is None:
         raise _not_there(access)
     return access.place
@@ -250,7 +257,7 @@ def _not_there(access: PlaceAccess) -> NotFound:
 
 
 def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Mapping[str, Any]) -> PlaceRow:
-    """Sets what is given of configuration and external ids. Raises BadRequest, Forbidden, NotFound."""
+    """Set the given configuration and external ids. Raises BadRequest, Forbidden, NotFound."""
     require_change(tx, access)
     was = require_place(access)
     integration, _ = _hold(tx, access.installation)
@@ -280,7 +287,7 @@ def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Map
 
 
 def uninstall_at(tx: Transaction, context: Context, access: PlaceAccess) -> bool:
-    """False when it was not installed there. Raises Forbidden."""
+    """Remove an installation from a place; False if it was not there. Raises Forbidden."""
     require_change(tx, access)
     place = access.place
     if place is None or not store.hold(tx, access.installation.integration_id):

@@ -1,7 +1,7 @@
-"""Handing an event to an integration: to its script in a process of ours, or to the tunnel of whoever develops it.
+"""Delivery of an event to an integration: to its script in a process of ours, or to its developer's tunnel.
 
-The script is told everything it needs: itself, the installation, its secrets, and tokens that are good for an hour.
-What it asks of other hosts is fetched here, by the rules of every outgoing request.
+The script gets everything it needs: itself, the installation, its secrets, and tokens that are valid for an
+hour. Its requests to other hosts are sent from here, by the rules for all outgoing requests.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from .store import SCRIPT, InstallationRow, IntegrationRow, Kind, PlaceRow
 
 _HIDDEN = "[secret]"
 _SHORTEST = 6
-"""Characters of a secret that is looked for in logs; shorter ones are in every other word."""
+"""Minimum length of secrets that are removed from logs; shorter ones would match parts of ordinary words."""
 _DROPPED = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ANSWER = 10 * 1024 * 1024
-"""Bytes of what another host answers a script."""
+"""Maximum size in bytes of another host's response to a script."""
 
 
 class Subject(NamedTuple):
-    """Who is told: an integration, as installed in an organization, at a space or site."""
+    """Recipient of an event: an integration as installed in an organization, at a space or site."""
 
     integration: IntegrationRow
     installation: InstallationRow | None = None
@@ -55,7 +55,7 @@ class Subject(NamedTuple):
 
 
 class ScriptOutcome(NamedTuple):
-    """What is known once a script is done: its log, and what went wrong."""
+    """Log and error of a script that is done."""
 
     logs: list[LogLine]
     problem: str | None
@@ -64,7 +64,7 @@ class ScriptOutcome(NamedTuple):
 def find_subject(
     tx: Transaction, integration_id: str, installation_id: str | None, kind: str, place_id: str
 ) -> Subject | None:
-    """None for an integration that was unpublished."""
+    """Return the recipient; None if the integration was unpublished."""
     integration = store.find_integration_by_id(tx, integration_id)
     if integration is None:
         return None
@@ -79,13 +79,14 @@ def find_subject(
 
 
 def signing_secret(context: Context, integration: IntegrationRow, *of: str) -> str:
-    """The secret of an integration, or of an installation (``of``: its id, and the kind and id of a place)."""
+    """Return the signing secret of an integration, or of an installation (``of``: its id, and the kind and id
+    of a place)."""
     own = store.SIGNING_SECRET.open(context.sealer, integration.signing_secret, integration.id)
     return hmac.new(own.encode(), "\0".join(of).encode(), hashlib.sha256).hexdigest() if of else own
 
 
 def environment(context: Context, tx: Transaction, subject: Subject) -> dict[str, Any]:
-    """As scripts are given it; it holds secrets."""
+    """Return the environment that scripts get. It contains secrets."""
     integration, installation, place = subject
     to, signer = Recipient(context=context), context.signer
     tokens = {"integration": create_integration_token(signer, integration.id)}
@@ -109,7 +110,7 @@ def environment(context: Context, tx: Transaction, subject: Subject) -> dict[str
             if place.kind == "space"
             else present_site_installation(to, tx, place, integration.id, whole=True)
         )
-    # Older scripts read the singular ones.
+    # Older scripts read the singular fields.
     last = list(signing.values())[-1]
     return {
         **found,
@@ -143,10 +144,10 @@ def invoke(
     seconds: float = SECONDS,
     wait: bool = False,
 ) -> Answer:
-    """What an integration answers an event. ``finished`` is called once it is done with everything, which with
-    ``wait`` is before this returns.
+    """Return an integration's answer to an event.
 
-    Raises ScriptFailed, FetchError (of a tunnel), Unavailable.
+    ``finished`` is called once the script has ended, background work included; with ``wait``, that is before
+    this returns. Raises ScriptFailed, FetchError (of a tunnel), Unavailable.
     """
     integration, installation, _ = subject
     with context.db.read() as tx:
@@ -186,13 +187,16 @@ def _read_script(context: Context, integration: IntegrationRow) -> str:
     with context.db.read() as tx:
         file = store.find_file(tx, integration.id, SCRIPT)
     if file is None:
-        raise NotFound(f"There is no integration {integration.name!r} any more.")
+        raise NotFound(f"The integration {integration.name!r} no longer exists.")
     return context.files.read(file.hash).decode()
 
 
 def fetch_for(api_url: str, allowed: str) -> Fetch:
-    """How the requests of scripts are made: those to the API go there and nowhere else; others follow the rules of
-    all outgoing requests, of which ``allowed`` is the setting ``allow_private_fetch``."""
+    """Return how scripts send requests.
+
+    Requests to the API go only there; all others follow the rules of outgoing requests. ``allowed``: the
+    setting ``allow_private_fetch``.
+    """
     api = own_address(api_url)
     port = api.port or {"http": 80, "https": 443}[api.scheme]
     inside, outside = Fetcher(write_authority(api.host, port)), Fetcher(allowed)
@@ -208,7 +212,7 @@ def fetch_for(api_url: str, allowed: str) -> Fetch:
         except FetchError as error:
             raise FetchRefused(error.message) from None
         if wanted.redirect == "error" and got.status in _REDIRECTS and "location" in got.headers:
-            raise FetchRefused(f"answered with a redirect ({got.status}), which the request does not allow")
+            raise FetchRefused(f"returned a redirect ({got.status}), which the request does not allow")
         headers = [(name, value) for name, value in got.headers.multi_items() if name not in _DROPPED]
         return Got(got.url, got.status, headers, got.body)
 

@@ -1,4 +1,4 @@
-"""What a script says of itself: what is kept of an integration."""
+"""Stored description of an integration, as its script declares it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ Text = Annotated[str, Meta(max_length=2048)]
 
 
 class BlockMarkdown(Struct):
-    """``codeblock``: the language of the code blocks that hold such a block; ``body``: which prop is their text."""
+    """Markdown of a block. ``codeblock``: the language of the code blocks that hold it; ``body``: the prop
+    with their text."""
 
     codeblock: Text
     body: Text
 
 
 class Block(Struct, rename={"url_unfurl": "urlUnfurl"}, omit_defaults=True):
-    """``url_unfurl``: patterns of the URLs that become such a block when they are put on a page, see
+    """Block. ``url_unfurl``: patterns of URLs that become this block when they are pasted into a page; see
     ``core.address_patterns``."""
 
     id: Id
@@ -62,7 +63,7 @@ class ContentSource(Struct, omit_defaults=True):
 
 
 class ExternalLink(Struct):
-    """As it is stored; earlier versions accepted control characters in URLs."""
+    """Link as stored; earlier versions allowed control characters in URLs."""
 
     url: str
     label: str
@@ -101,7 +102,8 @@ Property = StringProperty | NumberProperty | BooleanProperty | ButtonProperty
 
 
 class Configuration(Struct, rename={"component_id": "componentId"}, omit_defaults=True):
-    """Either ``properties``, of which ``required`` must be there, or a component that renders the form."""
+    """Configuration: either ``properties``, with the names of the ``required`` ones, or a component that
+    renders the form."""
 
     properties: Annotated[dict[str, Property], Meta(max_length=100)] | UnsetType = UNSET
     required: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
@@ -109,12 +111,12 @@ class Configuration(Struct, rename={"component_id": "componentId"}, omit_default
 
     def __post_init__(self) -> None:
         if (self.properties is UNSET) == (self.component_id is UNSET):
-            raise ValueError("expected either properties or componentId")
+            raise ValueError("must have either properties or componentId")
         if self.required is not UNSET:
             if self.properties is UNSET:
-                raise ValueError("required: expected with properties alone")
+                raise ValueError("required: can only be used with properties")
             if len(set(self.required)) != len(self.required):
-                raise ValueError("required: a name comes once")
+                raise ValueError("required: names must be unique")
 
 
 class Configurations(Struct, omit_defaults=True):
@@ -136,7 +138,7 @@ ContentSecurityPolicy = _Policy | dict[Directive, _Policy]
 
 
 class Manifest(Struct, rename="camel", omit_defaults=True):
-    """What is kept of an integration as one piece of JSON."""
+    """Description of an integration, stored as one piece of JSON."""
 
     scopes: list[Scope] = []
     categories: list[Category] = []
@@ -155,7 +157,7 @@ _Secret = Annotated[str, Meta(max_length=16_384)]
 
 
 class PublishIntegration(Struct, rename="camel", kw_only=True):
-    """Images are base64. Everything that is left out is empty from now on."""
+    """Body that publishes an integration. Images are base64. Missing fields are emptied."""
 
     title: Title
     description: Description

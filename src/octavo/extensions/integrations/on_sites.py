@@ -1,4 +1,5 @@
-"""What integrations do for the visitors of a site on which they are installed: sign them in, give its pages scripts."""
+"""Services of integrations for visitors of the sites they are installed on: signing visitors in, and scripts
+for pages."""
 
 from __future__ import annotations
 
@@ -21,17 +22,18 @@ from .policies import policy_text
 from .presenting import public_endpoint
 
 SIGN_IN, SIGN_OUT, SCRIPT_FILE = "~sign-in", "~sign-out", "~script.js"
-"""Below the public endpoint of an installation at a site: what the platform asks it for, and no request of anybody."""
+"""Paths below the public endpoint of an installation at a site that only Octavo itself requests."""
 _KEPT_FOR = 300
-"""Seconds for which a published script is not asked for again."""
+"""Seconds for which a published script is cached."""
 _LARGEST = 1024 * 1024
-"""Bytes of a published script."""
+"""Maximum size of a published script in bytes."""
 
 _scripts: OwnCache[bytes] = OwnCache("scripts of sites", 4)
 
 
 class _SignIn(NamedTuple):
-    """``url``: the public endpoint. ``key``: what the integration signs visitors' tokens with."""
+    """Visitor sign-in of an integration. ``url``: the public endpoint. ``key``: the key that it signs
+    visitors' tokens with."""
 
     name: str
     url: str
@@ -39,7 +41,8 @@ class _SignIn(NamedTuple):
 
 
 def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | None:
-    """How visitors of a site sign in through an integration: the first that was installed on it for that."""
+    """Return how visitors of a site sign in through an integration: the first one installed on the site for
+    that."""
     for integration, installation, place in store.list_places_with_scope(tx, site_id, "site:visitor:auth"):
         key = (place.installation_id, place.kind, place.place_id)
         endpoint = public_endpoint(context, integration.name, installation.id, "site", site_id)
@@ -48,13 +51,14 @@ def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | 
 
 
 def sign_in_address(tx: Transaction, context: Context, site_id: str, path: str) -> str | None:
-    """Where a visitor of ``path`` (below the site, with a slash before it) begins to sign in through an integration."""
+    """Return the URL where a visitor of ``path`` (below the site, with a leading slash) starts to sign in
+    through an integration."""
     found = _find_sign_in(tx, context, site_id)
     return f"{found.url}/{SIGN_IN}?{urlencode({'location': path})}" if found is not None else None
 
 
 def sign_out_address(tx: Transaction, context: Context, site_id: str) -> str | None:
-    """Where a visitor goes on who signed out of a site that an integration signed them in to."""
+    """Return where visitors continue after signing out of a site that an integration signed them in to."""
     found = _find_sign_in(tx, context, site_id)
     return f"{found.url}/{SIGN_OUT}" if found is not None else None
 
@@ -68,22 +72,28 @@ accept_key(_find_other)
 
 
 def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Answer:
-    """What the integration answers a visitor who is to sign in. ``location``: what follows the site's address, which
-    ends with a slash. Raises Failed, NotFound, Unavailable."""
+    """Return the integration's response to a visitor who has to sign in.
+
+    ``location``: the path after the site's URL, which ends with a slash. Raises Failed, NotFound,
+    Unavailable.
+    """
     _require_scope(subject, "site:visitor:auth")
     fields = {"location": location.lstrip("/\\")}
     return ask(context, subject, "fetch_visitor_authentication", fields)
 
 
 def tell_of_sign_out(context: Context, subject: Subject) -> Answer:
-    """What the integration answers a visitor who signed out: most send them to the provider, to sign out there as well.
-    Raises Failed, NotFound, Unavailable."""
+    """Return the integration's response to a visitor who signed out. Most redirect to the provider to sign
+    out there as well.
+
+    Raises Failed, NotFound, Unavailable.
+    """
     _require_scope(subject, "site:visitor:auth")
     return ask(context, subject, "fetch_visitor_authentication", {"action": "logout"})
 
 
 def list_scripts(tx: Transaction, context: Context, site_id: str) -> list[IntegrationScript]:
-    """The scripts that integrations give the pages of a site."""
+    """Return the scripts that integrations add to the pages of a site."""
     found = []
     for integration, installation, _ in store.list_places_with_scope(tx, site_id, "site:script:inject"):
         endpoint = public_endpoint(context, integration.name, installation.id, "site", site_id)
@@ -97,8 +107,11 @@ def list_scripts(tx: Transaction, context: Context, site_id: str) -> list[Integr
 
 
 def read_script(context: Context, subject: Subject) -> bytes:
-    """The script of an integration for the pages of a site; asked for once in a while, and after every change. Raises
-    Failed, NotFound, Unavailable."""
+    """Return an integration's script for the pages of a site. It is requested from time to time and after
+    every change.
+
+    Raises Failed, NotFound, Unavailable.
+    """
     _require_scope(subject, "site:script:inject")
     integration, installation, place = subject
     assert installation is not None and place is not None, "it has the scope there"
@@ -108,7 +121,7 @@ def read_script(context: Context, subject: Subject) -> bytes:
     if kept is None:
         answer = ask(context, subject, "fetch_published_script", {})
         if answer.status != 200 or len(answer.body) > _LARGEST:
-            raise Failed("This integration gave no script. Its events say why.")
+            raise Failed("The integration returned no script. See its events for the reason.")
         kept = answer.body
         _scripts.of(context.db).put(key, kept, len(kept) + 200)
     return kept
@@ -119,4 +132,4 @@ def _require_scope(subject: Subject, scope: str) -> None:
     active = place is not None and place.kind == "site" and place.status == "active"
     agreed = installation is not None and installation.status == "active" and scope in installation.scopes
     if not (active and agreed and scope in integration.manifest.scopes):
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("There is nothing at this URL.")

@@ -1,4 +1,4 @@
-"""Having the integrations of an organization asked about its computed pages: what is done is of ``computing.py``."""
+"""Scheduling of computed pages of an organization; ``computing`` does the work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ JOB = "computeWithIntegrations"
 
 
 def order_computing(tx: Transaction, organization_id: str) -> None:
-    """Has them asked where they would be asked something else than they were."""
+    """Schedule computing of pages whose script input has changed."""
     for space_id in (
         list_spaces_with_computed(tx, organization_id) if store.computes(tx, organization_id) else ()
     ):
@@ -21,13 +21,13 @@ def order_computing(tx: Transaction, organization_id: str) -> None:
 
 
 def order_for(tx: Transaction, row: IntegrationRow) -> None:
-    """After an integration itself changed: everywhere it is installed."""
+    """Schedule computing everywhere an integration is installed, after the integration itself changed."""
     for installation in store.list_all_installations(tx, row.id) if row.manifest.content_sources else ():
         order_computing(tx, installation.organization_id)
 
 
 def order_again(tx: Transaction, organization_id: str, space_id: str, *, tries: int, run_at: int) -> None:
-    """After a failure, at a moment in milliseconds; what is ordered meanwhile does not wait for it."""
+    """Schedule a retry after a failure, at a time in milliseconds. Newly scheduled work does not wait for it."""
     key = f"{JOB} {space_id} again"
     jobs.enqueue(
         tx, JOB, organization=organization_id, key=key, run_at=run_at, space_id=space_id, tries=tries

@@ -1,4 +1,4 @@
-"""What the manifest of an integration asks of the pages that it is on."""
+"""Content security policy that an integration's manifest asks for on the pages it is on."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from octavo.core.url_patterns import origin_of
 from .manifest import Manifest
 
 MOST = 50
-"""Hosts of an integration that frames show: a header has to fit into what proxies take."""
+"""Maximum number of hosts of an integration that frames may show: the header has to fit into the limits of
+proxies."""
 
 
 def policy_text(manifest: Manifest) -> str | None:
-    """The content security policy of an integration, on one line."""
+    """Return the content security policy of an integration, on one line."""
     given = manifest.content_security_policy
     if given is UNSET:
         return None
@@ -22,7 +23,7 @@ def policy_text(manifest: Manifest) -> str | None:
 
 
 def list_origins(manifest: Manifest) -> list[str]:
-    """The origins that a manifest names, without anything that is no host: ``https://*.demo.example``."""
+    """Return the origins in a manifest, without anything that is not a host: ``https://*.demo.example``."""
     named: list[str] = []
     for part in (policy_text(manifest) or "").split(";"):
         directive, *sources = part.split() or [""]

@@ -1,4 +1,4 @@
-"""Integrations and installations as the API and scripts see them."""
+"""Integrations and installations as the API and scripts show them."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ from .wire import (
 )
 
 PUBLIC = "/~integrations"
-"""Where public endpoints are, on the origin of sites."""
+"""Path of public endpoints on the origin of sites."""
 
 
 def public_endpoint(context: Context, name: str, installation_id: str = "", *place: str) -> str:
-    """The address that is an integration's, an installation's, or that of an installation at a place (kind, id)."""
+    """Return the public endpoint of an integration, an installation, or an installation at a place (kind,
+    id)."""
     url = f"{context.settings.sites_url.rstrip('/')}{PUBLIC}/{name}"
     if installation_id:
         url += f"/installations/{installation_id}"
@@ -57,14 +58,14 @@ def public_endpoint(context: Context, name: str, installation_id: str = "", *pla
 def present_integrations(
     to: Recipient, tx: Transaction, rows: Sequence[IntegrationRow], actor: Actor | None
 ) -> list[Integration]:
-    """``actor``: who sees them; None: their scripts."""
+    """Present integrations to ``actor``, or to their own scripts if it is None."""
     files = store.list_files(tx, [row.id for row in rows])
     owners: dict[str, tuple[Organization, bool]] = {}
     for organization_id in {row.organization_id for row in rows}:
         org = get_organization(tx, organization_id)
         role = role_at_owner(tx, actor, organization_id) if actor is not None else None
         if role is None:
-            # What an organization says of itself to strangers.
+            # The organization's public profile.
             org = OrgRow(org.id, org.title, org.hostname, org.created_at, None, [], OrgSettings())
         owners[organization_id] = (
             present_organization(to, org, role),
@@ -128,7 +129,7 @@ def _present(
 
 
 def open_configuration(context: Context, row: InstallationRow | PlaceRow) -> dict[str, Any]:
-    """The configuration as it was given. Raises Unavailable without the key that sealed it."""
+    """Decrypt a configuration. Raises Unavailable without the key it was encrypted with."""
     if isinstance(row, InstallationRow):
         text = CONFIGURATION.open(context.sealer, row.configuration, row.id)
     else:
@@ -151,7 +152,7 @@ def _configuration(
 def present_installation(
     to: Recipient, tx: Transaction, row: InstallationRow, *, whole: bool
 ) -> Installation:
-    """``whole``: for those who may change its configuration."""
+    """Present an installation. ``whole``: for callers who may change its configuration."""
     endpoint = public_endpoint(to.context, row.integration, row.id)
     return Installation(
         id=row.id,
@@ -189,7 +190,7 @@ def present_space_installation(
     actor: Actor | None,
     extended: bool = False,
 ) -> SpaceInstallation:
-    """``extended``: with the whole space, as ``actor`` sees it."""
+    """Present an installation on a space. ``extended``: with the whole space, as ``actor`` sees it."""
     space = None
     if extended and actor is not None:
         seen = find_space_access(tx, actor, Can.VIEW, row.place_id)
@@ -214,7 +215,7 @@ def present_site_installation(
     whole: bool,
     extended: bool = False,
 ) -> SiteInstallation:
-    """``extended``: with the whole site."""
+    """Present an installation on a site. ``extended``: with the whole site."""
     site = None
     if extended:
         found = get_site(tx, row.place_id)

@@ -1,7 +1,7 @@
 """Public endpoints: requests from anywhere to an integration, answered by its script, on the origin of sites.
 
-Scripts share that origin with the sites of everybody. So what they answer is shown in a sandbox without an origin, they
-are not told anybody's cookies, and set none; of their headers those do not go out that are for more than the answer.
+Scripts share that origin with everybody's sites. So their responses are shown in a sandbox without an origin,
+they can't read or set cookies, and response headers that affect more than the response are removed.
 """
 
 from __future__ import annotations
@@ -32,48 +32,50 @@ from .publishing import BUILTIN_NAMES, copy_name
 from .store import SCRIPT, InstallationRow, Kind
 
 LARGEST = 5 * 1024 * 1024
-"""Bytes of the body of a request."""
+"""Maximum size of a request's body in bytes."""
 _SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox"
 _TOLD = re.compile(
     r"accept|accept-language|cache-control|content-(?:digest|encoding|language|type)|date|digest|idempotency-key"
     r"|if-(?:match|modified-since|none-match|range|unmodified-since)|origin|prefer|range|referer|user-agent"
     r"|x-requested-with"
-    # What services send along with what they tell, and sign it with.
+    # Headers that services send with their webhooks, and sign them with.
     r"|[a-z0-9-]*(?:signature|webhook|hook|event|delivery|timestamp|topic|hmac)[a-z0-9-]*"
     r"|(?:x-)?(?:github|gitlab|gitea|slack|discord|telegram|twilio|shopify|atlassian|zendesk|intercom|linear|sentry"
     r"|svix)-[a-z0-9-]+"
     r"|x-goog-(?:channel|message|resource)-[a-z-]+"
 )
-"""Headers that a script is told. Whatever else comes may be the visitor's identity or credentials, which browsers and
-proxies in front of us add by themselves: ``Authorization``, ``Cookie``, ``X-Forwarded-User`` and what is yet to come."""
+"""Request headers that scripts receive. All others may hold the visitor's identity or credentials, added by
+browsers or by proxies in front of this server: ``Authorization``, ``Cookie``, ``X-Forwarded-User``, and
+unknown ones."""
 _OURS = frozenset(
     {
-        # of the connection, and of how we send a body
+        # Connection, and transfer of the body.
         "connection", "content-length", "date", "keep-alive", "proxy-authenticate", "proxy-connection", "server", "te",
         "trailer", "transfer-encoding", "upgrade", "x-request-id",
-        # of what may be done with an answer
+        # Caching and use of the response.
         "content-security-policy", "content-security-policy-report-only", "x-content-type-options",
-        # of the whole origin, which the sites of others are on as well
+        # The whole origin, which hosts other sites as well.
         "accept-ch", "activate-storage-access", "alt-svc", "clear-site-data", "critical-ch", "expect-ct", "nel",
         "origin-agent-cluster", "public-key-pins", "public-key-pins-report-only", "report-to", "reporting-endpoints",
         "service-worker-allowed", "set-cookie", "set-cookie2", "set-login", "strict-transport-security",
         "use-as-dictionary",
-        # of servers before ours, which would send files of their own for them
+        # Instructions for servers in front, which would send files of their own instead.
         "x-lighttpd-send-file", "x-reproxy-url", "x-sendfile",
     }
 )  # fmt: skip
-"""Headers that no script sets; all others go out as it gave them."""
+"""Headers that scripts can't set; all others are sent as given."""
 _OUR_PREFIXES = ("sec-", "x-accel-")
 _CODE = frozenset(
     {"script", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet", "xslt"}
 )
-"""What browsers say a request is for when its answer would run: the pages of sites trust code of their own origin."""
+"""Values of ``Sec-Fetch-Dest`` for responses that would run as code: pages of sites trust code of their own
+origin."""
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8192}")
 _NAME = re.compile(r"[a-z0-9-]{1,100}")
 
 
 def public_routes(context: Context, pool: SharedThreads) -> list[Route]:
-    """Below ``/~integrations``. ``pool``: threads that read."""
+    """Return the routes below ``/~integrations``. ``pool``: threads for reading."""
     endpoint = _Endpoint(context, pool)
     routes = []
     for path in (f"{PUBLIC}/{{name}}", f"{PUBLIC}/{{name}}/{{path*}}"):
@@ -92,7 +94,7 @@ class _Endpoint:
 
     async def answer(self, request: Request) -> HttpAnswer:
         if request.header(b"sec-fetch-dest") in _CODE and request.header(b"sec-fetch-site") == "same-origin":
-            raise Forbidden("What a script answers is no code of the sites beside it.")
+            raise Forbidden("Responses of scripts can't be loaded as code by sites.")
         body = await request.read(LARGEST)
         found = await in_thread(self._pool, request.owner, self._find, request)
         if isinstance(found, HttpAnswer):
@@ -104,7 +106,7 @@ class _Endpoint:
         )
 
     def _find(self, request: Request) -> HttpAnswer | tuple[Subject, list[str]]:
-        """Who is asked, and what for; or an answer that asks nobody."""
+        """Return the recipient and the path below it, or a response that needs no script."""
         path = request.segments[1:]
         require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
@@ -145,7 +147,7 @@ class _Endpoint:
         return f"{url}?{request.query_string.decode('latin-1')}" if request.query_string else url
 
     def _asset(self, tx: Transaction, integration: str, path: list[str]) -> HttpAnswer:
-        """The icon and the preview images."""
+        """Return the icon or a preview image."""
         name = path[0].partition(".")[0] if len(path) == 1 else SCRIPT
         found = store.find_integration(tx, integration)
         file = store.find_file(tx, found.id, name) if found is not None and name != SCRIPT else None
@@ -158,12 +160,15 @@ class _Endpoint:
 
 
 def _missing() -> NotFound:
-    return NotFound("There is nothing at this address.")
+    return NotFound("There is nothing at this URL.")
 
 
 def find_subject_at(tx: Transaction, path: list[str]) -> tuple[Subject, list[str]]:
-    """The most specific installation that a path names, which begins with the name of the integration, and what
-    follows. Raises NotFound."""
+    """Return the most specific installation that a path names and the rest of the path, which starts with the
+    integration's name.
+
+    Raises NotFound.
+    """
     name, *path = path
     if path[:1] != ["installations"]:
         integration = store.find_integration(tx, name)
@@ -183,8 +188,8 @@ def find_subject_at(tx: Transaction, path: list[str]) -> tuple[Subject, list[str
 
 
 def _find_installation(tx: Transaction, name: str, installation_id: str) -> InstallationRow | None:
-    """The installation of an integration. That of a copy of a built-in one is found by the bare name as well: providers
-    know endpoints that were given before organizations had copies."""
+    """Return an installation of an integration. Installations of a copy of a built-in integration are also
+    found by its bare name: providers know endpoints that were created before organizations had copies."""
     found = store.find_installation_by_id(tx, installation_id)
     if found is None:
         return None

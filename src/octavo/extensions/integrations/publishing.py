@@ -1,4 +1,4 @@
-"""Publishing an integration: what is shown of it, its script, its images and its secrets; and taking it back."""
+"""Publishing and unpublishing integrations: their listing, script, images, and secrets."""
 
 from __future__ import annotations
 
@@ -42,18 +42,19 @@ _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 _NAME = re.compile(r"[a-zA-Z0-9-_.]{1,100}")
 BUILTIN_NAMES = frozenset({"oidc-sign-in", "plausible", "slack"})
-"""Names that nobody publishes under: they, and what begins with one and a dot, are for copies of built-in integrations."""
+"""Reserved names: these names, and those that start with one and a dot, belong to copies of built-in
+integrations."""
 
 
 def copy_name(builtin: str, organization_id: str) -> str:
-    """The name of an organization's copy of a built-in integration."""
+    """Return the name of an organization's copy of a built-in integration."""
     return f"{builtin}.{organization_id}"
 
 
 def require_name(name: str) -> None:
-    """Raises BadRequest for what is no name of an integration, or a reserved one."""
+    """Check the name of an integration. Raises BadRequest for an invalid or reserved one."""
     if not _NAME.fullmatch(name) or not name.strip("."):
-        raise BadRequest("integrationName: expected 1 to 100 letters, digits, -, _ and .")
+        raise BadRequest("integrationName: must be 1 to 100 letters, digits, -, _, and .")
     base = name.lower().partition(".")[0]
     if base in BUILTIN_NAMES:
         raise BadRequest(
@@ -62,13 +63,14 @@ def require_name(name: str) -> None:
 
 
 def read_publication(data: bytes, organization: str, script: str) -> PublishIntegration:
-    """Read what publishes an organization's own copy of a built-in integration, of the JSON that setting up wrote."""
+    """Read the body that publishes an organization's copy of a built-in integration, from the JSON that setup
+    wrote."""
     given = msgspec.json.decode(data, type=PublishIntegration)
     return msgspec.structs.replace(given, organization=organization, script=script, visibility="private")
 
 
 def publish(context: Context, actor: Actor, name: str, given: PublishIntegration) -> IntegrationRow:
-    """Makes an integration, or its next version. Raises BadRequest, Forbidden, NotFound."""
+    """Publish an integration, or a new version of it. Raises BadRequest, Forbidden, NotFound."""
     _check_defaults(given.configurations)
     images = [(ICON, given.icon, ICON_SIZE)] if given.icon is not UNSET else []
     images += [(f"preview-{n}", image, PREVIEW_SIZE) for n, image in enumerate(given.preview_images, 1)]
@@ -89,9 +91,11 @@ def publish(context: Context, actor: Actor, name: str, given: PublishIntegration
 def move_to_copy(
     context: Context, name: str, given: PublishIntegration, installation: InstallationRow
 ) -> None:
-    """Make an installation one of the integration ``name`` of its own organization, and publish that if it is new.
+    """Move an installation to the integration ``name`` of its own organization, which is published first if
+    it is new.
 
-    Events that wait for the script it had are dropped: nobody but the copy gets them from now on."""
+    Events that are queued for the former script are dropped; only the copy gets events from then on.
+    """
     script = _store_script(context, given.script)
     with context.db.write() as tx:
         row = store.find_integration(tx, name)
@@ -120,7 +124,7 @@ def _put(tx: Transaction, actor: Actor | None, row: IntegrationRow, files: Seque
 
 
 def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
-    """Removes an integration everywhere; False when there is none. Raises Forbidden, NotFound."""
+    """Remove an integration everywhere; False if there is none. Raises Forbidden, NotFound."""
     if store.find_integration(tx, name) is None:
         return False
     row = integration_access(tx, actor, Can.ADMIN, name).row
@@ -133,9 +137,11 @@ def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
 
 
 def offer(tx: Transaction, name: str, offered: bool) -> None:
-    """Offer a public integration to every organization, or stop offering it: for the operator.
+    """Offer a public integration to every organization, or stop offering it. Only for the server
+    administrator.
 
-    Raises BadRequest for one that its publisher does not want listed, NotFound."""
+    Raises BadRequest for one that its publisher does not want listed, NotFound.
+    """
     row = store.find_integration(tx, name)
     if row is None:
         raise NotFound(f"There is no integration {name!r}.")
@@ -151,11 +157,12 @@ def offer(tx: Transaction, name: str, offered: bool) -> None:
 def _require_publisher(
     tx: Transaction, actor: Actor, name: str, organization: str
 ) -> tuple[str, IntegrationRow | None]:
-    """The organization (by its id or subdomain) that publishes, and what it published before under this name."""
+    """Return the organization that publishes (by its id or subdomain), and its current integration of this
+    name, if any."""
     named = find_organization_by_hostname(tx, organization)
     org = organization_access(tx, actor, Can.ADMIN, named.id if named else organization)
     if store.find_owner_of_name(tx, name) not in (None, org.organization_id):
-        raise NotFound(f"The name {name!r} is not to be had: choose another one.")
+        raise NotFound(f"The name {name!r} is not available. Choose another name.")
     return org.organization_id, store.find_integration(tx, name)
 
 
@@ -217,17 +224,17 @@ def _decode(place: str, image: str, size: int) -> tuple[bytes, str]:
     try:
         data = base64.b64decode(image, validate=True)
     except (binascii.Error, ValueError):
-        raise BadRequest(f"{field}: expected an image as base64") from None
+        raise BadRequest(f"{field}: must be an image in base64") from None
     if len(data) > size:
-        raise BadRequest(f"{field}: expected at most {size} bytes")
+        raise BadRequest(f"{field}: must be at most {size} bytes")
     content_type = detect_type(data[:32], "")
     if content_type not in _IMAGES:
-        raise BadRequest(f"{field}: expected a PNG, JPEG, GIF or WebP image")
+        raise BadRequest(f"{field}: must be a PNG, JPEG, GIF, or WebP image")
     return data, content_type
 
 
 def _check_defaults(configurations: Configurations | object) -> None:
-    """What is required must be declared. Raises BadRequest."""
+    """Check that required properties are declared. Raises BadRequest."""
     if not isinstance(configurations, Configurations):
         return
     for place in ("account", "space", "site"):

@@ -1,4 +1,4 @@
-"""Rendering a component of an integration, for somebody who may see where it is shown."""
+"""Rendering a component of an integration for someone who can see the place where it is shown."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ from .invoking import Subject
 from .store import IntegrationRow, Kind
 
 _LONGEST = 1024 * 1024
-"""Characters of a request, once it is not compressed any more."""
+"""Maximum number of characters of a decompressed request."""
 _SHORTEST, _USUAL, _MOST = 60, 300, 86_400
-"""Seconds for which an output is kept for readers: at least, where the script does not say, at most."""
+"""Seconds for which an output is cached for readers: minimum, default, and maximum."""
 _MAX_AGE = re.compile(r"\bmax-age=(\d{1,9})\b")
 
 
 class Rendered(NamedTuple):
-    """A checked output. ``seconds``: for how long the script lets it be kept, None where it does not say."""
+    """Validated output. ``seconds``: how long the script allows caching; None if it does not say."""
 
     output: dict[str, Any]
     seconds: int | None
 
     @property
     def kept_for(self) -> int:
-        """Seconds for which what is the same for all readers is not asked for again."""
+        """Seconds for which an output that is the same for all readers is cached."""
         return _USUAL if self.seconds is None else max(_SHORTEST, min(self.seconds, _MOST))
 
 
 def render(context: Context, integration: IntegrationAccess, given: RenderRequest) -> Reply:
-    """Raises BadRequest, Failed, Forbidden, NotFound."""
+    """Render a component for the caller. Raises BadRequest, Failed, Forbidden, NotFound."""
     with context.db.read() as tx:
         subject = _enter(tx, integration, given.context)
     fields: dict[str, Any] = {
@@ -76,19 +76,21 @@ def present_rendered(rendered: Rendered) -> Reply:
 
 
 def ask_to_render(context: Context, subject: Subject, fields: dict[str, Any]) -> Rendered:
-    """What the script of an integration has a component show. ``fields``: those of the event. Raises BadRequest,
-    Failed, NotFound, Unavailable."""
+    """Return what a component shows, from the integration's script.
+
+    ``fields``: those of the event. Raises BadRequest, Failed, NotFound, Unavailable.
+    """
     answer = ask(context, subject, "ui_render", fields)
     if answer.status == 404:
         raise NotFound(f"componentId: this integration has no component {fields['componentId']!r}.")
     if 400 <= answer.status < 500:
-        raise BadRequest(f"The integration refused: {_message(answer.body)}")
+        raise BadRequest(f"The integration refused the request: {_message(answer.body)}")
     if answer.status != 200:
-        raise Failed("This integration failed. Its events say why.")
+        raise Failed("The integration failed. See its events for the reason.")
     try:
         output = read_output(answer.body)
     except BadOutput as error:
-        raise Failed(f"This integration gave something that cannot be drawn: {error}") from None
+        raise Failed(f"The integration returned output that can't be rendered: {error}") from None
     found = _MAX_AGE.search(dict(answer.headers).get("cache-control", ""))
     return Rendered(output, int(found[1]) if found else None)
 
@@ -103,7 +105,8 @@ def _message(body: bytes) -> str:
 
 
 def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -> Subject:
-    """Who is to render, at a place that the caller may see, or configure where it is a form of that."""
+    """Return the recipient, at a place that the caller can see, or can configure if the component is part of
+    a configuration."""
     row, actor = integration.row, integration.actor
     if isinstance(actor, Person) and not _only_reads(at) and not can_write(actor, "integrations"):
         raise Forbidden("This token lacks the scope `integrations:write`.")
@@ -128,13 +131,14 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
     if organization_id is None:
         raise NotFound(f"There is no site {at.site_id!r}.")
     site = site_access(tx, actor, Can.ADMIN, organization_id, at.site_id)
-    # What is pressed here, the script does with its own rights: it changes the configuration.
+    # Actions run with the script's own permissions: they change the configuration.
     require_opening(tx, site)
     return _subject(tx, row, site.organization_id, "site", at.site_id)
 
 
 def _only_reads(at: RenderContext) -> bool:
-    """Whether a component is shown where it is read. Elsewhere the script does what is pressed with rights of its own."""
+    """Return whether a component is shown to readers. Elsewhere, actions run with the script's own
+    permissions."""
     return isinstance(at, DocumentContext) and not at.editable
 
 
@@ -149,7 +153,7 @@ def _subject(
 
 
 def decode_request(text: str) -> RenderRequest:
-    """The request of a GET: JSON, as it is or compressed with LZ-string. Raises BadRequest."""
+    """Decode the request of a GET: JSON, optionally compressed with LZ-string. Raises BadRequest."""
     try:
         if not text.lstrip().startswith("{"):
             text = decompress(text, _LONGEST)
@@ -157,4 +161,4 @@ def decode_request(text: str) -> RenderRequest:
     except msgspec.ValidationError as error:
         raise BadRequest(f"request: {error}") from None
     except (msgspec.DecodeError, ValueError, RecursionError):
-        raise BadRequest("request: expected the JSON of a request to render") from None
+        raise BadRequest("request: must be the JSON of a render request") from None

@@ -1,4 +1,5 @@
-"""Integrations: publishing, finding, taking back; and what of them is in an organization, a space, a site."""
+"""Integrations: publishing, listing, unpublishing, and the integrations of an organization, a space, and a
+site."""
 
 from __future__ import annotations
 
@@ -67,8 +68,8 @@ def _listing(found: Slice[IntegrationRow], shown: list[Integration]) -> Listing[
 
 @operation("listIntegrations", "GET", "/integrations", needs=Can.SIGN_IN, returns=Listing[Integration])
 def list_integrations(call: Call, caller: SignedIn, query: IntegrationsQuery) -> Listing[Integration]:
-    """List the public integrations by name: those that the server administrator offers to every organization, and those
-    of your own organizations."""
+    """List public integrations by name: those that the server administrator offers to every organization, and
+    those of your organizations."""
     with call.db.read() as tx:
         reached = list_reachable_organizations(tx, caller.actor)
         found = store.list_integrations(tx, filter_of(query), query.limit, query.page, reached=reached)
@@ -77,7 +78,7 @@ def list_integrations(call: Call, caller: SignedIn, query: IntegrationsQuery) ->
 
 @operation("getIntegrationByName", "GET", _INTEGRATION, needs=Can.VIEW, returns=Integration, errors=(404,))
 def get_integration(call: Call, integration: IntegrationAccess) -> Integration:
-    """One integration. A private one is there for its organization, and where it is installed."""
+    """Get an integration. A private one is visible to its own organization and to those that installed it."""
     with call.db.read() as tx:
         return present_integration(call, tx, integration.row, integration.actor)
 
@@ -94,11 +95,12 @@ def get_integration(call: Call, integration: IntegrationAccess) -> Integration:
 def publish_integration(
     call: Call, caller: SignedIn, integration_name: str, body: PublishIntegration
 ) -> Integration:
-    """Publishes an integration, or its next version. For administrators of the organization it is published by.
+    """Publish an integration, or a new version of it. You have to be an administrator of the publishing
+    organization.
 
-    What is left out of the body is empty from then on. The name is known in the whole installation, and stays with
-    the organization that had it first; those of built-in integrations are reserved. A public one is listed for other
-    organizations once the server administrator offers it.
+    Fields missing from the body are emptied. Names are unique on the server and stay with the organization
+    that used them first; those of built-in integrations are reserved. A public integration is listed for
+    other organizations once the server administrator offers it.
     """
     publishing.require_name(integration_name)
     row = publishing.publish(call.context, caller.actor, integration_name, body)
@@ -108,7 +110,7 @@ def publish_integration(
 
 @operation("unpublishIntegration", "DELETE", _INTEGRATION, needs=Can.SIGN_IN, returns=Deletion)
 def unpublish_integration(call: Call, caller: SignedIn, integration_name: str) -> bool:
-    """Removes an integration, and every installation of it."""
+    """Unpublish an integration and remove all its installations."""
     with call.db.write() as tx:
         return publishing.unpublish(tx, caller.actor, integration_name)
 
@@ -126,8 +128,8 @@ def unpublish_integration(call: Call, caller: SignedIn, integration_name: str) -
 def list_installations(
     call: Call, integration: IntegrationAccess, query: InstallationsQuery
 ) -> Listing[Installation]:
-    """The installations of an integration: all of them for the integration itself, those in its own organization for
-    the people who administer it."""
+    """List the installations of an integration: all of them for the integration itself, and those in its own
+    organization for administrators."""
     row = integration.row
     with call.db.read() as tx:
         found = store.list_installations(
@@ -154,8 +156,8 @@ def list_installations(
     yields=SCRIPTS_REACH,
 )
 def install_integration(call: Call, integration: IntegrationAccess, body: OrganizationTarget) -> Installation:
-    """Installs an integration in an organization, and agrees to the scopes that it asks for. Where it is installed
-    already, that agrees to those of its version of today."""
+    """Install an integration in an organization and agree to its scopes. If it is already installed, agree to
+    the scopes of its current version."""
     require_person(integration.actor)
     with call.db.write() as tx:
         org = organization_access(tx, integration.actor, Can.INSTALL_INTEGRATION, body.organization)
@@ -175,7 +177,8 @@ def install_integration(call: Call, integration: IntegrationAccess, body: Organi
     errors=(404,),
 )
 def get_installation(call: Call, installation: InstallationAccess) -> Installation:
-    """One installation. Who may not change it sees of its configuration what the integration declares."""
+    """Get an installation. Callers who can't change it see only the configuration properties that the
+    integration declares."""
     with call.db.read() as tx:
         return present_installation(call, tx, installation.row, whole=installation.changes)
 
@@ -191,7 +194,8 @@ def get_installation(call: Call, installation: InstallationAccess) -> Installati
 def update_installation(
     call: Call, installation: InstallationAccess, body: UpdateInstallation
 ) -> Installation:
-    """Configures an installation, and says on which spaces and sites it is. A configuration is replaced as a whole."""
+    """Update an installation: its configuration, and the spaces and sites it is on. The configuration is
+    replaced as a whole."""
     with call.db.write() as tx:
         row = installing.update(tx, call.context, installation, given(body))
         return present_installation(call, tx, row, whole=True)
@@ -199,7 +203,7 @@ def update_installation(
 
 @operation("uninstallIntegration", "DELETE", _INSTALLATION, needs=Can.VIEW, returns=Deletion)
 def uninstall_integration(call: Call, integration: IntegrationAccess, installation_id: str) -> bool:
-    """Removes an installation; its tokens are worth nothing from then on."""
+    """Uninstall an integration. Its tokens stop working at once."""
     name = integration.row.name
     with call.db.write() as tx:
         if store.find_installation(tx, name, installation_id) is None:
@@ -219,9 +223,12 @@ def uninstall_integration(call: Call, integration: IntegrationAccess, installati
     yields=SCRIPTS_REACH,
 )
 def create_installation_token(call: Call, installation: InstallationAccess) -> TemporaryToken:
-    """A token of the installation, good for an hour: for the integration itself, and for administrators who try it
-    out, and then only as long as they are that and their own token or session is good. It reaches what the installation
-    is on, as far as the scopes go."""
+    """Create a token of the installation that is valid for an hour.
+
+    For the integration itself, and for administrators who test it: their token stops working when they lose
+    the role or their own token or session ends. It gives access to the places of the installation, limited by
+    its scopes.
+    """
     row = installation.row
     by = None if installation.by_script else installation.actor
     return TemporaryToken(create_integration_token(call.context.signer, row.integration_id, row.id, by))
@@ -240,8 +247,8 @@ def create_installation_token(call: Call, installation: InstallationAccess) -> T
 def list_organization_integrations(
     call: Call, org: OrgAccess, query: IntegrationsQuery
 ) -> Listing[Integration]:
-    """List the integrations that an organization can install: those offered to every organization, its own, and those
-    it has."""
+    """List the integrations that an organization can install: those offered to every organization, its own,
+    and those already installed."""
     with call.db.read() as tx:
         found = store.list_integrations(
             tx, filter_of(query), query.limit, query.page, organization_id=org.organization_id
@@ -258,8 +265,8 @@ def list_organization_integrations(
     extension=True,
 )
 def list_builtin_integrations(call: Call, org: OrgAccess) -> Listing[BuiltinIntegration]:
-    """List the integrations that come with Octavo, by name. ``integration`` is the name of the organization's own copy,
-    where it has one."""
+    """List the built-in integrations by name. ``integration`` is the name of the organization's own copy, if
+    it has one."""
     with call.db.read() as tx:
         found = [_present_builtin(one) for one in builtin.list_builtin(tx, org)]
     return Listing(found, len(found))
@@ -293,8 +300,8 @@ def _present_builtin(one: builtin.Offered) -> BuiltinIntegration:
     yields=SCRIPTS_REACH,
 )
 def install_builtin_integration(call: Call, org: OrgAccess, body: BuiltinTarget) -> Installation:
-    """Publish the organization's own copy of an integration that comes with Octavo, and install it there. Done again,
-    it agrees to the scopes of today; after an update of Octavo it publishes the next version."""
+    """Publish the organization's own copy of a built-in integration and install it. Call it again to agree to
+    new scopes, or to publish the next version after an update of Octavo."""
     require_person(org.actor)
     made = builtin.install_builtin(call.context, org, body.name)
     with call.db.read() as tx:
@@ -311,7 +318,7 @@ def install_builtin_integration(call: Call, org: OrgAccess, body: BuiltinTarget)
 def list_organization_installations(
     call: Call, org: OrgAccess, query: OrganizationInstallationsQuery
 ) -> Listing[InstalledItem]:
-    """What is installed in an organization, each with its integration, oldest first."""
+    """List the installations of an organization, each with its integration, oldest first."""
     changes = at_least(org.role, INSTALLATION[Can.ADMIN]) and can_write(org.actor, "integrations")
     with call.db.read() as tx:
         found = store.list_installations(
@@ -339,7 +346,7 @@ def _integration_of(call: Call, tx: Transaction, integration_id: str, org: OrgAc
     returns=Listing[StatusItem],
 )
 def list_statuses(call: Call, org: OrgAccess, query: StatusQuery) -> Listing[StatusItem]:
-    """The integrations installed in an organization, or on any space or site of it, and whether they are active."""
+    """List the integrations installed in an organization, or on any space or site of it, with their status."""
     with call.db.read() as tx:
         found = store.list_statuses(tx, org.organization_id, query.target, query.limit, query.page)
         return present_slice(
@@ -357,12 +364,12 @@ def list_statuses(call: Call, org: OrgAccess, query: StatusQuery) -> Listing[Sta
     errors=(404,),
 )
 def get_status(call: Call, org: OrgAccess, integration_name: str) -> IntegrationStatus:
-    """Whether an integration that is installed in an organization is active."""
+    """Get whether an integration that is installed in an organization is active."""
     with call.db.read() as tx:
         row = store.find_integration(tx, integration_name)
         found = store.find_installation_in(tx, row.id, org.organization_id) if row else None
     if found is None:
-        raise NotFound(f"There is no installation of {integration_name!r} in this organization.")
+        raise NotFound(f"{integration_name!r} is not installed in this organization.")
     return IntegrationStatus(found.status)  # type: ignore[arg-type]
 
 
@@ -374,7 +381,7 @@ def get_status(call: Call, org: OrgAccess, integration_name: str) -> Integration
     returns=Listing[Integration],
 )
 def list_space_integrations(call: Call, space: SpaceAccess, query: SearchQuery) -> Listing[Integration]:
-    """The integrations that are active in a space, by name."""
+    """List the integrations that are active in a space, by name."""
     with call.db.read() as tx:
         rows = list_active_in_space(tx, space.organization_id, space.space_id, query.search)
         return Listing(present_integrations(call, tx, rows, space.actor), len(rows))
@@ -389,7 +396,7 @@ def list_space_integrations(call: Call, space: SpaceAccess, query: SearchQuery) 
     errors=(404,),
 )
 def list_space_blocks(call: Call, space: SpaceAccess) -> list[SpaceBlocks]:
-    """The blocks that the integrations of a space give its pages."""
+    """List the blocks that integrations add to the pages of a space."""
     with call.db.read() as tx:
         rows = list_active_in_space(tx, space.organization_id, space.space_id)
     return [SpaceBlocks(row.name, row.manifest.blocks) for row in rows if row.manifest.blocks]
@@ -403,7 +410,7 @@ def list_space_blocks(call: Call, space: SpaceAccess) -> list[SpaceBlocks]:
     returns=Listing[Integration],
 )
 def list_site_integrations(call: Call, site: SiteAccess, query: SearchQuery) -> Listing[Integration]:
-    """The integrations that are active on a site, by name."""
+    """List the integrations that are active on a site, by name."""
     with call.db.read() as tx:
         found = store.list_integrations_at(tx, site.organization_id, "site", site.site_id, query.search)
         rows = [row for row, _ in found]

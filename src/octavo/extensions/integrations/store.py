@@ -28,7 +28,7 @@ SCRIPT, ICON = "script", "icon"
 
 
 class IntegrationRow(Struct, frozen=True):
-    """``secrets`` and ``signing_secret`` are sealed."""
+    """Integration. ``secrets`` and ``signing_secret`` are encrypted."""
 
     id: str
     name: str
@@ -48,7 +48,7 @@ class IntegrationRow(Struct, frozen=True):
 
 
 class InstallationRow(Struct, frozen=True):
-    """``configuration`` is sealed; ``scopes`` are those that the organization agreed to."""
+    """Installation. ``configuration`` is encrypted; ``scopes`` are those that the organization agreed to."""
 
     id: str
     integration_id: str
@@ -67,7 +67,7 @@ class InstallationRow(Struct, frozen=True):
 
 
 class PlaceRow(Struct, frozen=True):
-    """An installation at a space or site; ``configuration`` is sealed."""
+    """Installation at a space or site. ``configuration`` is encrypted."""
 
     installation_id: str
     kind: Kind
@@ -144,8 +144,8 @@ def get_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRo
 
 
 class IntegrationFilter(Struct, frozen=True, kw_only=True):
-    """What must be so where it is given. ``blocks`` and ``content_sources``: whether it has any. ``target``: what it can
-    be installed on."""
+    """Conditions of a list of integrations. ``blocks`` and ``content_sources``: whether it has any.
+    ``target``: what it can be installed on."""
 
     search: str | None = None
     category: str | None = None
@@ -166,8 +166,8 @@ def list_integrations(
     reached: Sequence[str] = (),
     organization_id: str | None = None,
 ) -> Slice[IntegrationRow]:
-    """By name: the public ones that the operator offers, or that are published by organizations the caller reaches; of
-    ``organization_id`` instead all of its own, and those installed there."""
+    """Return integrations by name: the public ones that the server administrator offers or that the caller's
+    organizations publish. With ``organization_id``, all of its own and those installed there instead."""
     given: dict[str, Any] = {"reached": list(reached)}
     where = ["i.visibility = 'public' AND (i.offered = 1 OR i.organization_id IN :reached)"]
     if organization_id is not None:
@@ -211,8 +211,8 @@ def _containing(text: str) -> str:
 def list_integrations_at(
     tx: Transaction, organization_id: str, kind: Kind, place_id: str, search: str | None
 ) -> list[tuple[IntegrationRow, str | None]]:
-    """Those installed at a space or site, or on all of them, and active, by name; of one that is there because it is on
-    all, the account that it acts as."""
+    """Return the active integrations at a space or site, by name, installed there or on all. Those that are
+    there because they are on all come with the account they act as."""
     at_place = """EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
                      AND p.place_id = :place AND p.status = 'active')"""
     rows = tx.all(
@@ -229,7 +229,7 @@ def list_integrations_at(
 
 
 def computes(tx: Transaction, organization_id: str) -> bool:
-    """Whether an active integration of the organization computes content."""
+    """Return whether an active integration of the organization computes content."""
     found = tx.one(
         f"""SELECT 1 FROM {_INSTALLED} WHERE n.organization_id = :org AND n.status = 'active'
               AND i.has_content_sources = 1 LIMIT 1""",
@@ -239,7 +239,7 @@ def computes(tx: Transaction, organization_id: str) -> bool:
 
 
 def take_name(tx: Transaction, name: str, organization_id: str) -> None:
-    """The first who takes a name keeps it."""
+    """Reserve a name for the organization that uses it first."""
     tx.run(
         "INSERT INTO integration_names (name, organization_id) VALUES (:name, :organization) ON CONFLICT (name) DO NOTHING",
         name=name,
@@ -255,7 +255,7 @@ def find_owner_of_name(tx: Transaction, name: str) -> str | None:
 
 
 def put_integration(tx: Transaction, row: IntegrationRow) -> None:
-    """Makes or replaces an integration, and what lists of integrations are filtered by."""
+    """Insert or replace an integration, and the tags that lists are filtered by."""
     values = {**msgspec.structs.asdict(row), "manifest": _json(row.manifest)}
     values["has_blocks"] = int(bool(row.manifest.blocks))
     values["has_content_sources"] = int(bool(row.manifest.content_sources))
@@ -269,7 +269,7 @@ def put_integration(tx: Transaction, row: IntegrationRow) -> None:
 
 
 def set_offered(tx: Transaction, integration_id: str, offered: bool) -> None:
-    """Say whether every organization is offered an integration."""
+    """Set whether every organization is offered an integration."""
     tx.run(
         "UPDATE integrations SET offered = :offered WHERE id = :id", id=integration_id, offered=int(offered)
     )
@@ -284,7 +284,7 @@ def set_tags(tx: Transaction, integration_id: str, tags: Iterable[tuple[str, str
 
 
 def set_files(tx: Transaction, integration_id: str, files: Sequence[FileRow]) -> None:
-    """Replaces the files of an integration."""
+    """Replace the files of an integration."""
     hashes = "SELECT hash FROM integration_files WHERE integration_id = :id"
     release(tx, "file", hashes, id=integration_id)
     tx.run("DELETE FROM integration_files WHERE integration_id = :id", id=integration_id)
@@ -297,7 +297,7 @@ def set_files(tx: Transaction, integration_id: str, files: Sequence[FileRow]) ->
 
 
 def list_files(tx: Transaction, integration_ids: Sequence[str]) -> dict[tuple[str, str], FileRow]:
-    """By integration and name; never the scripts."""
+    """Return files by integration and name, without scripts."""
     rows = tx.all(
         "SELECT integration_id, name, hash, content_type FROM integration_files"
         f" WHERE integration_id IN :ids AND name <> '{SCRIPT}'",
@@ -316,7 +316,7 @@ def find_file(tx: Transaction, integration_id: str, name: str) -> FileRow | None
 
 
 def delete_integration(tx: Transaction, integration_id: str) -> None:
-    """With everything of it; its installations are removed before."""
+    """Delete an integration with everything of it. Its installations have to be removed first."""
     release(tx, "file", "SELECT hash FROM integration_files WHERE integration_id = :id", id=integration_id)
     tx.run("DELETE FROM integrations WHERE id = :id", id=integration_id)
 
@@ -325,7 +325,7 @@ def delete_integration(tx: Transaction, integration_id: str) -> None:
 
 
 def find_installation(tx: Transaction, name: str, installation_id: str) -> InstallationRow | None:
-    """An installation of the integration ``name``."""
+    """Return an installation of the integration ``name``."""
     found = find_installation_by_id(tx, installation_id)
     return found if found is not None and found.integration == name else None
 
@@ -338,7 +338,7 @@ def find_installation_by_id(tx: Transaction, installation_id: str) -> Installati
 def find_installation_in(
     tx: Transaction, integration_id: str, organization_id: str
 ) -> InstallationRow | None:
-    """The installation of an integration in an organization."""
+    """Return the installation of an integration in an organization."""
     row = tx.one(
         f"SELECT {_INSTALLATION} FROM {_INSTALLED} WHERE n.integration_id = :id AND n.organization_id = :org",
         id=integration_id,
@@ -353,7 +353,8 @@ def list_all_installations(tx: Transaction, integration_id: str) -> list[Install
 
 
 def list_installed_elsewhere(tx: Transaction, names: Sequence[str]) -> list[InstallationRow]:
-    """The installations of integrations with one of these names in organizations that did not publish them."""
+    """Return the installations of integrations with one of these names in organizations that did not publish
+    them."""
     rows = tx.all(
         f"""SELECT {_INSTALLATION} FROM {_INSTALLED}
             WHERE i.name IN :names AND n.organization_id <> i.organization_id ORDER BY n.id""",
@@ -380,7 +381,7 @@ def list_installations(
     external_id: str | None = None,
     search: str | None = None,
 ) -> Slice[InstallationRow]:
-    """Oldest first: of an integration, in an organization, or both."""
+    """Return installations, oldest first: of an integration, in an organization, or both."""
     where, given = list[str](), dict[str, Any]()
     if integration_id is not None:
         where.append("n.integration_id = :integration")
@@ -434,7 +435,7 @@ def insert_installation(
 
 
 def update_installation(tx: Transaction, installation_id: str, **values: Any) -> None:
-    """Changes the columns given; lists become JSON."""
+    """Set the given columns; lists become JSON."""
     kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
     tx.run(
         f"""UPDATE integration_installations SET {", ".join(f"{name} = :{name}" for name in kept)},
@@ -452,7 +453,7 @@ def delete_installation(tx: Transaction, installation_id: str) -> None:
 def set_external_ids(
     tx: Transaction, installation_id: str, kind: str, place_id: str, external_ids: Sequence[str]
 ) -> None:
-    """What an installation (``place_id`` empty), or one at a space or site, is found by."""
+    """Set the external ids of an installation (``place_id`` empty), or of one at a space or site."""
     where = "installation_id = :installation AND kind = :kind AND place_id = :place"
     key = {"installation": installation_id, "kind": kind, "place": place_id}
     tx.run(f"DELETE FROM integration_external_ids WHERE {where}", **key)
@@ -484,8 +485,8 @@ def find_place(tx: Transaction, installation_id: str, kind: Kind, place_id: str)
 def list_places_with_scope(
     tx: Transaction, site_id: str, scope: str
 ) -> list[tuple[IntegrationRow, InstallationRow, PlaceRow]]:
-    """Where integrations are active on a site, with a scope that they ask for and were given; the first installed
-    first."""
+    """Return where integrations are active on a site, with a scope that they ask for and were granted, oldest
+    installation first."""
     rows = tx.all(
         f"""SELECT n.integration_id, n.id, n.scopes FROM {_PLACED}
               JOIN integration_tags t ON t.integration_id = i.id AND t.kind = 'scope' AND t.value = :scope
@@ -516,7 +517,8 @@ def list_places(
     external_id: str | None = None,
     only: Sequence[str] | None = None,
 ) -> Slice[PlaceRow]:
-    """By installation and place, without spaces in the trash. ``only``: the ids of the places to list."""
+    """Return places by installation and id, without spaces in the trash. ``only``: the ids of the places to
+    return."""
     where, given = ["p.kind = :kind", _NOT_TRASHED], dict[str, Any](kind=kind)
     for column, value in (
         ("p.installation_id", installation_id),
@@ -570,7 +572,7 @@ def insert_place(
 
 
 def update_place(tx: Transaction, place: PlaceRow, **values: Any) -> None:
-    """Changes the columns given; lists become JSON."""
+    """Set the given columns; lists become JSON."""
     kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
     tx.run(
         f"""UPDATE integration_places SET {", ".join(f"{name} = :{name}" for name in kept)}, updated_at = :at
@@ -591,7 +593,7 @@ def delete_place(tx: Transaction, installation_id: str, kind: Kind, place_id: st
 
 
 def forget_space(tx: Transaction, space_id: str) -> None:
-    """Every installation at a space ends there."""
+    """Remove all installations at a space."""
     for table in ("integration_external_ids", "integration_places", "integration_answers"):
         tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
 
@@ -600,7 +602,7 @@ def forget_space(tx: Transaction, space_id: str) -> None:
 
 
 class AnswerRow(Struct, frozen=True):
-    """What a script answered for a source. ``made_of``: a hash of all that it was told; ``state``: of the answer."""
+    """Answer of a script for a source. ``made_of``: a hash of all its input; ``state``: of the answer."""
 
     made_of: str
     state: str
@@ -613,13 +615,13 @@ def find_answer(tx: Transaction, key: str) -> AnswerRow | None:
 
 
 def find_answer_state(tx: Transaction, key: str) -> tuple[str, str] | None:
-    """``made_of`` and ``state`` of an answer."""
+    """Return ``made_of`` and ``state`` of an answer."""
     row = tx.one("SELECT made_of, state FROM integration_answers WHERE question = :key", key=key)
     return (row[0], row[1]) if row else None
 
 
 def put_answer(tx: Transaction, key: str, installation_id: str, space_id: str, answer: AnswerRow) -> None:
-    """Keeps an answer in place of an earlier one, while the installation and the space are there."""
+    """Store an answer, replacing an earlier one, if the installation and the space still exist."""
     tx.run(
         """INSERT INTO integration_answers (question, installation_id, space_id, made_of, state, answer, used_at)
            SELECT :key, n.id, s.id, :made_of, :state, :answer, :at FROM integration_installations n, spaces s
@@ -635,7 +637,7 @@ def put_answer(tx: Transaction, key: str, installation_id: str, space_id: str, a
 
 
 def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int) -> None:
-    """Notes that answers are in use; those of the space that were not since a moment (milliseconds) go."""
+    """Mark answers as used, and delete those of the space that were last used before a time in milliseconds."""
     tx.run("UPDATE integration_answers SET used_at = :at WHERE question IN :keys", at=now(), keys=list(keys))
     tx.run(
         "DELETE FROM integration_answers WHERE space_id = :space AND used_at < :since",
@@ -650,8 +652,8 @@ def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int
 def list_statuses(
     tx: Transaction, organization_id: str, target: str, limit: int, page: str | None
 ) -> Slice[tuple[str, str]]:
-    """The ids of the integrations installed in an organization (``target`` `organization`), or on any ``space`` or
-    ``site`` of it, each with its status: on spaces and sites `active` when it is so on any."""
+    """Return the ids of the integrations installed in an organization (``target`` `organization`), or on any
+    ``space`` or ``site`` of it, each with its status. On spaces and sites it is `active` if it is so on any."""
     if target == "organization":
         source = "SELECT n.id, n.integration_id, n.status FROM integration_installations n WHERE n.organization_id = :org"
     else:
@@ -665,7 +667,8 @@ def list_statuses(
 
 
 class Tunnel(Struct, frozen=True):
-    """Where events go while somebody develops an integration; ``all``: those of other organizations too."""
+    """Tunnel that receives events while somebody develops an integration. ``all``: events of other
+    organizations too."""
 
     url: str
     all: int
@@ -681,22 +684,23 @@ def set_tunnel(tx: Transaction, integration_id: str, url: str | None, all: bool)
         "UPDATE integrations SET tunnel_url = :url, tunnel_all = :all, updated_at = :now WHERE id = :id",
         url=url,
         all=int(all),
-        # What is kept of its answers is asked for again.
+        # Cached answers are computed again.
         now=now(),
         id=integration_id,
     )
 
 
 def hold(tx: Transaction, integration_id: str) -> bool:
-    """Whether an integration is there, and then it is until the transaction ends."""
+    """Lock an integration until the transaction ends; False if it does not exist."""
     return tx.one(f"SELECT 1 FROM integrations WHERE id = :id{tx.for_update}", id=integration_id) is not None
 
 
 def list_told(
     tx: Transaction, organization_id: str, kind: str, place_id: str, scope: str, at: int
 ) -> list[tuple[str, str, str]]:
-    """The active installations that were there at a moment (milliseconds), are on a space or site, have a scope, and
-    whose integration asks for it: (installation, integration, the user that the installation acts as)."""
+    """Return the active installations that existed at a time (milliseconds), are on a space or site, and have
+    a scope that their integration asks for, as (installation, integration, user that the installation acts
+    as)."""
     rows = tx.all(
         f"""SELECT n.id, n.integration_id, n.user_id, n.scopes FROM integration_installations n
               JOIN integration_tags t ON t.integration_id = n.integration_id AND t.kind = 'scope' AND t.value = :scope

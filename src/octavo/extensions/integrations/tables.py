@@ -1,4 +1,4 @@
-"""What the tables of integrations are."""
+"""Declarations of the tables of integrations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from octavo.kit.db.tables import Table, declare, file, person
 
 from .manifest import Manifest, Runtime, Status, Target, Visibility
 
-_CODE = "runs code with credentials of this installation: it is published and installed anew elsewhere"
+_CODE = "runs code with credentials of this server: publish and install it again elsewhere"
 
 _SELECTION = ("all", "selected")
 
@@ -43,7 +43,7 @@ declare(
         values={"kind": ("space", "site"), "status": get_args(Status)},
         json={"external_ids": list[str]},
     ),
-    Table(name="integration_answers", stays="asked for again", long=("answer",)),
+    Table(name="integration_answers", stays="computed again", long=("answer",)),
     Table(
         name="integration_external_ids",
         stays=_CODE,

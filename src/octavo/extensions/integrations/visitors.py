@@ -1,7 +1,9 @@
-"""What integrations are told of the visitors of a site: which pages they read, how helpful they found them.
+"""Visits of sites that integrations are told about: which pages visitors read, and how helpful they found
+them.
 
-They are told what insights keep, so not who it was: no address, no browser, another id at every site, and no cookie but
-the one that says whether the visitor agreed to cookies, which scripts have to ask.
+Integrations get what insights keep, so nothing that identifies a visitor: no IP address, no browser, a
+different id at every site, and no cookie except the one with the visitor's cookie consent, which scripts have
+to respect.
 """
 
 from __future__ import annotations
@@ -24,11 +26,11 @@ _TYPES = {
     "page_post_feedback": "page_feedback",
     "page_post_feedback_comment": "page_feedback",
 }
-"""Events of insights that integrations are told, as what."""
+"""Insights events that integrations receive, by their names."""
 
 
 def _tell(tx: Transaction, rows: Sequence[EventRow]) -> None:
-    """Nothing is written where nobody is told."""
+    """Queue visits for integrations. Nothing is written if nobody listens."""
     listening: dict[tuple[str, str], str | None] = {}
     for row in rows:
         type = _TYPES.get(row.type)
@@ -42,7 +44,7 @@ def _tell(tx: Transaction, rows: Sequence[EventRow]) -> None:
 
 
 def _find_listening(tx: Transaction, site_id: str, type: str) -> str | None:
-    """The organization of a site, where one of its integrations is told."""
+    """Return the organization of a site if one of its integrations listens to this type of event."""
     organization_id = store.find_organization_of_site(tx, site_id)
     if organization_id is None:
         return None

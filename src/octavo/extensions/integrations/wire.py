@@ -1,4 +1,4 @@
-"""Integrations and installations on the wire."""
+"""Wire types of integrations and installations."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class Installation(
 
 
 class UpdateInstallation(Struct, rename={"external_ids": "externalIds"}):
-    """What is left out stays; ``configuration`` is replaced as a whole."""
+    """Missing fields stay as they are; ``configuration`` is replaced as a whole."""
 
     external_ids: ExternalIds | UnsetType = UNSET
     configuration: dict[str, Any] | UnsetType = UNSET
@@ -174,7 +174,7 @@ class UpdateInstallation(Struct, rename={"external_ids": "externalIds"}):
 
 
 class UpdatePlace(Struct, rename="camel"):
-    """What is left out stays; ``configuration`` is replaced as a whole."""
+    """Missing fields stay as they are; ``configuration`` is replaced as a whole."""
 
     external_ids: ExternalIds | UnsetType = UNSET
     configuration: dict[str, Any] | UnsetType = UNSET
@@ -226,15 +226,15 @@ class IntegrationStatus(Struct):
 
 
 class SpaceBlocks(Struct):
-    """The blocks that the integration ``name`` gives a space."""
+    """Blocks that the integration ``name`` adds to a space."""
 
     name: str
     blocks: list[Block]
 
 
 class IntegrationEmbed(Struct, tag_field="type", tag="integration"):
-    """An address that the block of an integration stands for: rendered with the action ``@link.unfurl`` and the address,
-    it says which props it has there."""
+    """URL that a block of an integration stands for. Rendering it with the action ``@link.unfurl`` and the
+    URL returns the block's props."""
 
     title: str
     site: str
@@ -291,14 +291,14 @@ class QueueTask(Struct):
 
 
 class RenderQuery(Struct):
-    """``request``: the body of the POST as JSON, compressed with LZ-string for URLs."""
+    """``request``: the body of the POST as JSON, optionally compressed with LZ-string."""
 
     request: Annotated[str, Meta(min_length=1, max_length=8000)]
 
 
 class RenderOutput(Struct, rename="camel"):
-    """``type`` `element`: a tree of ContentKit elements with its state; `complete`: a modal that is done, with what it
-    returns."""
+    """``type`` `element`: a tree of ContentKit elements with its state; `complete`: a modal that is closed,
+    with its return value."""
 
     type: Literal["element", "complete"]
     element: dict[str, Any] | UnsetType = UNSET

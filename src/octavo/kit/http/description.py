@@ -298,7 +298,12 @@ def describe(
             "error": {
                 "type": "object",
                 "required": ["code", "message"],
-                "properties": {"code": {"type": "integer"}, "message": {"type": "string"}},
+                "properties": {
+                    "code": {"type": "integer"},
+                    "message": {"type": "string"},
+                    "reason": {"type": "string"},
+                    "field": {"type": "string"},
+                },
             }
         },
     }

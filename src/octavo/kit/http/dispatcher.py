@@ -17,7 +17,15 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 import msgspec
 
-from octavo.errors import BadRequest, NotFound, OctavoError, TooLarge, Unauthorized
+from octavo.errors import (
+    BadRequest,
+    MissingField,
+    NotFound,
+    OctavoError,
+    TooLarge,
+    Unauthorized,
+    UnknownField,
+)
 from octavo.kit.context import Context
 from octavo.kit.db.database import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
 from octavo.kit.observability import tracing
@@ -95,15 +103,18 @@ SMALL_BODY = 64 * 1024
 _WHERE = re.compile(r"^(.*?)(?: - at `\$(.*?)`)?$", re.S)
 
 
-def validation_message(error: msgspec.ValidationError, place: str) -> str:
-    """ "title: expected `str`, got `int`" from msgspec's message; ``place`` names the whole when no field is."""
+def invalid(error: msgspec.ValidationError, place: str) -> BadRequest:
+    """The error that answers msgspec's, such as "title: expected `str`, got `int`".
+
+    ``place`` names the whole where msgspec names no field.
+    """
     match = _WHERE.match(str(error))
     assert match is not None
     what, where = match[1], (match[2] or "").lstrip(".")
     if missing := re.match(r"Object missing required field `(.*)`", what):
         where = f"{where}.{missing[1]}".lstrip(".")
-        what = "this field is required"
-    return f"{where or place}: {what[0].lower()}{what[1:]}"
+        return MissingField(f"{where}: this field is required")
+    return BadRequest(f"{where or place}: {what[0].lower()}{what[1:]}")
 
 
 BodyDecoder = msgspec.json.Decoder[Any] | None
@@ -395,7 +406,7 @@ class Dispatcher:
                     continue  # `?page=` says as much as no `page` at all
                 if name not in operation.query_names:
                     if name in newer:
-                        raise BadRequest(f"{name}: this version of Octavo does not support this parameter.")
+                        raise UnknownField(f"{name}: this version of Octavo does not support this parameter.")
                 elif name in operation.query_lists:
                     values.setdefault(name, []).append(value)
                 else:
@@ -405,7 +416,7 @@ class Dispatcher:
         try:
             query = msgspec.convert(values, operation.query, strict=False)
         except msgspec.ValidationError as error:
-            raise BadRequest(validation_message(error, "query")) from None
+            raise invalid(error, "query") from None
         for name, value in values.items():
             # A text may be this word, but no other value is meant by it.
             if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
@@ -426,7 +437,7 @@ class Dispatcher:
         try:
             return decoder.decode(call.body)
         except msgspec.ValidationError as error:
-            raise BadRequest(validation_message(error, "body")) from None
+            raise invalid(error, "body") from None
 
     def _refuse_unread(self, call: Call, shape: Shape) -> None:
         """Raises BadRequest for a body that is no JSON, or has keys that nobody reads although the operation is one of
@@ -446,9 +457,9 @@ class Dispatcher:
         keys: list[str] = []
         for key in unread_keys(shape, value):
             if operation.refuses_unread:
-                raise BadRequest(f"{key}: this operation has no such field.")
+                raise UnknownField(f"{key}: this operation has no such field.")
             if without_numbers(key) in newer:
-                raise BadRequest(f"{key}: this version of Octavo does not support this field.")
+                raise UnknownField(f"{key}: this version of Octavo does not support this field.")
             if len(keys) <= MOST_NAMED:
                 keys.append(key)
             elif not newer:

@@ -136,7 +136,10 @@ def json_error(error: OctavoError) -> Answer:
     headers = dict(error.headers)
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
-    body = _ENCODER.encode({"error": {"code": error.status, "message": error.message}})
+    told: dict[str, object] = {"code": error.status, "message": error.message, "reason": error.reason}
+    if error.field is not None:
+        told["field"] = error.field
+    body = _ENCODER.encode({"error": told})
     return Answer(error.status, body, "application/json", headers)
 
 

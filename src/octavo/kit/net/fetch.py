@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from octavo.errors import OctavoError
+from octavo.errors import BadGateway
 from octavo.kit.observability import tracing
 from octavo.kit.scheduling import deadlines
 from octavo.kit.tls import outgoing_tls
@@ -46,10 +46,8 @@ _lookups = threading.BoundedSemaphore(64)
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 
 
-class FetchError(OctavoError):
+class FetchError(BadGateway):
     """A fetch that was refused or failed; the message names the host and the reason."""
-
-    status = 502
 
 
 class FetchTimeout(FetchError):

@@ -1,1 +1,1 @@
-"""Running scripts that we do not trust, each in a process of its own without any permission."""
+"""Running untrusted scripts, each in a process of its own without any permissions."""

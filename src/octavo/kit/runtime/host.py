@@ -1,10 +1,10 @@
-"""The processes that are warm: one for each script and installation, and not more than a setting allows.
+"""Pool of warm processes, one for each script and installation, limited by a setting.
 
-A process is used by one event at a time. When there are as many as there may be, the one that was idle for the longest
-makes room; when all are at work, the next event waits, for no longer than it may take.
+A process handles one event at a time. When the limit is reached, the process that was idle the longest is
+ended; when all are busy, the next event waits, up to its own time limit.
 
-Where there is room for it, one process more runs that has no script yet: the next script that needs a process is put
-into that one, and does not wait for a start.
+If there is room, one more process runs without a script: the next script that needs a process is loaded into
+it without waiting for a start.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from .process import Answer, Event, Fetch, Log, Run, ScriptError, ScriptFailed, 
 log = logging.getLogger(__name__)
 
 SECONDS = 10.0
-"""In which a script has to answer an event."""
+"""Seconds in which a script has to answer an event."""
 AFTER = 30.0
-"""Seconds for what it does behind its answer."""
+"""Seconds for background work after the answer."""
 PATIENCE = 0.02
-"""Seconds between an answer and what comes behind it, before a thread waits for that."""
+"""Seconds to wait for the end of background work before a thread is used for it."""
 IDLE = 300.0
-"""Seconds after which a process that nobody used is ended."""
+"""Seconds after which an unused process is ended."""
 
 Finished = Callable[[list[Log], str | None], None]
 
 
 class _Warm:
-    """A process, or the place of one. ``busy``: an event is in it; ``give_back``: what it holds for that."""
+    """Process, or the slot of one. ``busy``: it handles an event; ``give_back``: releases what it holds for
+    that."""
 
     def __init__(self, give_back: Callable[[], None]) -> None:
         self.process: ScriptProcess | None = None
@@ -47,11 +48,11 @@ class _Warm:
 
 
 class Host:
-    """Safe to share between threads. ``most``: processes at a time."""
+    """Pool of script processes, safe to share between threads. ``most``: processes at a time."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._places = Shares("scripts of integrations are at work", most)
+        self._places = Shares("scripts of integrations are running", most)
         self._warm: dict[str, _Warm] = {}
         self._spare: ScriptProcess | None = None
         self._starting = self._closed = False
@@ -70,14 +71,15 @@ class Host:
         seconds: float = SECONDS,
         wait: bool = False,
     ) -> Answer:
-        """What a script answers an event.
+        """Return a script's answer to an event.
 
-        ``owner``: whose script it is; places are shared between owners (``kit.shares``). ``key``: of the process: events of one key share the state of their script, others never. ``script``: its
-        text, asked for when a process starts. ``finished(logs, problem)`` is called once, when the script is done with
-        everything; ``wait``: before this returns, else in a thread of its own.
+        ``owner``: the owner of the script, for fair sharing of processes (``kit.shares``). ``key``: of the
+        process: events with the same key share the state of their script, others never do. ``script``:
+        returns its text, called when a process starts. ``finished(logs, problem)`` is called once, when the
+        script is completely done: with ``wait``, before this returns, otherwise in a thread of its own.
 
-        ``seconds``: for the answer, and before that for a process that is not at work. Raises ScriptFailed, and
-        Unavailable when every process is at work for too long, or none starts.
+        ``seconds``: for the answer, and before that for a free process. Raises ScriptFailed, and Unavailable
+        when every process is busy for too long or none starts.
         """
         until = time.monotonic() + seconds
         give_back = self._places.wait(owner, seconds)
@@ -92,7 +94,7 @@ class Host:
                 self._end(warm)
                 warm.process = self._take_spare() or ScriptProcess()
                 warm.process.load(script())
-            # The script has its seconds from here on: waiting for a place and for the start took none of them.
+            # The script's time starts here: waiting for a process and its start don't count.
             deadline = time.monotonic() + seconds
             run = warm.process.begin(event, deadline)
             with waiting():
@@ -118,7 +120,7 @@ class Host:
         problem: str | None,
         wait: bool,
     ) -> None:
-        assert run is not None, "the script said something"
+        assert run is not None, "log of a script"
 
         deadline = time.monotonic() + AFTER
 
@@ -128,7 +130,7 @@ class Host:
                 if not run.finish(deadline, fetch, patience):
                     return False
             except ScriptFailed as error:
-                found = found or f"behind its answer: {error}"
+                found = found or f"in background work: {error}"
                 self._end(warm)
             except BaseException:
                 self._end(warm)
@@ -142,9 +144,9 @@ class Host:
             try:
                 end()
             except Exception:
-                log.exception("what became of an event was not noted")
+                log.exception("the outcome of an event could not be recorded")
 
-        # Most scripts do nothing behind their answer: then this is over at once, and needs no thread.
+        # Most scripts do nothing after their answer: this is over at once and needs no thread.
         if not end(None if wait else PATIENCE):
             threading.Thread(target=end_later, name="octavo-script", daemon=True).start()
 
@@ -159,7 +161,7 @@ class Host:
                     self._warm[key] = _Warm(give_back)
                     return self._warm[key]
                 if not self._changed.wait(deadline - time.monotonic()):
-                    raise Unavailable("Too many scripts of integrations are at work. Try again in a moment.")
+                    raise Unavailable("Too many scripts of integrations are running. Try again in a moment.")
 
     def _take_spare(self) -> ScriptProcess | None:
         with self._changed:
@@ -170,7 +172,7 @@ class Host:
         return spare
 
     def _start_spare(self) -> None:
-        """Has a process started beside the others, unless there is one, or no room."""
+        """Start a spare process, unless there is one, or no room."""
         with self._changed:
             full = len(self._warm) >= self._most
             if full or self._starting or self._closed or self._spare is not None:
@@ -183,7 +185,7 @@ class Host:
         try:
             process = ScriptProcess()
         except Unavailable as error:
-            log.warning("no process is kept ready for the next script", extra={"error": str(error)})
+            log.warning("could not start a spare script process", extra={"error": str(error)})
         with self._changed:
             self._starting = False
             if process is not None and not self._closed and len(self._warm) < self._most:
@@ -193,7 +195,8 @@ class Host:
             process.kill()
 
     def _make_room(self) -> bool:
-        """Whether one more process may start; ends those that were idle for long, and one if that makes room."""
+        """Return whether one more process may start. Ends those that were idle for long, and one more if that
+        makes room."""
         idle = sorted(
             (name for name, warm in self._warm.items() if not warm.busy),
             key=lambda name: self._warm[name].used,
@@ -222,7 +225,7 @@ class Host:
         self._start_spare()
 
     def close(self) -> None:
-        """Ends every process."""
+        """End every process."""
         with self._changed:
             self._closed = True
             for warm in self._warm.values():

@@ -1,8 +1,8 @@
-"""One process that runs one script, and the lines of JSON between it and us.
+"""Process that runs one script, and the lines of JSON it exchanges with us.
 
-The process has no permission at all: no files, no environment, no network, no other process. What the script asks of
-other hosts comes here as a message, and is fetched by us or refused. Nothing it writes is believed: lines are bounded
-and checked, and whatever does not fit ends it.
+The process has no permissions: no files, no environment, no network, no other processes. Requests of the
+script to other hosts arrive here as messages, and are fetched by us or refused. Its output is untrusted:
+lines are limited and validated, and anything invalid ends the process.
 """
 
 from __future__ import annotations
@@ -30,34 +30,35 @@ log = logging.getLogger(__name__)
 
 RUNNER = Path(__file__).with_name("runner.mjs")
 HEAP = 64
-"""Megabytes of JavaScript objects that a script may have."""
+"""Maximum megabytes of JavaScript objects of a script."""
 DATA = 768 * 1024 * 1024
-"""Bytes of memory of a process, buffers included. Deno takes more than 512 MB of it before it has done anything."""
+"""Maximum bytes of memory of a process, including buffers. Deno takes more than 512 MB of it before it has
+done anything."""
 LINE = 24 * 1024 * 1024
-"""Bytes of a message."""
+"""Maximum bytes of a message."""
 VALUES = 20_000
-"""Values in a message, of which headers have two each."""
+"""Maximum number of values in a message; each header has two."""
 LOG_LINES = 200
 LOG_BYTES = 64 * 1024
-"""Of the log of one event; what a script says beyond that is counted and left out."""
+"""Maximum bytes of the log of one event; the rest is counted and left out."""
 FETCHES = 100
-"""Requests to other hosts during one event."""
+"""Maximum number of requests to other hosts during one event."""
 CPU = 120
-"""Seconds of CPU for an event. Its deadline ends it long before, unless we are gone: then this ends a process that
-does not see it."""
+"""Seconds of CPU time for an event. The deadline ends it long before, unless we are gone: then this limit
+ends a process that does not notice."""
 START = 30.0
-"""Seconds in which a process has to run. It takes a fraction of one, unless all processors are taken."""
+"""Seconds in which a process has to start. It takes a fraction of one, unless all processors are busy."""
 NO_FOLDER = f"{os.devnull}/none"
-"""Where Deno is told to keep its caches: a folder that cannot be made, so it keeps them in memory, within the limits
-above. In a folder they would take time at each start and hold every module that a script makes up, which is a way to
-fill the disk."""
+"""Folder for Deno's caches that can't be created, so that it caches in memory, within the limits above. A
+real folder would slow each start down and store every module that a script makes up, which could fill the
+disk."""
 _READ = 256 * 1024
 
 Level = Literal["debug", "info", "warn", "error"]
 
 
 class Log(Struct, frozen=True):
-    """``at`` in milliseconds of the monotonic clock since the event began."""
+    """Log line. ``at``: milliseconds of the monotonic clock since the event started."""
 
     level: Level
     message: str
@@ -65,7 +66,7 @@ class Log(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """What the script answered an event."""
+    """Script's answer to an event."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -73,7 +74,7 @@ class Answer(Struct, frozen=True):
 
 
 class HostRequest(Struct, frozen=True):
-    """A request that a script makes to another host. ``redirect``: as in the fetch standard."""
+    """Request of a script to another host. ``redirect``: as in the fetch standard."""
 
     url: str
     method: str
@@ -90,14 +91,14 @@ class Got(Struct, frozen=True):
 
 
 class FetchRefused(Exception):
-    """Said to the script as a failed fetch."""
+    """Refused request. Scripts see a failed fetch."""
 
 
 Fetch = Callable[[HostRequest], Got]
 
 
 class ScriptFailed(Exception):
-    """The script ended, hung, or said something that is no answer; the message says which, for its author."""
+    """Script that ended, hung, or sent an invalid answer. The message tells its author which."""
 
 
 class _Log(Struct, tag="log"):
@@ -127,7 +128,7 @@ class _Done(Struct, tag="done"):
 
 
 class _Ready(Struct, tag="ready"):
-    """The process runs; it has not seen the script yet."""
+    """First message: the process runs and has not seen the script yet."""
 
 
 _Message = _Log | _Fetch | _Response | _Done | _Ready
@@ -135,17 +136,19 @@ _decoder = msgspec.json.Decoder(_Message)
 
 
 def find_deno() -> str:
-    """Where Deno is. Raises Unavailable where it is not installed."""
+    """Return the path of Deno. Raises Unavailable if it is not installed."""
     try:
         from deno import find_deno_bin
 
         return str(find_deno_bin())
     except (ImportError, FileNotFoundError):
-        raise Unavailable("Deno, which runs the scripts of integrations, is not installed here.") from None
+        raise Unavailable(
+            "Deno, which runs scripts of integrations, is not installed on this server."
+        ) from None
 
 
 def command() -> list[str]:
-    """How a process is started. Raises Unavailable where Deno is not installed."""
+    """Return the command that starts a process. Raises Unavailable if Deno is not installed."""
     return [
         find_deno(), "run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
         "--cached-only", "--no-code-cache", "--deny-read", "--deny-write", "--deny-net", "--deny-env", "--deny-run",
@@ -154,7 +157,7 @@ def command() -> list[str]:
 
 
 class Event(Struct, frozen=True):
-    """``event`` and ``environment`` are JSON; ``body``: of the request that a `fetch` event is about."""
+    """Event. ``event`` and ``environment`` are JSON; ``body``: of the request that a `fetch` event is about."""
 
     event: str
     environment: str
@@ -162,11 +165,11 @@ class Event(Struct, frozen=True):
 
 
 class ScriptProcess:
-    """A process with one script in it, used by one event at a time. It has none before ``load``."""
+    """Process with one script, used by one event at a time. It has no script before ``load``."""
 
     def __init__(self) -> None:
-        """Returns when the process runs. Raises Unavailable when it does not get that far: on a machine that is busy a
-        start takes a while, which is not the script's doing."""
+        """Start the process and wait until it runs. Raises Unavailable if it does not: on a busy machine a
+        start takes a while, which is not the script's fault."""
         try:
             self._process = start_child(
                 command(),
@@ -177,8 +180,10 @@ class ScriptProcess:
                 own_session=True,
             )
         except OSError as error:
-            log.error("the process for a script was not started", extra={"error": str(error)})
-            raise Unavailable("No process could be started for the script of an integration.") from None
+            log.error("a script process could not be started", extra={"error": str(error)})
+            raise Unavailable(
+                "The process for the integration's script could not be started. Try again in a moment."
+            ) from None
         _limit(self._process.pid)
         assert self._process.stdin is not None and self._process.stdout is not None
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -192,10 +197,12 @@ class ScriptProcess:
             self._receive(time.monotonic() + START)
         except ScriptFailed:
             self.kill()
-            raise Unavailable("The process for the script of an integration did not start in time.") from None
+            raise Unavailable(
+                "The process for the integration's script did not start in time. Try again in a moment."
+            ) from None
 
     def load(self, script: str) -> None:
-        """The one script that this process will ever run; it is handed over with the first event."""
+        """Load the only script that this process will ever run; it is sent with the first event."""
         assert not self._script, "a process never has two scripts"
         self._script = script
 
@@ -211,7 +218,7 @@ class ScriptProcess:
                 pipe.close()
 
     def begin(self, event: Event, deadline: float) -> Run:
-        """Hands the script an event; ``deadline`` of the monotonic clock. Raises ScriptFailed."""
+        """Send the script an event. ``deadline``: of the monotonic clock. Raises ScriptFailed."""
         if self._events == 0:
             self._send({"script": self._script}, deadline)
         self._events += 1
@@ -226,7 +233,7 @@ class ScriptProcess:
         with self._sending:
             while data:
                 if not select.select([], [self._in], [], max(0, deadline - time.monotonic()))[1]:
-                    raise ScriptFailed("the script does not take what it is sent")
+                    raise ScriptFailed("the script does not read its input")
                 try:
                     data = data[os.write(self._in, data[:65536]) :]
                 except BlockingIOError:
@@ -235,7 +242,7 @@ class ScriptProcess:
                     raise ScriptFailed("the script ended") from None
 
     def has_said(self, seconds: float) -> bool:
-        """Whether the script says something within so many seconds, or ends."""
+        """Return whether the script sends a message, or ends, within so many seconds."""
         return b"\n" in self._buffer or bool(select.select([self._out], [], [], seconds)[0])
 
     def _receive(self, deadline: float) -> _Message:
@@ -249,10 +256,10 @@ class ScriptProcess:
                 data = os.read(self._out, _READ)
             except BlockingIOError:
                 continue
-            except OSError:  # it was ended from another thread
+            except OSError:  # It was ended from another thread.
                 data = b""
             if not data:
-                raise ScriptFailed("the script ended without an answer, or took too much memory")
+                raise ScriptFailed("the script ended without an answer, or used too much memory")
             self._buffer += data
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
@@ -262,26 +269,26 @@ class ScriptProcess:
             found: _Message = _decoder.decode(line)
             return found
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            raise ScriptFailed("the script wrote to standard output, which is not its own") from None
+            raise ScriptFailed("the script wrote to standard output, which is reserved") from None
 
 
 def _limit(pid: int) -> None:
     import resource
 
     prlimit = getattr(resource, "prlimit", None)
-    if prlimit is not None:  # Linux alone has it
-        with suppress(ProcessLookupError):  # it ended already, which is found out when it is waited for
+    if prlimit is not None:  # Only Linux has it.
+        with suppress(ProcessLookupError):  # It has ended already; waiting for it tells.
             prlimit(pid, resource.RLIMIT_DATA, (DATA, DATA))
             prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
 def _allow_cpu(pid: int) -> None:
-    """Sets the limit to what a process has used and may use for its next event."""
+    """Set the CPU limit to what a process has used and may use for its next event."""
     import resource
 
     prlimit = getattr(resource, "prlimit", None)
     if prlimit is not None:
-        with suppress(OSError, ValueError):  # it ended already
+        with suppress(OSError, ValueError):  # It has ended already.
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             used = (int(fields[11]) + int(fields[12])) // os.sysconf("SC_CLK_TCK")
             hard = prlimit(pid, resource.RLIMIT_CPU)[1]
@@ -289,7 +296,7 @@ def _allow_cpu(pid: int) -> None:
 
 
 class Run:
-    """An event that a script is handling."""
+    """Event that a script is handling."""
 
     def __init__(self, process: ScriptProcess, id: int) -> None:
         self._process = process
@@ -301,7 +308,7 @@ class Run:
         self.logs: list[Log] = []
 
     def wait(self, deadline: float, fetch: Fetch) -> Answer:
-        """Until the script has answered. Raises ScriptFailed; an error in the script is one."""
+        """Wait for the script's answer. Raises ScriptFailed, also for an error in the script."""
         while True:
             message = self._next(deadline, fetch)
             if isinstance(message, _Response) and message.id == self._id:
@@ -310,8 +317,8 @@ class Run:
                 return Answer(message.status, message.headers, _bytes(message.body))
 
     def finish(self, deadline: float, fetch: Fetch, patience: float | None = None) -> bool:
-        """Until what the script does behind its answer is done, too; False when it says nothing for ``patience``
-        seconds, and is not. Raises ScriptFailed."""
+        """Wait for the end of the script's background work; False if it sends nothing for ``patience``
+        seconds and is not done. Raises ScriptFailed."""
         while True:
             if patience is not None and not self._process.has_said(patience):
                 return False
@@ -335,7 +342,7 @@ class Run:
         if len(self.logs) >= LOG_LINES or self._bytes > LOG_BYTES:
             self._left_out += 1
             if self._left_out > 100 * LOG_LINES or self._bytes > 20 * LOG_BYTES:
-                raise ScriptFailed("the script floods its log")
+                raise ScriptFailed("the script writes too many log lines")
         else:
             self._note(line.level, line.message)
 
@@ -363,11 +370,11 @@ class Run:
 
 
 class ScriptError(ScriptFailed):
-    """The script threw; its process goes on."""
+    """Error thrown by the script; its process continues."""
 
 
 def _bytes(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise ScriptFailed("the script wrote to standard output, which is not its own") from None
+        raise ScriptFailed("the script wrote to standard output, which is reserved") from None

@@ -42,7 +42,9 @@ _inside: ContextVar[tuple[Shares, ...]] = ContextVar("octavo_shares", default=()
 
 
 class Busy(Unavailable):
-    """Others of the same owner have all the places that it may have, and as many wait as may."""
+    """The owner's other requests hold all its places, and the queue is full."""
+
+    reason = "busy"
 
     def __init__(self, name: str) -> None:
         super().__init__(

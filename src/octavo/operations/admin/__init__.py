@@ -1,1 +1,2 @@
-"""What the commands do: first start, backup, archives of organizations, diagnosis, credentials."""
+"""Logic of the commands and of server administration: first start, backup, archives of organizations,
+diagnosis, credentials."""

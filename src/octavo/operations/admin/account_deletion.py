@@ -1,7 +1,7 @@
-"""Somebody's account is deleted: what will happen, in numbers, and the deletion.
+"""Deletion of accounts: a forecast in numbers, and the deletion itself.
 
-What they wrote stays, under a name that says nobody: pages, comments and decisions belong to the organization, and a
-history with holes would be none.
+What a person wrote stays, without a name: pages, comments, and decisions belong to the organization, whose
+history must have no gaps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from octavo.settings import Settings
 
 
 class LeftOrganization(Struct, frozen=True):
-    """``last_admin``: nobody else administers it."""
+    """Organization of a deleted account. ``last_admin``: it has no other administrator."""
 
     id: str
     title: str
@@ -27,8 +27,11 @@ class LeftOrganization(Struct, frozen=True):
 
 
 class Foreseen(Struct, frozen=True):
-    """``managed_by``: the title of the organization that the account is of. The rest are numbers: what ends with the
-    account, and of ``comments``, ``change_requests`` and ``reviews`` what stays without a name."""
+    """Forecast of a deletion.
+
+    ``managed_by``: the title of the organization that manages the account. The rest are numbers: what is
+    deleted, and the ``comments``, ``change_requests``, and ``reviews`` that stay without a name.
+    """
 
     organizations: list[LeftOrganization]
     operator: bool
@@ -52,7 +55,7 @@ _COUNTED = {
 
 
 def foresee(tx: Transaction, settings: Settings, user_id: str) -> Foreseen:
-    """What the deletion of a person's account will do. Raises NotFound where there is no such person."""
+    """Return what deleting a person's account will do. Raises NotFound for an unknown person."""
     person = tx.one(
         """SELECT o.title FROM users u LEFT JOIN organizations o ON o.id = u.managed_by
            WHERE u.id = :user AND u.kind = 'person'""",
@@ -77,23 +80,28 @@ def foresee(tx: Transaction, settings: Settings, user_id: str) -> Foreseen:
 
 
 def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, user_id: str) -> bool:
-    """Deletes a person's account; False when there is none. Raises Conflict for the last administrator of an
-    organization, and for who runs the installation."""
+    """Delete a person's account; False if there is none.
+
+    Raises Conflict for the last administrator of an organization, and for a server administrator.
+    """
     user = find_user(tx, user_id)
     if user is None or not tx.one("SELECT 1 FROM users WHERE id = :id AND kind = 'person'", id=user_id):
         return False
     found = foresee(tx, settings, user_id)
     if found.operator:
         raise Conflict(
-            "This account runs the installation. Take its address out of OCTAVO_ADMIN_EMAIL first."
+            "This account is a server administrator's. Remove its email address from OCTAVO_ADMIN_EMAIL"
+            " first."
         )
     own = not isinstance(by, Stranger) and by.user_id == user_id
     if found.managed_by is not None and own:
-        raise Conflict(f"This account is of {found.managed_by}, whose administrators delete it.")
+        raise Conflict(
+            f"This account is managed by {found.managed_by}. Only its administrators can delete it."
+        )
     for left in found.organizations:
         if left.last_admin:
             raise Conflict(
-                f"This is the last administrator of {left.title}. Have somebody else administer it first."
+                f"This is the last administrator of {left.title}. Make someone else an administrator first."
             )
     for left in found.organizations:
         remove_member(tx, left.id, user_id)

@@ -1,8 +1,8 @@
-"""Moving in from the hosted original or another Octavo, over its API.
+"""Import from GitBook or another Octavo server over its API.
 
-Each space comes over whole or not at all, and is noted with the state it was in. So an import that ends in the middle,
-because a token does or somebody stops it, goes on where it was when it is begun again: what has not changed over there
-since is not fetched a second time, and what has is merged with what people wrote here.
+Each space is imported completely or not at all, and its state is recorded. So an interrupted import continues
+when it is started again: content that has not changed since is skipped, and changed content is merged with
+edits made here.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ Progress = Callable[[int, int], None]
 
 
 class MovedSpace(Struct, rename="camel", omit_defaults=True):
-    """A space that came over. ``outcome``: None where nothing changed over there since it was brought."""
+    """Imported space. ``outcome``: None if it has not changed since the last import."""
 
     id: str
     source: str
@@ -97,7 +97,7 @@ class MovedSite(Struct, rename="camel", omit_defaults=True):
 
 
 class MovedIn(Struct, rename="camel", omit_defaults=True):
-    """What came over. ``stopped``: why it ended in the middle; the same again goes on."""
+    """Result of an import over an API. ``stopped``: why it stopped early; running it again continues it."""
 
     spaces: list[MovedSpace]
     sites: list[MovedSite]
@@ -116,8 +116,11 @@ def move_in(
     progress: Progress = lambda done, total: None,
     wait: Callable[[float], None] = time.sleep,
 ) -> MovedIn:
-    """Brings the spaces and sites of an organization elsewhere that the token reaches. ``source``: the id or title of that
-    organization, where there are several. Raises BadRequest where nothing can be brought at all."""
+    """Import the spaces and sites of an organization elsewhere that the token can access.
+
+    ``source``: the id or title of that organization, if there are several. Raises BadRequest if nothing can
+    be imported.
+    """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
         fetcher.check_url(address)
@@ -157,9 +160,12 @@ def move_spaces_in(
     progress: Progress = lambda done, total: None,
     wait: Callable[[float], None] = time.sleep,
 ) -> MovedIn | Brought | BroughtSite:
-    """Brings spaces of another platform, each into one that is made for it the first time: those that are ``wanted``, by
-    key or version, or all that the token reaches. A project of ReadMe whose versions are all wanted becomes a site with
-    these as its variants, where it has several. Raises BadRequest where nothing can be brought at all."""
+    """Import spaces of another platform, each into a space that is created the first time.
+
+    ``wanted``: their keys or versions; by default all that the token can access. A ReadMe project with
+    several versions, all wanted, becomes a site with these as its variants. Raises BadRequest if nothing can
+    be imported.
+    """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
         fetcher.check_url(address)
@@ -170,7 +176,7 @@ def move_spaces_in(
     try:
         if isinstance(platform, ReadMe):
             project = platform.project()
-            # Every project is at the same address.
+            # All projects have the same URL.
             where = f"{where}/{escaped(project.id)}"
             if not wanted and len(platform.versions()) > 1:
                 return bring_source(
@@ -182,7 +188,7 @@ def move_spaces_in(
         raise BadRequest(f"--from: {error}") from None
     if missing := [one for one in wanted if one not in {space.id for space in found}]:
         names = ", ".join(space.id for space in found[:20]) or "none"
-        raise BadRequest(f"--from-space: there is no {missing[0]!r}; the token reaches: {names}")
+        raise BadRequest(f"--from-space: there is no {missing[0]!r}. The token can access: {names}")
     chosen = [space for space in found if not wanted or space.id in wanted]
     places = {space.id: f"{where}/spaces/{escaped(space.id)}" for space in chosen}
     here: dict[str, str] = {}
@@ -230,14 +236,12 @@ class _Moving:
         self.spaces: dict[str, str] = {}
         self.states: dict[str, str] = {}
         self.shown: dict[str, str] = {}
-        """The space over there that each of its site spaces shows."""
+        """Remote space that each remote site space shows."""
         self._paired: dict[str, dict[str, str]] = {}
         with context.db.read() as tx:
             administrator = find_first_administrator(tx, organization_id)
         if administrator is None:
-            raise BadRequest(
-                "Nobody administers the organization, in whose name sites and change requests are made."
-            )
+            raise BadRequest("The organization has no administrator to create sites and change requests for.")
         self.actor = actor_for_job(administrator, organization_id)
 
     def choose(self, wanted: str | None) -> str:
@@ -246,13 +250,13 @@ class _Moving:
         if len(found) == 1:
             return text_of(found[0], "id")
         names = ", ".join(f"{text_of(one, 'title')} ({text_of(one, 'id')})" for one in there[:20]) or "none"
-        raise SourceError(f"say with --from-org which organization is meant; the token reaches: {names}")
+        raise SourceError(f"use --from-org to choose an organization. The token can access: {names}")
 
     def identity(self, kind: str, id: str) -> str:
         return hashlib.sha256(f"{self.remote.base} {kind} {id}".encode("utf-8", "replace")).hexdigest()
 
     def make_spaces(self, spaces: list[dict[str, Any]]) -> None:
-        """The space of each one over there, so that links between them are known before the first is brought."""
+        """Create a space for each remote one, so that links between them can be resolved from the start."""
         for space in spaces:
             id, title = text_of(space, "id"), text_of(space, "title") or "Imported"
             identity = self.identity("space", id)
@@ -277,7 +281,7 @@ class _Moving:
 
     def bring_space(self, space: dict[str, Any]) -> MovedSpace:
         id = text_of(space, "id")
-        # What it is now is asked for anew: the list may have been made long ago.
+        # Its current state is requested again: the list may be old.
         current = self.remote.get(f"/spaces/{escaped(id)}")
         state = text_of(current, "revision")
         moved = MovedSpace(self.spaces[id], id, text_of(space, "title"))
@@ -300,30 +304,30 @@ class _Moving:
         return moved
 
     def _here(self, space: str) -> dict[str, str]:
-        """The pages of a space here by their path."""
+        """Return the pages of a local space by their path."""
         with self.context.db.read() as tx:
             tree = PageTree(list_pages(tx, main_state(tx, self.spaces[space])))
         return {tree.path(page): page.id for page in tree if page.kind != "link"}
 
     def _pairs(self, space: str) -> dict[str, str]:
-        """The pages of a space here by their ids over there."""
+        """Return the pages of a local space by their remote ids."""
         here = self._here(space)
         pages = pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages"))
         found = {text_of(page, "id"): here.get(text_of(page, "path").strip("/")) for page in pages}
         return {id: page for id, page in found.items() if page is not None}
 
     def _compared(self, space: str) -> Iterator[Problem]:
-        """Pages over there that are not here."""
+        """Yield a problem for each remote page that was not imported."""
         here = self._here(space)
         for page in pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages")):
             path = text_of(page, "path").strip("/")
             if page.get("type", "document") in ("document", "group") and path not in here:
-                yield Problem(path, 0, "missing_page", "there is no page at this path here")
+                yield Problem(path, 0, "missing_page", "this page was not imported")
 
     # --- change requests ------------------------------------------------------------------------------
 
     def _bring_change(self, space: str, change: dict[str, Any], problems: list[Problem]) -> bool:
-        """A change request with its edits of pages; False for one that was brought before."""
+        """Import a change request with its edits of pages; False if it was imported before."""
         id, subject = text_of(change, "id"), text_of(change, "subject")
         identity, name = self.identity("change", id), f"#{change.get('number')} {subject}".strip()
         with self.context.db.read() as tx:
@@ -334,12 +338,12 @@ class _Moving:
         edits = _Edits(self.remote, at, self._pairs(space))
         edits.read()
         if change.get("outdated") is True:
-            said = "it did not have what changed in its space since; compare it before it is merged"
+            said = "it is outdated: compare it with its space before you merge it"
             edits.problems.append(Problem("", 0, "outdated", said))
         with self.context.db.write() as tx:
             access = space_access(tx, self.actor, Can.EDIT, self.spaces[space])
             if known is not None and known.change_id is not None:
-                # It was broken off in the middle, so what it holds is of no use.
+                # The former import was interrupted, so its content is useless.
                 set_change(tx, change_access(tx, access, known.change_id), status="archived")
             made = change_access(tx, access, create(tx, access, subject[:100]).id)
             run = note_change(tx, self.spaces[space], made.change_id, identity, name)
@@ -365,7 +369,7 @@ class _Moving:
                 entry for node in list_of(structure, "structure") if (entry := self._entry(node)) is not None
             ],
         )
-        # What an API says is held to the same rules as a file.
+        # The API's answer has to follow the same rules as a file.
         config = read_docs(write_docs(config), max_depth=MAX_DEPTH, languages=LANGUAGES)
         require_bounds(config)
         try:
@@ -383,7 +387,7 @@ class _Moving:
             access = site_access(tx, self.actor, Can.ADMIN, self.organization_id, here)
             places = find_parts(tx, here)
         if known is None and look is not None:
-            # What people set here since stays.
+            # Settings that people changed here since are kept.
             self._dress(access, look, places, moved)
         for redirect in redirects:
             moved.redirects += self._redirect(access, redirect, places, moved)
@@ -393,7 +397,7 @@ class _Moving:
         return moved
 
     def _entry(self, node: dict[str, Any]) -> DocsEntry | None:
-        """A part of a site. Spaces that the token does not reach are left out."""
+        """Convert a part of a site. Spaces that the token can't access are skipped."""
         kind, id = text_of(node, "object"), text_of(node, "id")
         common: dict[str, Any] = {
             "key": id,
@@ -435,7 +439,7 @@ class _Moving:
                 put_customization(tx, access, body)
         except (msgspec.ValidationError, OctavoError) as error:
             moved.problems.append(
-                Problem("customization", 0, "left_out", f"it cannot be taken over: {error}")
+                Problem("customization", 0, "left_out", f"the customization can't be imported: {error}")
             )
 
     def _redirect(
@@ -453,26 +457,26 @@ class _Moving:
             with self.context.db.write() as tx:
                 create_redirect(tx, self.context, access, body.source, body.destination)
         except Conflict:
-            return False  # It came over before.
+            return False  # It was imported before.
         except (msgspec.ValidationError, OctavoError) as error:
-            moved.problems.append(Problem(source, 0, "left_out", f"the redirect is left out: {error}"))
+            moved.problems.append(Problem(source, 0, "left_out", f"the redirect was skipped: {error}"))
             return False
         return True
 
     def _page(self, site_space: str, page: str, places: dict[str, str]) -> str:
-        """The page here that a redirect leads to. Raises NotFound."""
+        """Return the local page that a redirect leads to. Raises NotFound."""
         space = self.shown.get(site_space)
         if space is not None:
             if space not in self._paired:
                 self._paired[space] = self._pairs(space)
             if found := self._paired[space].get(page):
                 return found
-        raise NotFound("the page that it leads to is not here")
+        raise NotFound("its target page was not imported")
 
 
 class _Edits:
-    """What a change request over there changes of pages, as edits of one here. ``pairs``: pages here by their ids over
-    there."""
+    """Edits of pages in a remote change request, as edits of a local one. ``pairs``: local pages by their
+    remote ids."""
 
     def __init__(self, remote: Remote, at: str, pairs: dict[str, str]) -> None:
         self._remote, self._at, self._pairs = remote, at, pairs
@@ -489,7 +493,12 @@ class _Edits:
                 changed.setdefault(text_of(page, "id"), set()).add(kind)
             else:
                 self.problems.append(
-                    Problem("", 0, "left_out", f"{kind}: files, variables and reusable contents")
+                    Problem(
+                        "",
+                        0,
+                        "left_out",
+                        f"{kind}: changes of files, variables, and reusable content are not imported",
+                    )
                 )
         if not changed:
             return
@@ -520,13 +529,13 @@ class _Edits:
         id, path = text_of(page, "id"), text_of(page, "path")
         if page.get("type", "document") != "document":
             self.problems.append(
-                Problem(path, 0, "left_out", "groups and links are not brought in change requests")
+                Problem(path, 0, "left_out", "groups and links in change requests are not imported")
             )
             return
         try:
             text = read_markdown(self._remote, f"{self._at}/content", page)
         except (DocumentError, Absent) as error:
-            self.problems.append(Problem(path, 0, "not_converted", f"its content cannot be read: {error}"))
+            self.problems.append(Problem(path, 0, "not_converted", f"its content can't be read: {error}"))
             return
         edit: dict[str, Any] = {"document": {"markdown": text}}
         if id not in self._pairs:
@@ -539,7 +548,7 @@ class _Edits:
         self._others.append(edit)
 
     def make(self, context: Context, change: ChangeAccess) -> None:
-        """Makes the edits. One that cannot be made is told."""
+        """Apply the edits. Edits that fail are reported as problems."""
         for id, above, edit in self._created:
             made = {**edit, "operation": "insert_page", "into": above and self._pairs.get(above)}
             if (outcome := self._edit(context, change, made)) is not None:
@@ -551,13 +560,13 @@ class _Edits:
         try:
             return edit_change(context, change, [msgspec.convert(edit, ContentChange)])
         except (msgspec.ValidationError, OctavoError) as error:
-            said = f"this edit cannot be made here: {error}"
+            said = f"this edit can't be applied: {error}"
             self.problems.append(Problem(edit.get("title", ""), 0, "left_out", said))
             return None
 
 
 def _renamed(value: Any, ids: dict[str, str]) -> Any:
-    """JSON with these ids in place of others."""
+    """Return JSON with ids replaced."""
     if isinstance(value, dict):
         return {name: _renamed(one, ids) for name, one in value.items()}
     if isinstance(value, list):

@@ -1,8 +1,8 @@
-"""What an organization's archive must be before any of it is taken in: rows of the right shape that name only each
-other, people the archive itself lists, and texts and files that it holds.
+"""Validation of an organization's archive before any of it is imported.
 
-An archive may come from anywhere. Nothing it says may reach beyond the organization it makes, so whatever names
-something else is refused, with the file, the line and the column.
+Rows have to have the right shape and may refer only to each other, to people in the archive, and to texts and
+files in it. Archives are untrusted: nothing in one may affect anything outside of the organization it
+creates, so any other reference is refused, with the file, line, and column.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from octavo.kit.db.rows import RowDict, Schema
 from octavo.kit.db.tables import TABLES, Column, Table, person
 
 USER = ("id", "email", "display_name", "photo_url", "kind", "created_at")
-"""What goes along of an account."""
+"""Columns of an account that are exported."""
 
 _SHORT, _LONG = 4_000, 16 * 1024 * 1024
 _ID = re.compile(r"[A-Za-z0-9_.:@-]{1,200}")
@@ -29,7 +29,7 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 
 
 class Line(NamedTuple):
-    """A row, and where it is: for messages."""
+    """Row with its place in the archive, for messages."""
 
     path: Path
     number: int
@@ -40,11 +40,11 @@ class Line(NamedTuple):
 
 
 Rows = dict[str, list[Line]]
-"""The lines of each table."""
+"""Lines of each table."""
 
 
 def read_rows(path: Path) -> list[Line]:
-    """The rows of a file. Raises BadRequest."""
+    """Read the rows of a file. Raises BadRequest."""
     if not path.exists():
         return []
     found = []
@@ -53,7 +53,7 @@ def read_rows(path: Path) -> list[Line]:
         while line := lines.readline(2 * _LONG):
             number += 1
             if len(line) == 2 * _LONG:
-                raise BadRequest(f"{path}:{number}: a line of more than {2 * _LONG} bytes")
+                raise BadRequest(f"{path}:{number}: the line is longer than {2 * _LONG} bytes")
             try:
                 found.append(Line(path, number, msgspec.json.decode(line, type=dict[str, str | int | None])))
             except (msgspec.MsgspecError, RecursionError) as error:
@@ -62,7 +62,7 @@ def read_rows(path: Path) -> list[Line]:
 
 
 def naming_columns(table: Table, schema: Schema) -> list[Column]:
-    """The columns of a table that name something: as declared, and by foreign keys."""
+    """Return the columns of a table that refer to something: as declared, and by foreign keys."""
     declared = {column.name for column in table.columns}
     keys = [
         person(column) if other == "users" else Column(column, (f"{other}.id",))
@@ -73,10 +73,10 @@ def naming_columns(table: Table, schema: Schema) -> list[Column]:
 
 
 def check_rows(rows: Rows, schemas: Mapping[str, Schema], organization_id: str) -> None:
-    """Raises BadRequest for the first thing that is not as it must be, but for the bytes of texts and files."""
+    """Validate everything except the bytes of texts and files. Raises BadRequest for the first problem."""
     if [line.row.get("id") for line in rows["organizations"]] != [organization_id]:
         raise BadRequest(
-            f"rows/organizations.jsonl: expected one row, of the organization {organization_id!r}"
+            f"rows/organizations.jsonl: must have one row, of the organization {organization_id!r}"
         )
     for name, lines in rows.items():
         seen: set[tuple[Any, ...]] = set()
@@ -84,7 +84,7 @@ def check_rows(rows: Rows, schemas: Mapping[str, Schema], organization_id: str) 
             _check_shape(line, TABLES[name], schemas[name])
             key = tuple(line.row.get(column) for column in schemas[name].key)
             if key in seen:
-                raise line.refuse(", ".join(schemas[name].key), f"{key!r} is there twice")
+                raise line.refuse(", ".join(schemas[name].key), f"{key!r} is duplicated")
             seen.add(key)
         if schemas[name].parent is not None:
             _check_circles(lines, schemas[name])
@@ -103,34 +103,36 @@ def _check_shape(line: Line, table: Table, schema: Schema) -> None:
     allowed = USER if table.name == "users" else schema.columns
     for column, value in line.row.items():
         if column not in allowed:
-            raise line.refuse(column, "this column is not known here: the archive was made by a newer Octavo")
+            raise line.refuse(
+                column, "this column is unknown: the archive was made by a newer version of Octavo"
+            )
         if value is None:
             if column in schema.required:
-                raise line.refuse(column, "expected a value, got null")
+                raise line.refuse(column, "must not be null")
         elif column in schema.numbers:
             if not isinstance(value, int) or not -1 <= value <= schema.numbers[column]:
-                raise line.refuse(column, f"expected a number up to {schema.numbers[column]}")
+                raise line.refuse(column, f"must be a number up to {schema.numbers[column]}")
         else:
             _check_text(line, table, schema, column, value)
     needed = USER[:3] if table.name == "users" else schema.required
     if missing := sorted(column for column in needed if column not in line.row):
-        raise line.refuse(missing[0], "expected a value")
+        raise line.refuse(missing[0], "a value is required")
 
 
 def _check_text(line: Line, table: Table, schema: Schema, column: str, value: Any) -> None:
     if not isinstance(value, str):
-        raise line.refuse(column, f"expected text, got {value!r}")
+        raise line.refuse(column, f"must be text, got {value!r}")
     most = _LONG if column in table.json or column in table.long else _SHORT
     if len(value) > most:
-        raise line.refuse(column, f"expected at most {most} characters, got {len(value)}")
+        raise line.refuse(column, f"must be at most {most} characters, got {len(value)}")
     if "\0" in value:
-        raise line.refuse(column, "text with a NUL character")
+        raise line.refuse(column, "must not contain NUL characters")
     if column == "id" and not _ID.fullmatch(value):
-        raise line.refuse(column, f"expected an id, got {value!r}")
+        raise line.refuse(column, f"must be an id, got {value!r}")
     if column == "rank" and not _RANK.fullmatch(value):
-        raise line.refuse(column, f"expected a rank, got {value!r}")
+        raise line.refuse(column, f"must be a rank, got {value!r}")
     if column in table.values and value not in table.values[column]:
-        raise line.refuse(column, f"expected one of {', '.join(table.values[column])}, got {value!r}")
+        raise line.refuse(column, f"must be one of {', '.join(table.values[column])}, got {value!r}")
     if column in table.json:
         try:
             msgspec.json.decode(value, type=table.json[column])
@@ -139,21 +141,24 @@ def _check_text(line: Line, table: Table, schema: Schema, column: str, value: An
 
 
 def check_states(rows: Rows) -> None:
-    """Raises BadRequest unless each space has its main branch, each branch its latest revision, and no page is above
-    itself in any revision."""
+    """Check that each space has its main branch, each branch its latest revision, and no page is its own
+    ancestor in any revision.
+
+    Raises BadRequest.
+    """
     branches = {line.row["id"]: line.row for line in rows["branches"]}
     revisions = {line.row["id"]: line.row for line in rows["revisions"]}
     for line in rows["spaces"]:
         main = branches[line.row["main_branch"]]
         if (main["space_id"], main["revision"]) != (line.row["id"], line.row["main_revision"]):
-            raise line.refuse("main_branch", "expected a branch of this space at its main revision")
+            raise line.refuse("main_branch", "must be a branch of this space at its main revision")
     for line in rows["branches"]:
         head = revisions[line.row["revision"]]
         if (head["branch_id"], head["sequence"]) != (line.row["id"], line.row["sequence"]):
-            raise line.refuse("revision", "expected the revision of this branch at its sequence")
+            raise line.refuse("revision", "must be the revision of this branch at its sequence")
         base = line.row.get("base_branch")
         if base is not None and branches[base]["space_id"] != line.row["space_id"]:
-            raise line.refuse("base_branch", "expected a branch of the same space")
+            raise line.refuse("base_branch", "must be a branch of the same space")
     pages: dict[str, list[RowDict]] = {}
     for line in rows["page_versions"]:
         pages.setdefault(line.row["branch_id"], []).append(line.row)
@@ -162,7 +167,7 @@ def check_states(rows: Rows) -> None:
         above = ever.setdefault(branches[branch_id]["space_id"], {})
         for row in versions:
             above.setdefault(row["page_id"], set()).add(row.get("parent_id") or "")
-    # Only where pages were ever moved around each other can any state have them so.
+    # Cycles are only possible if a page was ever moved under one of its own descendants.
     moved = {space_id for space_id, above in ever.items() if _has_circle(above)}
     for line in rows["revisions"]:
         branch = branches[line.row["branch_id"]]
@@ -177,7 +182,7 @@ def check_states(rows: Rows) -> None:
                 if row["from_seq"] <= (sequence or 0) < row["to_seq"]:
                     state[row["page_id"]] = {row.get("parent_id") or ""}
         if _has_circle(state):
-            raise line.refuse("id", "in this revision pages are above each other in a circle")
+            raise line.refuse("id", "pages of this revision form a cycle")
 
 
 def _has_circle(above: Mapping[str, set[str]]) -> bool:
@@ -200,7 +205,7 @@ def _has_circle(above: Mapping[str, set[str]]) -> bool:
 def _check_circles(lines: list[Line], schema: Schema) -> None:
     above = {line.row["id"]: {line.row.get(schema.parent or "") or ""} for line in lines}
     if _has_circle(above):
-        raise lines[0].refuse(schema.parent or "", "some rows are above each other in a circle")
+        raise lines[0].refuse(schema.parent or "", "some rows are their own ancestors")
 
 
 def _check_people(lines: list[Line]) -> None:
@@ -208,9 +213,9 @@ def _check_people(lines: list[Line]) -> None:
     for line in lines:
         email = line.row.get("email")
         if not isinstance(email, str) or email != email.lower() or not _EMAIL.fullmatch(email):
-            raise line.refuse("email", f"expected an address in lower case, got {email!r}")
+            raise line.refuse("email", f"must be an email address in lower case, got {email!r}")
         if email in emails:
-            raise line.refuse("email", f"{email!r} is there twice")
+            raise line.refuse("email", f"{email!r} is duplicated")
         emails.add(email)
 
 
@@ -224,7 +229,7 @@ def _read(line: Line, column: Column) -> Iterator[str]:
 def _check_name(line: Line, column: Column, value: str, rows: Rows, named: dict[str, set[Any]]) -> None:
     if column.names in (("text",), ("file",)):
         if not _HASH.fullmatch(value):
-            raise line.refuse(column.name, f"expected a SHA-256, got {value!r}")
+            raise line.refuse(column.name, f"must be a SHA-256, got {value!r}")
         return
     for name in column.names:
         if name not in named:

@@ -56,7 +56,7 @@ class _About(Struct):
 
 
 class Moved(Struct):
-    """``rows`` by table; ``files`` counts texts and files."""
+    """Counts of an export or import of an organization. ``rows``: of all tables; ``files``: texts and files."""
 
     organization: str
     title: str
@@ -69,10 +69,10 @@ class Moved(Struct):
 
 
 def export_organization(context: Context, organization_id: str, folder: Path) -> Moved:
-    """Writes an organization below ``folder``, as it is at one moment. Raises BadRequest for a folder that holds
-    something, or an organization that is not there."""
+    """Export an organization below ``folder``, as it is at one moment. Raises BadRequest for a folder that is
+    not empty, or an unknown organization."""
     if folder.exists() and any(folder.iterdir()):
-        raise BadRequest(f"{folder}: expected a folder that is empty or not there")
+        raise BadRequest(f"{folder}: must be empty or not exist")
     (folder / "rows").mkdir(parents=True, exist_ok=True)
     with context.db.read() as tx:
         title = tx.value("SELECT title FROM organizations WHERE id = :id", id=organization_id)
@@ -129,7 +129,7 @@ def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> int:
 
 
 def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
-    """The hashes of all texts (True) and files (False) that anything taken along names."""
+    """Return the hashes of all texts (True) and files (False) that exported rows refer to."""
     contents: tuple[Content, ...] = ("text", "file")
     return {
         row[0]: content == "text"
@@ -157,37 +157,39 @@ def _write_old(context: Context, tx: Transaction, folder: Path, digest: str, is_
 
 
 def is_organization(where: str) -> bool:
-    """Whether a path is a folder that ``export_organization`` wrote."""
+    """Return whether a path is a folder that ``export_organization`` wrote."""
     return os.path.isfile(os.path.join(where, ABOUT)) and os.path.isdir(os.path.join(where, "rows"))
 
 
 def import_organization(
     context: Context, folder: Path, progress: Progress = lambda done, total: None
 ) -> Moved:
-    """Takes back what ``export_organization`` wrote, with all its ids. Whoever has an account here with somebody's
-    address is that person; everybody else gets a new account, without a password.
+    """Import what ``export_organization`` wrote, with all its ids.
 
-    Raises BadRequest for a folder that is damaged or was changed, that names anything which is not its own, or that
-    brings an id which is taken here. ``progress`` is told of texts, files and spaces.
+    People whose email address has an account here keep that account; all others get a new account, without a
+    password. ``progress`` counts texts, files, and spaces.
+
+    Raises BadRequest for a folder that is damaged or was changed, that refers to anything outside of itself,
+    or that has an id that is taken here.
     """
     about = _read_about(folder)
     with context.db.read() as tx:
         schemas = read_schema(context.db, tx)
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=about.organization):
-            raise BadRequest(f"The organization {about.organization!r} is there already.")
+            raise BadRequest(f"The organization {about.organization!r} already exists.")
     order = ["users", *(name for name in schemas if TABLES[name].goes_along)]
     rows = {name: read_lines(folder / "rows" / f"{name}.jsonl") for name in order}
     for line in rows["scim_resources"]:
         if line.row.get("kind") == "user":
-            line.row.setdefault("user_id", line.row.get("id"))  # as older versions had it
+            line.row.setdefault("user_id", line.row.get("id"))  # Format of older versions.
     check_rows(rows, schemas, about.organization)
     check_states(rows)
     have = _hashes(folder)
     texts, files = _named(rows, "text"), _named(rows, "file")
     if missing := sorted((texts | files) - have.keys()):
         raise BadRequest(
-            f"{folder}: {len(missing)} texts or files are not as they were exported; the first one has the"
-            f" SHA-256 {missing[0]}"
+            f"{folder}: {len(missing)} texts or files are missing or were changed after the export. The"
+            f" first has the SHA-256 {missing[0]}."
         )
     spaces = [line.row["id"] for line in rows["spaces"]]
     total = len(texts) + len(files) + len(spaces)
@@ -215,7 +217,7 @@ def _read_about(folder: Path) -> _About:
     except (OSError, msgspec.MsgspecError) as error:
         raise BadRequest(f"{folder / ABOUT}: {error}") from None
     if about.format != FORMAT or about.version != VERSION:
-        raise BadRequest(f"{folder / ABOUT}: expected {FORMAT} {VERSION}, got {about.format} {about.version}")
+        raise BadRequest(f"{folder / ABOUT}: must be {FORMAT} {VERSION}, got {about.format} {about.version}")
     return about
 
 
@@ -230,7 +232,7 @@ def _hashes(folder: Path) -> dict[str, Path]:
 
 
 def _named(rows: Rows, content: Content) -> set[str]:
-    """The texts or the files that rows name."""
+    """Return the texts or the files that rows refer to."""
     return {
         digest
         for table, column in content_columns(content)
@@ -270,7 +272,8 @@ def _text(path: Path) -> str:
 
 
 def _release(tx: Transaction, content: Content, hashes: set[str]) -> None:
-    """Notes what was stored for an archive that was refused: nothing may name it."""
+    """Release what was stored for an archive that was refused, so that it is deleted unless something else
+    uses it."""
     release(
         tx,
         content,
@@ -296,7 +299,8 @@ def _write(
             for column in persons:
                 column.rename(row, people.__getitem__)
             if name == "members":
-                # Who had an account here has accepted nothing: an archive gives nobody's provider power over them.
+                # People who already had an account have not accepted: an archive must not give an
+                # organization's identity provider power over them.
                 row["accepted"] = int(bool(row.get("accepted")) and row["user_id"] in made)
             _refuse_taken(tx, line)
             _check(tx, context, name, line)
@@ -306,12 +310,10 @@ def _write(
                 raise BadRequest(f"{line.path}:{line.number}: {str(error).splitlines()[0]}") from None
             if not is_new and name != "node_keys":
                 key = ", ".join(schemas[name].key)
-                raise line.refuse(
-                    key, "this, or something else in the row that must be unique, is taken here"
-                )
+                raise line.refuse(key, "this row, or a value in it that must be unique, already exists")
         count += len(lines)
     for user_id in sorted(made & {line.row["user_id"] for line in rows["members"]}):
-        # As if the organization's directory had made the account: its identity provider may vouch for it.
+        # As if the organization's directory had created the account: its identity provider may sign it in.
         tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=organization_id, id=user_id)
     return count
 
@@ -327,7 +329,8 @@ def _check(tx: Transaction, context: Context, name: str, line: Line) -> None:
 
 
 def _check_keys(tx: Transaction, line: Line) -> None:
-    """A copy of a space that is here has the same keys of nodes; others would change what is here."""
+    """Check that the keys of nodes match. Copies of a space that is here have the same keys; others would
+    change existing content."""
     given = {name: line.row[name] for name in ("owner_id", "body")}
     here = tx.value("SELECT keys FROM node_keys WHERE owner_id = :owner_id AND body = :body", **given)
     if here is None:
@@ -336,19 +339,21 @@ def _check_keys(tx: Transaction, line: Line) -> None:
         ) or tx.one("SELECT 1 FROM item_versions WHERE content = :body AND item_id = :owner_id", **given)
         here = "{}" if in_use else line.row["keys"]
     if msgspec.json.decode(here) != msgspec.json.decode(line.row["keys"]):
-        raise line.refuse("keys", "the same text has other keys in a space that is here")
+        raise line.refuse("keys", "the same text has other keys in an existing space")
 
 
 def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
-    """The id of each person here: of whoever has that address, else a new account, without a password. And the
-    ids of the new accounts."""
+    """Return the id of each person here, and the ids of the new accounts.
+
+    People are found by email address; all others get a new account without a password.
+    """
     found: dict[str, str] = {}
     made: set[str] = set()
     for line in rows["users"]:
         here = tx.one("SELECT id, kind FROM users WHERE email = :email", email=line.row["email"])
         if here is None:
             if not insert_new(tx, schema, line.row):
-                raise line.refuse("id", f"the account {line.row['id']!r} has another address here")
+                raise line.refuse("id", f"the account {line.row['id']!r} has another email address here")
             made.add(line.row["id"])
         elif here[1] != line.row.get("kind", "person"):
             raise line.refuse("kind", f"{line.row['email']!r} is a {here[1]} here")
@@ -357,10 +362,10 @@ def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str,
 
 
 def _refuse_taken(tx: Transaction, line: Line) -> None:
-    """Rights that were given here to an id, or at it, must not become those of what an archive brings under it."""
+    """Refuse an id that permissions here refer to: they must not apply to what the archive brings."""
     for table, column in _RIGHTS.get(line.path.stem, ()):
         if tx.one(f"SELECT 1 FROM {table} WHERE {column}", id=line.row["id"]) is not None:
-            raise line.refuse("id", f"{line.row['id']!r} is named in {table} here")
+            raise line.refuse("id", f"{line.row['id']!r} is already used in {table}")
 
 
 _RIGHTS = {

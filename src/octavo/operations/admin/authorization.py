@@ -1,4 +1,4 @@
-"""The proof that somebody runs the installation."""
+"""Proof that a caller is a server administrator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from octavo.organization.access.roles import Can
 
 
 class OperatorAccess(Struct, frozen=True):
-    """One of the installation's first administrators, in a session of their own."""
+    """Proof that the caller is one of the server's administrators, in a session of their own."""
 
     actor: Actor
 
@@ -29,7 +29,7 @@ def enter_installation(call: Call, needs: Can) -> OperatorAccess:
     with call.db.read() as tx:
         if not is_operator(tx, call.settings, actor.user_id):
             raise Forbidden(
-                "This is for those who run the installation: OCTAVO_ADMIN_EMAIL names them, by addresses that they"
-                " have proved."
+                "Only server administrators can do this. OCTAVO_ADMIN_EMAIL lists them by their verified email"
+                " addresses."
             )
     return OperatorAccess(actor)

@@ -1,8 +1,8 @@
-"""The whole installation in one file, taken back on either engine; and whether an installation is sound.
+"""Backup of the whole server in one file, restored on either engine; and verification of a server's data.
 
 A backup is a ZIP archive: ``rows/TABLE.jsonl`` of one snapshot of the database, ``files/HASH``, and last
-``manifest.json`` with the SHA-256 of every part. What is derived (the search index, references) is made anew. Secrets
-are in it as they are in the database: sealed, or as hashes.
+``manifest.json`` with the SHA-256 of every part. Derived data (the search index, references) is rebuilt.
+Secrets are stored as in the database: encrypted, or as hashes.
 """
 
 from __future__ import annotations
@@ -67,15 +67,15 @@ _UNREADABLE = (
     ValueError,
     LookupError,
 )
-"""What reading a damaged archive raises: also for a compression, an encryption, or a name that nobody wrote."""
+"""Exceptions from reading a damaged archive, also for unknown compression, encryption, or names."""
 
 
 _NEEDED = {"secrets", "spaces"}
-"""Tables without which a backup is none."""
+"""Tables that every backup has."""
 
 
 class _Part(Struct):
-    """A part of the archive: rows or bytes it has, and their SHA-256."""
+    """Part of the archive: how many rows or bytes it has, and their SHA-256."""
 
     count: int
     hash: str
@@ -92,7 +92,7 @@ class _Manifest(Struct):
 
 
 class BackupOutcome(Struct):
-    """``missing``: hashes of files that the database names and the store has not."""
+    """Counts of a backup. ``missing``: hashes of files that the database refers to and the store lacks."""
 
     rows: int
     files: int
@@ -103,13 +103,15 @@ class BackupOutcome(Struct):
 
 
 def back_up(context: Context, target: Path) -> BackupOutcome:
-    """Writes a backup while the installation goes on. Raises BadRequest when the file is there already, Unavailable
-    when it cannot be written; nothing of it is left then."""
+    """Write a backup while the server keeps running.
+
+    Raises BadRequest if the file exists, Unavailable if it can't be written; a partial file is deleted.
+    """
     if target.exists():
-        raise BadRequest(f"{target}: is there already")
+        raise BadRequest(f"{target}: already exists")
     part = target.with_name(f"{target.name}.part")
     try:
-        # Only its owner may read it: it holds every secret.
+        # Only its owner may read the file: it contains all secrets.
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
             with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
                 outcome = _write(context, archive)
@@ -133,7 +135,7 @@ def _write(context: Context, archive: zipfile.ZipFile) -> BackupOutcome:
             for name, table in tables.items()
             if not TABLES[name].derived
         }
-        # What is made anew brings its files with it.
+        # Files of rebuilt rows are rebuilt with them.
         wanted = sorted(named_content(tx, "file", derived=False))
     missing = [digest for digest in wanted if not _write_file(context.files, archive, digest)]
     found = len(wanted) - len(missing)
@@ -146,7 +148,7 @@ def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Schema) -> _P
     digest, count = hashlib.sha256(), 0
     with archive.open(f"rows/{table.name}.jsonl", "w", force_zip64=True) as out:
         for row in read_rows(tx, table):
-            line = msgspec.json.encode(row) + b"\n"  # bytes become base64
+            line = msgspec.json.encode(row) + b"\n"  # Bytes are encoded as base64.
             digest.update(line)
             out.write(line)
             count += 1
@@ -154,7 +156,8 @@ def _write_table(archive: zipfile.ZipFile, tx: Transaction, table: Schema) -> _P
 
 
 def named_content(tx: Transaction, content: Content, *, derived: bool = True) -> set[str]:
-    """The hashes of all texts or files that any row names; without ``derived``: any that is not made from others."""
+    """Return the hashes of all texts or files that any row refers to; without ``derived``, only those that
+    are not made from others."""
     return {
         row[0]
         for table, column in content_columns(content)
@@ -166,7 +169,7 @@ def named_content(tx: Transaction, content: Content, *, derived: bool = True) ->
 def _write_file(files: FileStore, archive: zipfile.ZipFile, digest: str) -> bool:
     try:
         pieces = files.open(digest)
-        # What is kept is mostly compressed by itself.
+        # Most files are compressed already.
         info = zipfile.ZipInfo(f"files/{digest}")
         with archive.open(info, "w", force_zip64=True) as out:
             for piece in pieces:
@@ -176,17 +179,17 @@ def _write_file(files: FileStore, archive: zipfile.ZipFile, digest: str) -> bool
     return True
 
 
-_HOLDS_SOMETHING = "this installation holds something: restore into an empty one"
+_HOLDS_SOMETHING = "the server already has data: restore into an empty data folder or database"
 
 # --- taking back --------------------------------------------------------------------------------------
 
 
 def restore(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
-    """Takes a backup back into an installation without anything in it, on whichever engine.
+    """Restore a backup into an empty server, on either engine.
 
-    The schema is brought to where the backup stood, filled in one transaction, and brought up to date; then what is
-    derived is made anew. ``progress`` is told of files and spaces. Raises BadRequest for a backup that is damaged,
-    too old or too new, Unavailable.
+    The schema is created as of the backup, filled in one transaction, and upgraded; then derived data is
+    rebuilt. ``progress`` counts files and spaces. Raises BadRequest for a backup that is damaged, too old, or
+    too new; Unavailable.
     """
     load_packages()
     make_private_folder(settings.data_folder)
@@ -198,7 +201,7 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
         known = load_migrations("octavo.operations.migrations")
         require_known(source, set(manifest.migrations), known)
         _require_key(settings, archive)
-        if is_installed(settings):  # asked first: its schema may be one that the backup's is not brought to
+        if is_installed(settings):  # Checked first: an existing schema may differ from that of the backup.
             raise BadRequest(_HOLDS_SOMETHING)
         database = databases.open_database(
             settings.database, settings.database_connections, settings.database_direct_url
@@ -240,26 +243,29 @@ def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
         if not manifest.tables.keys() >= _NEEDED:
             raise ValueError("tables are missing")
     except _UNREADABLE:
-        raise BadRequest("the archive is no whole backup: its manifest is missing or damaged") from None
+        raise BadRequest("this is not a complete backup: its manifest is missing or damaged") from None
     if (manifest.format, manifest.version) != (FORMAT, VERSION):
-        raise BadRequest(f"expected {FORMAT} {VERSION}, got {manifest.format} {manifest.version}")
+        raise BadRequest(f"the format must be {FORMAT} {VERSION}, got {manifest.format} {manifest.version}")
     return manifest
 
 
 def require_known(source: object, numbers: set[int], known: list[Migration]) -> None:
-    """Raises BadRequest where a backup with these migrations is too old or too new to be taken back."""
+    """Check that a backup with these migrations can be restored. Raises BadRequest if it is too old or too
+    new."""
     for migration in known:
         if migration.upgrade is not None and numbers <= migration.upgrade.replaces:
             raise BadRequest(
-                f"{source}: was made by an older Octavo than this one takes back: restore it with"
-                f" {migration.upgrade.first}, upgrade that installation, and back it up again"
+                f"{source}: made by a version of Octavo that is too old. Restore it with {migration.upgrade.first},"
+                " upgrade that server, and back it up again."
             )
     if unknown := sorted(numbers - {migration.number for migration in known}):
-        raise BadRequest(f"{source}: was made by a newer Octavo (migration {unknown[-1]})")
+        raise BadRequest(
+            f"{source}: made by a newer version of Octavo (migration {unknown[-1]}). Upgrade Octavo first."
+        )
 
 
 def _require_key(settings: Settings, archive: zipfile.ZipFile) -> None:
-    """Raises Unavailable unless the key is known that the backup's secrets are sealed with."""
+    """Check that the key of the backup's secrets is configured. Raises Unavailable."""
     with archive.open("rows/secrets.jsonl") as lines:
         for line in lines:
             row = msgspec.json.decode(line)
@@ -278,7 +284,7 @@ def _fill(database: Database, tx: Transaction, archive: zipfile.ZipFile, manifes
     count = 0
     for name, table in tables.items():
         if name in manifest.tables:
-            # An empty installation has made itself secrets and schedules.
+            # An empty server has already created secrets and schedules of its own.
             tx.run(f"DELETE FROM {name}")
             with archive.open(f"rows/{name}.jsonl") as lines:
                 count += insert_rows(tx, table, parents_first(table, _rows(lines, table)))
@@ -299,13 +305,16 @@ def _rows(lines: IO[bytes], table: Schema) -> Iterator[RowDict]:
 
 
 def verify_backup(source: Path) -> list[str]:
-    """What is wrong with a backup; nothing when it can be taken back."""
+    """Return what is wrong with a backup; an empty list if it can be restored."""
     with _opened(source) as archive:
         try:
             manifest = _read_manifest(archive)
         except BadRequest as error:
             return [error.message]
-        return [*_damage(archive, manifest), *(f"file {digest} was missing" for digest in manifest.missing)]
+        return [
+            *_damage(archive, manifest),
+            *(f"file {digest} was missing when the backup was made" for digest in manifest.missing),
+        ]
 
 
 def _damage(archive: zipfile.ZipFile, manifest: _Manifest) -> Iterator[str]:
@@ -317,7 +326,7 @@ def _damage(archive: zipfile.ZipFile, manifest: _Manifest) -> Iterator[str]:
             yield f"{name} is missing or damaged"
     files = [name for name in names if name.startswith("files/")]
     if len(files) != manifest.files:
-        yield f"{manifest.files} files were backed up, {len(files)} are there"
+        yield f"{len(files)} of {manifest.files} files are in the backup"
     for name in sorted(files):
         if _digest(archive, name) != name.removeprefix("files/"):
             yield f"{name} is damaged"
@@ -332,14 +341,17 @@ def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
 
 
 def verify_installation(context: Context) -> list[str]:
-    """What is wrong with an installation: texts and files that are gone or differ from their hash, rows that name
-    what is not there, kept counts that are wrong, and derived tables that are not what the content says (but for
-    spaces that wait for a rebuild after an upgrade)."""
+    """Return what is wrong with a server's data.
+
+    That is: texts and files that are missing or don't match their hash, rows that refer to missing rows,
+    wrong counts, and derived tables that don't match the content, except in spaces that wait for a rebuild
+    after an upgrade.
+    """
     return find_unsound(context.db, context.files, context.settings.url)
 
 
 def list_damage(settings: Settings) -> list[str]:
-    """What is damaged in a database that cannot be opened as an installation for that reason. Raises Unavailable."""
+    """Return the damage of a database that can't be opened because of it. Raises Unavailable."""
     database = databases.open_database(
         settings.database, settings.database_connections, settings.database_direct_url
     )
@@ -355,9 +367,10 @@ def _damage_of(db: Database) -> list[str]:
 
 
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
-    """As ``verify_installation``, of a database whose links are those of ``url``; without ``store``: but for files."""
+    """Verify a database whose links are those of ``url``, as ``verify_installation`` does; without ``store``,
+    files are not checked."""
     if damage := _damage_of(db):
-        # Nothing that is read of it can be relied on.
+        # Nothing read from a damaged database is reliable.
         return damage
     findings: list[str] = []
     with db.read() as tx:
@@ -367,13 +380,13 @@ def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
             there.add(row["hash"])
             if not _is_sound_text(tx, row["hash"]):
                 findings.append(f"text {row['hash']} is damaged")
-        findings += [f"text {gone} is gone" for gone in sorted(named_content(tx, "text") - there)]
+        findings += [f"text {gone} is missing" for gone in sorted(named_content(tx, "text") - there)]
         files = sorted(named_content(tx, "file"))
         for what, query in _STATES.items():
             findings += [f"{what}: {row[0]}" for row in tx.all(f"{query} LIMIT {BATCH}")]
         findings += find_wrong(tx, BATCH)
         if not findings:
-            # What is derived from damaged content says nothing.
+            # Data derived from damaged content proves nothing.
             hosts = app_hosts(url)
             outdated = list_outdated(tx)
             whole = "deleted_at IS NULL OR deleted_at > :removed"
@@ -390,7 +403,7 @@ def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
             for piece in store.open(digest):
                 found.update(piece)
         except NotFound:
-            findings.append(f"file {digest} is gone")
+            findings.append(f"file {digest} is missing")
         except Unavailable as error:
             findings.append(f"file {digest}: {error.message}")
         else:
@@ -402,14 +415,14 @@ def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
 def _check_space(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
     try:
         return [f"space {space_id}: {what}" for what in check_derived(tx, space_id, hosts)]
-    except (ValueError, LookupError, TypeError) as error:  # rows that hold what nobody wrote
-        return [f"space {space_id}: cannot be checked ({error})"]
+    except (ValueError, LookupError, TypeError) as error:  # Values that Octavo never writes.
+        return [f"space {space_id}: can't be checked ({error})"]
 
 
 def _is_sound_text(tx: Transaction, digest: str) -> bool:
     try:
         return hashlib.sha256(get_body(tx, digest).encode()).hexdigest() == digest
-    except Exception:  # whatever unpacking damaged bytes raises
+    except Exception:  # Decompressing damaged bytes may raise anything.
         return False
 
 
@@ -428,4 +441,4 @@ _STATES = {
         " JOIN branches c ON c.id = b.branch_id AND b.from_seq <= c.sequence"
     ),
 }
-"""What must not be, beyond a row that names what is not there."""
+"""Invalid states, besides references to missing rows."""

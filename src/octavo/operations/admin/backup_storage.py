@@ -1,6 +1,6 @@
-"""Where backups are kept: a folder of this machine, or what is below a prefix of a bucket.
+"""Storage of backups: a local folder, or everything below a prefix of a bucket.
 
-What is put there is whole or not there, and durable when ``put`` returns.
+Objects are complete or absent, and durable when ``put`` returns.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from octavo.kit.secrets.signing import Signer
 
 _BUCKET = "s3://"
 _OWN = "BACKUP_"
-"""What begins the names of variables that are for backups alone."""
+"""Prefix of environment variables that only apply to backups."""
 _UNDONE = ".part"
 _SMALL = 4 * 1024 * 1024
-"""Bytes that are sent in one piece."""
+"""Maximum number of bytes that are sent in one request."""
 
 
 def is_bucket(address: str) -> bool:
@@ -31,7 +31,8 @@ def is_bucket(address: str) -> bool:
 
 
 def _environment() -> Mapping[str, str]:
-    """As the bucket of backups is reached: one that loses the files must not hold the keys of their backups."""
+    """Return the environment to access the bucket of backups with. Its credentials may differ from those of
+    the files, so that losing one does not lose both."""
     own = {
         name.removeprefix(_OWN): value for name, value in os.environ.items() if name.startswith(f"{_OWN}AWS_")
     }
@@ -39,12 +40,12 @@ def _environment() -> Mapping[str, str]:
         return os.environ
     found = {**os.environ, **own}
     if "AWS_ACCESS_KEY_ID" in own and "AWS_SESSION_TOKEN" not in own:
-        found.pop("AWS_SESSION_TOKEN", None)  # it goes with the other key
+        found.pop("AWS_SESSION_TOKEN", None)  # It belongs to the other key.
     return found
 
 
 class Kept(NamedTuple):
-    """``modified``: milliseconds since 1970."""
+    """Stored object. ``modified``: milliseconds since 1970."""
 
     name: str
     size: int
@@ -52,9 +53,12 @@ class Kept(NamedTuple):
 
 
 class BackupPlace:
-    """``address``: the path of a folder, which is made when it is absent and ``new``, or ``s3://bucket/prefix`` with the
-    usual ``AWS_*`` variables, each of which gives way to that with ``BACKUP_`` before its name. Raises NotFound,
-    Unavailable."""
+    """Storage of backups.
+
+    ``address``: the path of a folder, which is created if missing and ``new``, or ``s3://bucket/prefix`` with
+    the usual ``AWS_*`` variables, each overridden by the one prefixed with ``BACKUP_``. Raises NotFound,
+    Unavailable.
+    """
 
     def __init__(self, address: str, *, new: bool = False) -> None:
         self.address = address.rstrip("/") or address
@@ -77,7 +81,7 @@ class BackupPlace:
         self.files: FileStore = open_store(files, Signer(bytes(32)), environ)
 
     def list(self, prefix: str = "") -> list[Kept]:
-        """What there is below a prefix that ends a folder, in the order of names."""
+        """Return the objects below a prefix that ends with a slash, sorted by name."""
         with store_errors():
             found = [entry for chunk in obstore.list(self._store, prefix or None) for entry in chunk]
         return sorted(
@@ -87,7 +91,7 @@ class BackupPlace:
         )
 
     def put(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Keeps something under a name of this place. Raises OutOfReach, OutOfRoom."""
+        """Store an object. Raises OutOfReach, OutOfRoom."""
         with store_errors():
             if self._folder is None:
                 obstore.put(self._store, name, _whole_if_small(pieces))
@@ -109,7 +113,7 @@ class BackupPlace:
                 synchronise(folder)
 
     def get(self, name: str) -> Iterator[bytes]:
-        """Raises NotFound, OutOfReach."""
+        """Yield the bytes of an object. Raises NotFound, OutOfReach."""
         with store_errors():
             for chunk in obstore.get(self._store, name).stream(min_chunk_size=CHUNK):
                 yield bytes(chunk)
@@ -121,7 +125,7 @@ class BackupPlace:
 
 
 def _whole_if_small(pieces: Iterable[bytes]) -> bytes | Iterator[bytes]:
-    """A bucket takes what is small in one request; the rest is sent in parts."""
+    """Join small content, which a bucket takes in one request; anything larger is sent in parts."""
     rest, begin = iter(pieces), b""
     for piece in rest:
         begin += piece

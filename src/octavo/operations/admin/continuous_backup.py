@@ -1,7 +1,7 @@
-"""Follows an installation on SQLite: a base now and then, and every few seconds the pages that were committed since.
+"""Continuous backup of SQLite: a base from time to time, and every few seconds the pages committed since.
 
-What is kept where is in ``followed.py``. Whoever follows goes on with a chain as long as SQLite's log still has where it
-ends, else begins another one. Files are copied before the pages that may name them.
+``followed.py`` describes what is stored where. A new process continues the chain if SQLite's log still
+contains its end; otherwise it starts a new one. Files are copied before the pages that may refer to them.
 """
 
 from __future__ import annotations
@@ -51,23 +51,27 @@ log = logging.getLogger("octavo.backup")
 _HOUR = 3_600_000
 _SPOOL = 8 * 1024 * 1024
 _LOG_BYTES = 16 * 1024 * 1024
-"""From here on the log is begun anew, which keeps writers waiting for some milliseconds."""
+"""Size at which the log is restarted, which blocks writers for some milliseconds."""
 _MOST_LOG_BYTES = 1024 * 1024 * 1024
-"""How far the log may grow while nothing can be put: beyond it, a new base is made once the place is back."""
+"""Maximum size of the log while the place is not reachable: beyond it, a new base is written once the place
+is back."""
 _AGAIN = 5.0
-"""Seconds after which a place is asked again that did not answer."""
+"""Seconds after which a place that did not respond is tried again."""
 _BASE_AGAIN = 60_000
-"""Milliseconds after which a base that failed is begun again."""
+"""Milliseconds after which a failed base is retried."""
 _ALIVE = 60_000
-"""Milliseconds after which it is noted that there was nothing to follow."""
+"""Milliseconds after which it is recorded that there were no changes."""
 _LATELY = 2_000_000_000
-"""Nanoseconds: a folder may get another file in the same moment in which it was looked at."""
+"""Nanoseconds: a folder may get another file in the same moment in which it was listed."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Terms(Struct, frozen=True):
-    """``every``: seconds between two looks. ``base_hours``: between two bases. Any moment of the last ``moments`` days can
-    be restored, and the bases of the last ``keep`` days."""
+    """Intervals and retention.
+
+    ``every``: seconds between backups of changes. ``base_hours``: hours between bases. Any time in the last
+    ``moments`` days can be restored, and bases of the last ``keep`` days are kept.
+    """
 
     every: float = 5.0
     base_hours: float = 24.0
@@ -76,11 +80,15 @@ class Terms(Struct, frozen=True):
 
 
 def follow(context: Context, place: BackupPlace, terms: Terms, stop: threading.Event) -> None:
-    """Follows an installation until ``stop``, in a process of its own. Raises BadRequest where it is not on SQLite or is
-    followed to that place already, and Unavailable when the last pages could not be put there."""
+    """Back up changes until ``stop``, in a process of its own.
+
+    Raises BadRequest if the database is not SQLite or another process already does this with the same place,
+    and Unavailable if the last pages could not be stored.
+    """
     if not isinstance(context.db, SqliteDatabase):
         raise BadRequest(
-            "--follow is for SQLite; PostgreSQL keeps its own log: see “Restore to a moment” in the manual"
+            "--follow: only works with SQLite. PostgreSQL keeps its own log: see “Restore to a moment”"
+            " in the manual."
         )
     path = Path(context.settings.database.removeprefix("sqlite:///"))
     with _alone(path, place):
@@ -98,18 +106,18 @@ def _alone(path: Path, place: BackupPlace) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise BadRequest(f"{place.address}: another process follows this installation there") from None
+        raise BadRequest(f"{place.address}: another process already backs up this server there") from None
     finally:
         os.close(lock)
 
 
 def _beside(path: Path, what: str, place: BackupPlace) -> Path:
-    """A file beside the database, of who follows it to this place."""
+    """Return a path beside the database, for the process that backs up to this place."""
     return path.with_name(f"{path.name}-{what}-{hashlib.sha256(place.address.encode()).hexdigest()[:8]}")
 
 
 class _Segment(NamedTuple):
-    """Pages that were read of the log."""
+    """Pages read from the log."""
 
     head: Head
     spool: tempfile.SpooledTemporaryFile[bytes]
@@ -131,11 +139,11 @@ class _Follower:
         self._files = _Files(context.settings.files, place)
         self._generation, self._number = "", 0
         self._put_end: LogEnd | None = None
-        """Where the last entry ends that was put."""
+        """End of the last stored entry."""
         self._at: LogEnd | None = None
-        """What was read of the log; None while a new chain has to begin."""
+        """How far the log was read; None while a new chain has to start."""
         self._is_new = True
-        """Whether nothing was put by this process."""
+        """Whether this process has stored nothing yet."""
         self._time = self._noted = 0
         self._base: threading.Thread | None = None
         self._base_due = 0
@@ -151,27 +159,27 @@ class _Follower:
                 if not is_last:
                     self._care()
             except LostTrack as error:
-                log.warning("following begins anew with a base: %s", error)
+                log.warning("starting a new chain with a full backup: %s", error)
                 self._at = None
             except (OctavoError, OSError) as error:
                 if is_last:
                     raise
-                log.error("following waits: %s", error)
+                log.error("backup paused: %s", error)
                 if self._at is None:
-                    # Nothing is read meanwhile, so nothing has to be kept.
+                    # Nothing is read meanwhile, so nothing has to be kept in memory.
                     self._skip()
                 self._stop.wait(_AGAIN)
             if is_last:
                 return
             if self._stop.wait(self._terms.every):
-                # Once more, for what came since.
+                # Once more, for the last changes.
                 self._end_base()
                 is_last = True
 
     # --- the chain
 
     def _begin(self) -> None:
-        """Goes on with the newest chain where the log still has its end, else begins one."""
+        """Continue the newest chain if the log still contains its end; otherwise start one."""
         self._end_base()
         if self._is_new and self._goes_on():
             return
@@ -193,7 +201,7 @@ class _Follower:
             return False
         end = self._log.hold()
         try:
-            # Nobody has held the log since: it must be the same one. All empty ones look the same.
+            # If nobody held the log since, it has to be the same one. All empty logs look the same.
             if end.salt != head.end.salt or head.end.frame == 0:
                 return False
             segment = self._read(head.end, end)
@@ -207,11 +215,11 @@ class _Follower:
         self._has_base = bool(bases)
         self._base_due = max((base.time for base in bases), default=0) + round(self._terms.base_hours * _HOUR)
         self._put(segment)
-        log.info("following goes on", extra={"place": self._place.address})
+        log.info("continuing the backup", extra={"place": self._place.address})
         return True
 
     def _look(self) -> None:
-        """Reads and puts what was committed since the last look."""
+        """Read and store the changes committed since the last call."""
         segment = self._read_on()
         self._put(segment)
         if segment is None and now() - self._noted > _ALIVE:
@@ -245,8 +253,11 @@ class _Follower:
         return _Segment(head, spool)
 
     def _put(self, segment: _Segment | None) -> None:
-        """Tries until it is put, since the log has gone on. Raises LostTrack when that takes too long, Unavailable when it
-        is to stop meanwhile."""
+        """Store pages, with retries.
+
+        Raises LostTrack when that takes too long, since the log grows, and Unavailable when the process has
+        to stop.
+        """
         if segment is None:
             return
         head, spool = segment
@@ -260,18 +271,20 @@ class _Follower:
                     self._place.put(name, packed(head, _chunks(spool)))
                     break
                 except (OctavoError, OSError) as error:
-                    log.error("following waits: %s", error)
+                    log.error("backup paused: %s", error)
                     if self._stop.is_set():
                         raise Unavailable(
-                            f"{self._place.address}: the last changes could not be put: {error}"
+                            f"{self._place.address}: the last changes could not be stored: {error}"
                         ) from None
                     if self._log.length() > _MOST_LOG_BYTES:
-                        raise LostTrack("the log is too long, and the place does not answer") from None
+                        raise LostTrack(
+                            "the log has grown too long while the backup location was not reachable"
+                        ) from None
                     self._stop.wait(_AGAIN)
         self._number, self._put_end, self._noted = head.number, head.end, head.time
 
     def _moment(self) -> int:
-        """The time, which never goes back."""
+        """Return the time, which never goes back."""
         self._time = max(self._time + 1, now())
         return self._time
 
@@ -286,7 +299,8 @@ class _Follower:
             self._shorten()
 
     def _shorten(self) -> None:
-        """Has the log begun anew: by whoever writes next, once all of it is in the database and nobody reads it."""
+        """Have SQLite restart the log: the next writer does so once all of it is in the database and nobody
+        reads it."""
         self._log.move()
         with self._context.db.write():
             segment = self._read_on()
@@ -299,7 +313,7 @@ class _Follower:
         self._log.let_go()
 
     def _start_base(self) -> None:
-        """Begins to write the database as it is now, in a thread beside the chain."""
+        """Start to write a base of the current database, in a thread beside the chain."""
         there = self._files.there()
         with self._context.db.write():
             source = self._log.snapshot()
@@ -336,7 +350,7 @@ class _Follower:
         self, source: sqlite3.Connection, entry: ChainEntry, end: LogEnd, there: set[str]
     ) -> None:
         whole = _beside(self._path, "base", self._place)
-        whole.unlink(missing_ok=True)  # of a process that was killed
+        whole.unlink(missing_ok=True)  # Left by a process that was killed.
         try:
             with closing(source):
                 self._copy(source, whole)
@@ -359,19 +373,19 @@ class _Follower:
                 self._place.put(entry.name, packed(head, _chunks(read)))
             self._has_base = True
             self._base_due = entry.time + round(self._terms.base_hours * _HOUR)
-            log.info("there is a new base", extra={"place": self._place.address})
+            log.info("full backup written", extra={"place": self._place.address})
             moments, bases = (now() - round(days * DAY) for days in (self._terms.moments, self._terms.keep))
             prune(self._place, moments, bases, self._files.there())
         except _Stopped:
             pass
         except (OctavoError, OSError, sqlite3.Error) as error:
-            log.error("no base: %s", error)
+            log.error("full backup failed: %s", error)
         finally:
             whole.unlink(missing_ok=True)
 
     def _copy(self, source: sqlite3.Connection, target: Path) -> None:
         def go_on(status: int, left: int, total: int) -> None:
-            # Without a first one nothing of the chain can be restored: that one is waited for.
+            # A chain is useless without its first base, so wait for that one.
             if self._stop.is_set() and self._has_base:
                 raise _Stopped
 
@@ -386,7 +400,7 @@ class _Stopped(Exception):
 
 
 class _Files:
-    """Copies what a folder of files has and the place has not. In a bucket they are kept elsewhere already."""
+    """Copies files that a place lacks, from a folder. Files in a bucket are backed up elsewhere."""
 
     def __init__(self, url: str, place: BackupPlace) -> None:
         self.folder = Path(url.removeprefix("file://")) if url.startswith("file://") else None
@@ -396,7 +410,7 @@ class _Files:
         self._seen: dict[str, int] = {}
 
     def there(self) -> set[str]:
-        """The hashes of all files of the installation."""
+        """Return the hashes of all files of the server."""
         if self.folder is None:
             return set()
         return {path.name for path in self.folder.glob("??/*") if _HASH.fullmatch(path.name)}
@@ -422,7 +436,7 @@ class _Files:
                     with open(os.path.join(folder, name), "rb") as source:
                         self._target.put(source)
                 except FileNotFoundError:
-                    continue  # removed meanwhile
+                    continue  # Deleted meanwhile.
                 copied.add(name)
 
 

@@ -1,8 +1,8 @@
-"""What was followed of an installation: what is kept of it, taking it back to a moment, and whether it is sound.
+"""Continuous backup: what is stored, restoring it to a point in time, and verifying it.
 
-Below ``log/`` of a place lie generations, each a chain of numbered ``.pages`` without a gap; ``.base`` is the whole
-database as it was at the end of those with its number, and ``.files`` the hashes of all files there were. Beside it,
-``files`` has every file by its hash. ``following.py`` writes all that.
+Below ``log/`` of a place are generations, each a chain of numbered ``.pages`` without gaps; ``.base`` is the
+whole database at the end of the ``.pages`` with the same number, and ``.files`` has the hashes of all files
+at that time. ``files`` beside it has every file by its hash. ``following.py`` writes all of this.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ALIVE = re.compile(r"log/([^/]+)/alive")
 
 
 class ChainEntry(NamedTuple):
-    """Something of a chain. ``time``: nothing in it was committed later, in milliseconds."""
+    """Entry of a chain. ``time``: nothing in it was committed later, in milliseconds."""
 
     time: int
     generation: str
@@ -61,8 +61,11 @@ class ChainEntry(NamedTuple):
 
 
 class Head(Struct):
-    """The first line of an entry. ``size``: pages of the database afterwards; ``before``: where the entry before ended;
-    ``url``: of the app, of a base; ``files``: whether those are kept beside it."""
+    """First line of an entry.
+
+    ``size``: pages of the database afterwards; ``before``: where the previous entry ended; ``url``: the
+    app's, in a base; ``files``: whether files are stored beside it.
+    """
 
     format: str
     version: int
@@ -77,7 +80,8 @@ class Head(Struct):
 
 
 class Taken(Struct):
-    """``moment``: how things stood when it was restored, ISO 8601; ``missing``: hashes of files that are not there."""
+    """Result of a restore. ``moment``: the restored point in time, ISO 8601; ``missing``: hashes of files
+    that are missing."""
 
     moment: str
     files: int
@@ -88,7 +92,7 @@ class Taken(Struct):
 
 
 def holds_log(place: BackupPlace) -> bool:
-    """Whether an installation was followed to a place."""
+    """Return whether a place has a continuous backup."""
     return bool(list_entries(place.list("log/")))
 
 
@@ -102,7 +106,7 @@ def age(entry: ChainEntry) -> tuple[int, str, int]:
 
 
 def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """An entry: a line of JSON, the pages compressed, and the SHA-256 of both."""
+    """Yield the bytes of an entry: a line of JSON, the compressed pages, and the SHA-256 of both."""
     line = msgspec.json.encode(head) + b"\n"
     digest, packer = hashlib.sha256(line), zlib.compressobj(1)
     yield line
@@ -116,7 +120,8 @@ def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
-    """The line, then the pages in pieces, as ``_packed`` was given them. Raises ValueError where they are not."""
+    """Yield the line and then the pages, in pieces, as given to ``packed``. Raises ValueError if the entry is
+    damaged."""
     line = b""
     for piece in pieces:
         line += piece
@@ -154,17 +159,17 @@ def read_head(pieces: Iterator[bytes]) -> Head:
     except (StopIteration, msgspec.MsgspecError):
         raise ValueError("is damaged") from None
     if (head.format, head.version) != (FORMAT, VERSION):
-        raise ValueError(f"expected {FORMAT} {VERSION}, got {head.format} {head.version}")
+        raise ValueError(f"the format must be {FORMAT} {VERSION}, got {head.format} {head.version}")
     return head
 
 
 def _unpack(place: BackupPlace, entry: ChainEntry, out: IO[bytes] | None) -> Head:
-    """Reads all of an entry, into ``out``. Raises BadRequest where it is damaged."""
+    """Write all pages of an entry to ``out``. Raises BadRequest if it is damaged."""
     pieces = unpacked(place.get(entry.name))
     try:
         head = read_head(pieces)
         if (head.number, head.time) != (entry.number, entry.time):
-            raise ValueError("has the name of another one")
+            raise ValueError("has the name of another entry")
         for piece in pieces:
             if out is not None:
                 out.write(piece)
@@ -182,22 +187,25 @@ def take_back(
     until: int | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Taken:
-    """Makes the database as it was at the end, or at the moment ``until``, and copies its files, where there is none.
+    """Restore the database as it was at the end, or at the time ``until``, and copy its files, where there is
+    none.
 
-    ``progress`` is told of bytes, then of files. Raises BadRequest where a database is, or what is kept does not suffice,
+    ``progress`` counts bytes, then files. Raises BadRequest if a database exists or the backup is incomplete,
     and Unavailable.
     """
     if not settings.database.startswith("sqlite:///"):
         raise BadRequest(
-            "what was followed comes back on SQLite: restore it there, then `octavo backup` and `octavo restore`"
+            "this backup can only be restored to SQLite. Restore it there, then use `octavo backup` and"
+            " `octavo restore`."
         )
     load_packages()
     target = Path(settings.database.removeprefix("sqlite:///"))
     for path in (target, target.with_name(f"{target.name}-wal")):
         if path.exists():
-            raise BadRequest(f"{path}: is there already; stop Octavo and move it away first")
+            raise BadRequest(f"{path}: already exists. Stop Octavo and move the file away first.")
     make_private_folder(settings.data_folder)
-    # The database comes to its place last, whole and up to date, so that the same command completes what was cut off.
+    # The database is moved to its place last, complete and up to date, so that an interrupted restore can be
+    # repeated.
     folder = target.with_name(f"{target.name}.part")
     shutil.rmtree(folder, ignore_errors=True)
     make_private_folder(folder)
@@ -228,7 +236,7 @@ def take_back(
 
 
 def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progress: Progress) -> list[str]:
-    """Those that are nowhere."""
+    """Copy the missing files; return those that are not in the backup."""
     store = open_store(settings.files, Signer(bytes(32)))
     missing = []
     for done, digest in enumerate(wanted, 1):
@@ -244,7 +252,7 @@ def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progr
 def _rebuild(
     place: BackupPlace, target: Path, until: int | None, progress: Progress = lambda done, total: None
 ) -> tuple[Head, Head]:
-    """Writes the database as it was; the heads of the last entry and of the base. Raises BadRequest."""
+    """Write the database; return the heads of the last entry and of the base. Raises BadRequest."""
     kept = {entry.name: entry for entry in place.list("log/")}
     chain = _chain(place, list_entries(kept.values()), until)
     total, done = sum(kept[entry.name].size for entry in chain), 0
@@ -253,13 +261,13 @@ def _rebuild(
     with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "r+b") as out:
         for entry in chain:
             with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
-                # Nothing of what is damaged is written.
+                # Nothing damaged is written.
                 head = _unpack(place, entry, out if entry.kind == "base" else spool)
                 if entry.kind == "base":
                     base = head
                 else:
                     if last is not None and head.before != last.end:
-                        raise BadRequest(f"{entry.name}: does not follow what is before it")
+                        raise BadRequest(f"{entry.name}: does not follow the entry before it")
                     spool.seek(0)
                     try:
                         write_pages(out, spool, head.page_size, head.size)
@@ -274,19 +282,19 @@ def _rebuild(
     with closing(sqlite3.connect(f"file:{target}?mode=ro&immutable=1", uri=True)) as found:
         said = found.execute("PRAGMA quick_check(1)").fetchone()[0]
         if said != "ok":
-            raise BadRequest(f"{place.address}: what was put together is no sound database: {said}")
+            raise BadRequest(f"{place.address}: the restored database is damaged: {said}")
     return last, base
 
 
 def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> list[ChainEntry]:
-    """A base and the pages after it that make the wanted moment. Raises BadRequest."""
+    """Return a base and the pages after it that lead to the wanted time. Raises BadRequest."""
     bases = [entry for entry in entries if entry.kind == "base"]
     if not bases:
-        raise BadRequest(f"{place.address}: has no base of an installation that was followed")
+        raise BadRequest(f"{place.address}: has no full backup written by --follow")
     early = [base for base in bases if until is None or base.time <= until]
     if not early:
         first = min(base.time for base in bases)
-        raise BadRequest(f"{place.address}: the earliest moment that is kept is {iso(first)}")
+        raise BadRequest(f"{place.address}: the earliest time that can be restored is {iso(first)}")
     base = max(early, key=age)
     later = sorted(
         (entry.number, entry)
@@ -300,8 +308,8 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
     for expected, (number, entry) in enumerate(later, base.number + 1):
         if number != expected:
             raise BadRequest(
-                f"{place.address}: pages {expected} of {base.generation} are gone;"
-                f" everything is there until {iso(found[-1].time)}, which --until gives"
+                f"{place.address}: pages {expected} of {base.generation} are missing. Everything until {iso(found[-1].time)}"
+                " can be restored with --until."
             )
         found.append(entry)
     return found
@@ -311,8 +319,11 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 
 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
-    """What is wrong with what was followed: an entry that is damaged or gone, what the newest of it makes when it is
-    restored, and, with ``fresh``, that nothing was followed for so many milliseconds."""
+    """Return what is wrong with a continuous backup.
+
+    That is: entries that are damaged or missing, damage of the newest state when it is restored, and, with
+    ``fresh``, that the last change is older than so many milliseconds.
+    """
     load_packages()
     kept = place.list("log/")
     entries = sorted(list_entries(kept), key=age)
@@ -328,7 +339,7 @@ def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
             continue
         before = ends.get((entry.generation, entry.number - 1))
         if entry.kind == "pages" and before is not None and head.before != before:
-            findings.append(f"{entry.name}: does not follow what is before it")
+            findings.append(f"{entry.name}: does not follow the entry before it")
         ends[entry.generation, entry.number] = head.end
     if fresh is not None:
         last = max((entry.time for entry in entries), default=0)
@@ -336,7 +347,7 @@ def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
             if _ALIVE.fullmatch(each.name) and (said := b"".join(place.get(each.name))).isdigit():
                 last = max(last, int(said))
         if last < now() - fresh:
-            findings.append(f"nothing was followed since {iso(last)}" if last else "nothing was followed")
+            findings.append(f"nothing was backed up since {iso(last)}" if last else "nothing was backed up")
     if not findings:
         findings += _try_restore(place)
     return findings
@@ -362,21 +373,21 @@ def _try_restore(place: BackupPlace) -> list[str]:
 
 
 def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None:
-    """Removes what no moment since ``moments`` and no base since ``bases`` needs (milliseconds since 1970); ``files`` are
-    those that the installation has."""
+    """Delete what no time since ``moments`` and no base since ``bases`` needs (milliseconds since 1970).
+    ``files``: hashes of the server's current files."""
     kept = place.list("log/")
     entries = list_entries(kept)
     whole = sorted((entry for entry in entries if entry.kind == "base"), key=age)
     if not whole:
         return
-    # From this one on every moment can be restored.
+    # From this base on, every point in time can be restored.
     first = max((base for base in whole if base.time <= moments), default=whole[0], key=age)
     stay = {base for base in whole if base.time >= min(first.time, bases)}
 
     def stays(entry: ChainEntry) -> bool:
         if entry.kind == "pages":
             return entry.time > first.time
-        # Files are listed before their base is there.
+        # Files are listed before their base exists.
         return entry._replace(kind="base") in stay or entry.time > first.time
 
     generations = {entry.generation for entry in entries if stays(entry)}
@@ -394,8 +405,8 @@ def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None
     try:
         wanted = files | set(zlib.decompress(listed).decode().split())
     except (zlib.error, UnicodeDecodeError):
-        return  # Of a damaged list nobody knows which files are needed.
+        return  # A damaged list does not tell which files are needed.
     for digest, _, came in list(place.files.list_all()):
-        # Clocks of stores differ from ours, and what has just come is in no list yet.
+        # Clocks of stores differ from ours, and new files are in no list yet.
         if digest not in wanted and came < oldest.time - DAY // 24:
             place.files.delete(digest)

@@ -1,4 +1,4 @@
-"""Tokens, sessions and the account of a person, as the command line lists and ends them."""
+"""Tokens, sessions, and the account of a person, as the command line lists and revokes them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CLIENT = "command line"
 def _user_id(tx: Transaction, email: str) -> str:
     user = find_user_by_email(tx, email)
     if user is None:
-        raise NotFound(f"email: there is nobody with the address {email!r}")
+        raise NotFound(f"email: there is no account with the email address {email!r}")
     return user.id
 
 
@@ -57,43 +57,43 @@ def is_known(context: Context, email: str) -> bool:
 
 
 def tokens_of(context: Context, email: str) -> list[dict[str, Any]]:
-    """The tokens of a person, newest first, without their secrets. Raises NotFound."""
+    """Return the tokens of a person, newest first, without their secrets. Raises NotFound."""
     with context.db.read() as tx:
         user_id = _user_id(tx, email)
         return _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
 
 
 def sign_in_link(context: Context, email: str) -> str:
-    """Make a link that signs a person in, once and within 15 minutes. Raises NotFound."""
+    """Create a link that signs a person in once. It expires after 15 minutes. Raises NotFound."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         secret = issue_link(tx, context.sealer, email)
         if secret is None:
-            raise NotFound(f"email: {email!r} cannot sign in: the account is deactivated, or not a person's")
+            raise NotFound(f"email: {email!r} can't sign in: the account is deactivated or is not a person's")
         audit_person(tx, "sign-in-link.created", user_id, client=CLIENT, actor="")
     return f"{context.settings.url}/sign-in?link={secret}"
 
 
 def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:
-    """The sessions of a person that are not over, newest first. Raises NotFound."""
+    """Return the active sessions of a person, newest first. Raises NotFound."""
     with context.db.read() as tx:
         user_id = _user_id(tx, email)
         return _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
 
 
 def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
-    """Takes back one token of a person, or (None) all of them and their agents; how many. Raises NotFound."""
+    """Revoke one token of a person, or (None) all of them and their agents; return how many. Raises NotFound."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
         ids = [row["id"] for row in known if token_id in (None, row["id"])]
         ended = _end(tx, user_id, "token", ids, revoke_token)
-        # With all tokens go the agents that the person connected, and what could still become one.
+        # With all tokens go the agents that the person connected, and pending authorizations.
         return ended if token_id is not None else ended + revoke_all_tokens(tx, user_id)
 
 
 def end_sessions(context: Context, email: str, session_id: str | None) -> int:
-    """Ends one session of a person, or (None) all of them; how many. Raises NotFound."""
+    """Revoke one session of a person, or (None) all of them; return how many. Raises NotFound."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
@@ -102,13 +102,13 @@ def end_sessions(context: Context, email: str, session_id: str | None) -> int:
 
 
 def foresee_deletion(context: Context, email: str) -> account_deletion.Foreseen:
-    """What the deletion of a person's account will do. Raises NotFound."""
+    """Return what deleting a person's account will do. Raises NotFound."""
     with context.db.read() as tx:
         return account_deletion.foresee(tx, context.settings, _user_id(tx, email))
 
 
 def delete_account(context: Context, email: str) -> None:
-    """Deletes a person's account for good. Raises NotFound, Conflict."""
+    """Delete a person's account permanently. Raises NotFound, Conflict."""
     with context.db.write() as tx:
         account_deletion.delete_account(tx, context.settings, Stranger(CLIENT), _user_id(tx, email))
 

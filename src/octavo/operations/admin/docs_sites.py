@@ -1,4 +1,5 @@
-"""Repositories with a ``docs.yaml``: read, one is a site with all its spaces; written, a site is one."""
+"""Repositories with a ``docs.yaml``: importing one creates a site with all its spaces, and exporting a site
+writes one."""
 
 from __future__ import annotations
 
@@ -52,9 +53,11 @@ from .lookup import find_named
 
 
 class BroughtSite(Struct, frozen=True):
-    """What a repository with ``docs.yaml`` became: a site, with each space that has a directory by its key.
-    ``site_url``: where it is published, if it is. ``problems`` are those of the file itself; ``known`` says which ids in
-    links were found to mean which spaces."""
+    """Site that a repository with ``docs.yaml`` became, with each space that has a directory by its key.
+
+    ``site_url``: where it is published, if it is. ``problems``: those of ``docs.yaml`` itself; ``known``:
+    which spaces ids in links turned out to mean.
+    """
 
     site: str
     site_url: str | None
@@ -80,28 +83,30 @@ def bring_source(
     several: bool = True,
     opening: Callable[[], AbstractContextManager[Source]] | None = None,
 ) -> Brought | BroughtSite:
-    """Imports a source: where it has a ``docs.yaml`` as the site that this describes, where it has several versions or
-    languages and ``several`` as a site with these as its variants, else as one new space.
+    """Import a source as a site or as one new space.
 
-    The site is the one that was made from this source before, or that ``site`` names; without either, a new one.
-    ``known`` may name an existing space for a key of ``docs.yaml``, which then gets the files. ``whole``: each space
-    becomes what its directory is, and nothing else. ``opening``: how the source is read, of one that is no file; ``where``
-    is what it is known by then.
+    A source with a ``docs.yaml`` becomes the site that it describes; one with several versions or languages,
+    if ``several``, a site with these as its variants. The site is the one created from this source before, or
+    the one that ``site`` names; otherwise a new one.
 
-    Raises BadRequest for a source or a ``docs.yaml`` that cannot be read, for a ``title`` where ``docs.yaml`` has its
-    own, and where another site has this title, unless ``new_site``; NotFound for an organization, collection or site
-    that is not there.
+    ``known`` may name an existing space for a key of ``docs.yaml``, which then gets the files. ``whole``:
+    each space is replaced by its directory. ``opening``: how to open a source that is not a file; ``where``
+    is then its identity.
+
+    Raises BadRequest for a source or ``docs.yaml`` that can't be read, for a ``title`` if ``docs.yaml`` has
+    its own, and if another site has this title, unless ``new_site``; NotFound for an unknown organization,
+    collection, or site.
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
     with opening() if opening is not None else opened(context, where, kind, several) as source:
         if not source.parts and (DOCS_PATH not in source.paths() or source.kind != "octavo"):
             if site is not None or new_site:
-                raise BadRequest(f"{where}: has no {DOCS_PATH}, so it is no site")
+                raise BadRequest(f"{where}: has no {DOCS_PATH}, so it can't be imported as a site")
             space_id = make_space(context, organization_id, collection_id, title or name_of(source))
             return bring_into(context, source, where, space_id, known, title, publish, None, progress, whole)
         if title is not None and not source.parts:
-            raise BadRequest(f"title: {DOCS_PATH} says the titles of its spaces")
+            raise BadRequest(f"title: can't be used here, because {DOCS_PATH} has the titles of its spaces")
         config = DocsConfig(title=title, structure=source.structure) if source.parts else _read(source)
         config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
         parts = source.parts or _parts(source, config)
@@ -133,8 +138,8 @@ def bring_source(
 
 
 def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: Source) -> list[Problem]:
-    """Has old addresses of a variant lead to its pages, in the name of whoever administers the organization; what could
-    not be led."""
+    """Redirect old URLs of a variant to its pages, on behalf of an administrator of the organization; return
+    what could not be redirected."""
     with context.db.write() as tx:
         row = get_site(tx, site_id)
         user = find_first_administrator(tx, row.organization_id)
@@ -157,7 +162,7 @@ def _read(source: Source) -> DocsConfig:
 
 
 def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
-    """The files of each space that has a directory, by its key. Raises BadRequest where there is none at all."""
+    """Return the files of each space that has a directory, by its key. Raises BadRequest if there are none."""
     parts = {}
     for entry in config.spaces:
         if entry.directory is None:
@@ -166,17 +171,17 @@ def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
         if part.paths():
             parts[entry.key] = part
         else:
-            message = f"there is no folder {entry.directory or './'}; {entry.key} is left out"
+            message = f"there is no folder {entry.directory or './'}; {entry.key} was skipped"
             config.problems.append(Problem(DOCS_PATH, entry.line, "missing_directory", message))
     if not parts:
-        raise BadRequest(f"{DOCS_PATH}: names no folder that is there")
+        raise BadRequest(f"{DOCS_PATH}: none of its folders exists")
     return parts
 
 
 def _find_site(
     context: Context, organization_id: str, title: str, source: str, site: str | None, new_site: bool
 ) -> str | None:
-    """The site that an import goes to; None for a new one."""
+    """Return the site that an import goes to; None for a new one."""
     if site is not None:
         return find_named(context, site, ["site"], organization_id).id
     if new_site:
@@ -188,14 +193,15 @@ def _find_site(
     if found is None and same:
         ids = ", ".join(one.id for one in same)
         raise BadRequest(
-            f"The organization has a site {title!r} already ({ids}), which did not come from this source. "
-            "--site with its id imports into it, --new-site makes another one; nothing was changed."
+            f"The organization already has a site {title!r} ({ids}), which was not created from this source."
+            " Nothing was changed. Use --site with its id to import into it, or --new-site to create another"
+            " one."
         )
     return found
 
 
 class _Bringing:
-    """An import of a site: which spaces its entries are."""
+    """Import of a site: which space belongs to each entry."""
 
     def __init__(
         self,
@@ -212,7 +218,7 @@ class _Bringing:
         self._config = config
 
     def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
-        """Which ids in links mean which of the spaces, by their keys."""
+        """Return which spaces ids in links mean, as keys of entries."""
         keys = {entry.key for entry in self._config.spaces}
         with self._context.db.read() as tx:
             return guess_ids(
@@ -224,7 +230,7 @@ class _Bringing:
     def provide_spaces(
         self, tx: Transaction, site_id: str | None, parts: Mapping[str, Source]
     ) -> dict[str, str]:
-        """The space of each entry: one that the mapping names, or that the site has, or a new one."""
+        """Return the space of each entry: one that the mapping names, one that the site has, or a new one."""
         return provide_spaces(tx, site_id, self._config, parts, self._known, partial(self._make, tx), by=None)
 
     def _make(self, tx: Transaction, entry: DocsEntry) -> str:
@@ -240,8 +246,10 @@ class _Bringing:
 
 
 def export_site_files(context: Context, site_id: str, folder: Path) -> dict[str, Any]:
-    """Writes a site as a repository: ``docs.yaml``, and the files of each space in a folder of its own. Links between
-    its spaces name these by their keys. What is there already is overwritten, nothing is deleted."""
+    """Export a site as a repository: ``docs.yaml``, and the files of each space in a folder of its own.
+
+    Links between its spaces use their keys. Existing files are overwritten, none are deleted.
+    """
     hosts = app_hosts(context.settings.url)
     with context.db.read() as tx:
         described = describe_site(tx, get_site(tx, site_id))

@@ -1,4 +1,4 @@
-"""The first start, and tokens made on the command line."""
+"""The first start, and tokens created on the command line."""
 
 from __future__ import annotations
 
@@ -40,10 +40,13 @@ ORGANIZATION_TITLE = "Octavo"
 
 
 def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
-    """The id of the person with this email address, who is made when unknown. ``hand_over``: an account whose address
-    was never verified is given to them, without the password, sessions, tokens and agents that it had."""
+    """Return the id of the person with this email address, who is created if unknown.
+
+    ``hand_over``: if the address was never verified, give them the account without its password, sessions,
+    tokens, and agents.
+    """
     if "@" not in email.strip("@"):
-        raise BadRequest(f"email: expected an address, got {email!r}")
+        raise BadRequest(f"email: must be an email address, got {email!r}")
     found = find_user_by_email(tx, email)
     if found is not None:
         if hand_over:
@@ -63,12 +66,13 @@ def token_for(
     lifetime: int | None = None,
     hand_over: bool = False,
 ) -> str:
-    """A token of the person with this address, who is made when unknown.
+    """Create a token of the person with this email address, who is created if unknown.
 
-    With ``organization_id`` they become a member (``role``, default ``read``); who is one already keeps their
-    role unless one is given. ``lifetime`` in milliseconds. ``hand_over``: an account whose address was never verified
-    may be somebody else's; end all that they could come back with. Raises Conflict where such an account would become a
-    member without it.
+    With ``organization_id`` they become a member (``role``, default ``read``); existing members keep their
+    role unless one is given. ``lifetime`` is in milliseconds. ``hand_over``: an account whose address was
+    never verified may belong to someone else; remove everything they could sign in with.
+
+    Raises Conflict if such an account would become a member without ``hand_over``.
     """
     with context.db.write() as tx:
         user_id = _person(tx, email, hand_over=hand_over)
@@ -77,8 +81,9 @@ def token_for(
             is_member, _ = role_of_member(tx, organization_id, user_id)
             if not is_member and not has_verified_email(tx, user_id):
                 raise Conflict(
-                    f"The email address {email} was never verified, so this account may belong to somebody else."
-                    " With --hand-over its password, sessions, tokens and agents end; without --org nothing changes."
+                    f"The email address {email} was never verified, so this account may belong to someone else."
+                    " Use --hand-over to verify it and remove its password, sessions, tokens, and agents, or leave"
+                    " out --org."
                 )
             if role is not None or not is_member:
                 wanted = None if role == "guest" else role or "read"
@@ -100,7 +105,7 @@ def token_for(
 
 
 class FirstStart(Struct, frozen=True):
-    """What the first start made. ``site_url`` is None when this installation came without the manual."""
+    """Result of the first start. ``site_url`` is None if the manual is not part of this installation."""
 
     organization_id: str
     token: str
@@ -108,17 +113,17 @@ class FirstStart(Struct, frozen=True):
 
 
 _BEGUN = "first-start"
-"""Beside the data from the beginning of the first start to its end."""
+"""Marker beside the data, from the beginning of the first start to its end."""
 _MANUAL = "Octavo manual"
 _NOTE = "manual.json"
-"""Beside the data: which manual was published."""
+"""Note beside the data: which manual was published."""
 
 
 def first_start(context: Context) -> FirstStart | None:
-    """On an empty installation: the organization, its administrator, a token, and the manual as a site.
+    """Set up an empty server: the organization, its administrator, a token, and the manual as a site.
 
-    None when there is an organization already, unless the first start that made it was cut off: then it is
-    completed. The token is kept in ``admin-token`` in the data folder.
+    Return None if there is an organization already, unless the first start was interrupted: then it is
+    completed. The token is stored in ``admin-token`` in the data folder.
     """
     settings = context.settings
     begun = settings.data_folder / _BEGUN
@@ -141,19 +146,19 @@ def first_start(context: Context) -> FirstStart | None:
 
 
 def opening_address(context: Context) -> str:
-    """Return the URL of the app; until the first administrator has signed in once, one that does so."""
+    """Return the URL of the app; until the first administrator has signed in once, one that signs them in."""
     settings = context.settings
     with context.db.write() as tx:
         admin = find_user_by_email(tx, settings.first_admin)
         secret = issue_first_link(tx, context.sealer, admin.id) if admin is not None else None
     if secret is None:
         return f"{settings.url}/"
-    # A fragment stays in the browser: it is in no log, and in no address that others are told.
+    # Browsers don't send fragments: the link is in no log and no referrer.
     return f"{settings.url}/sign-in?link={secret}" if find_missing() else f"{settings.url}/~/first#{secret}"
 
 
 def _kept_token(settings: Settings) -> str:
-    """The first administrator's token, in a file that is complete before anything relies on it."""
+    """Return the first administrator's token, stored in a file that is complete before anything relies on it."""
     path = settings.data_folder / TOKEN_FILE
     token = settings.admin_token or (path.read_text().strip() if path.exists() else "") or new_token()
     write_durably(path, f"{token}\n".encode())
@@ -187,7 +192,7 @@ def _publish_manual(context: Context, organization_id: str, user_id: str) -> str
 
 
 class _Manual(Struct, frozen=True):
-    """The manual as it was published here: its space, the revision, and a hash of its files."""
+    """Manual as it was published here: its space, the revision, and a hash of its files."""
 
     space: str
     revision: str
@@ -195,8 +200,8 @@ class _Manual(Struct, frozen=True):
 
 
 def update_manual(context: Context) -> bool:
-    """After an upgrade: brings the manual of this version into the space of the manual, as long as nobody changed or
-    removed that; whether it did."""
+    """After an upgrade, import the manual of this version, unless someone changed or removed the former one;
+    return whether it was imported."""
     note, manual = context.settings.data_folder / _NOTE, find_manual()
     try:
         before = msgspec.json.decode(note.read_bytes(), type=_Manual)
@@ -232,7 +237,7 @@ def _digest(folder: Path) -> str:
 
 
 def find_manual() -> Path | None:
-    """The manual's folder: inside the installed package, or beside the source."""
+    """Return the folder of the manual: inside the installed package, or beside the source."""
     package = Path(str(files("octavo")))
     for folder in (package / "manual", package.parent.parent / "docs"):
         if (folder / "SUMMARY.md").is_file():

@@ -1,4 +1,4 @@
-"""Git sync as the command line has it."""
+"""Git sync for the command line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def _rows(named: Named) -> type[Connected]:
 
 
 def describe_sync(context: Context, named: Named) -> dict[str, Any]:
-    """How a space is synced, or a collection or a site with ``spaces``. Raises NotFound."""
+    """Return the state of the sync of a space, or of a collection or site with its ``spaces``. Raises
+    NotFound."""
     row = _find(context, named)
     said = {
         named.kind: row.owner_id,
@@ -74,21 +75,24 @@ def _of_project(context: Context, row: Connected) -> dict[str, Any]:
 
 
 def sync_now(context: Context, named: Named, first: First | None) -> dict[str, Any]:
-    """Syncs a space, a collection or a site in this process and says how it is then. ``first``: the side to go on from,
-    where the sync waits for that decision. Raises NotFound, and Conflict where a server is at it."""
+    """Sync a space, collection, or site in this process and return its state.
+
+    ``first``: the side to start from, if the sync waits for that decision. Raises NotFound, and Conflict if a
+    server is syncing it.
+    """
     row = _find(context, named)
     if first is not None:
         with context.db.write() as tx:
             decide(tx, row, first)
     if run_here(context, type(row), named.id) is None:
         raise Conflict(
-            f"the {named.kind} {named.id} is being synced just now; `octavo git status` says what came of it"
+            f"the {named.kind} {named.id} is being synced right now. See the result with `octavo git status`."
         )
     return describe_sync(context, named)
 
 
 def list_syncs(context: Context, space: Named, limit: int) -> list[dict[str, Any]]:
-    """What the last syncs did, newest first. Raises NotFound."""
+    """Return what the last syncs did, newest first. Raises NotFound."""
     _find(context, space)
     with context.db.read() as tx:
         runs = list_runs(tx, space.id, limit, None).rows

@@ -1,4 +1,4 @@
-"""Import and export as the command line and the first start do them: open, import, publish."""
+"""Import and export for the command line and the first start: open, import, publish."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ Progress = Callable[[int, int], None]
 
 
 class Written(Struct, frozen=True):
-    """A file that was written: the SHA-256 of its bytes, and how many."""
+    """File that was written: the SHA-256 of its bytes, and how many."""
 
     hash: str
     size: int
 
 
 class Brought(Struct, frozen=True):
-    """An import that is done; ``site_url`` when it was published."""
+    """Completed import. ``site_url``: where it was published, if it was."""
 
     outcome: ImportOutcome
     site_url: str | None
@@ -72,11 +72,12 @@ def bring(
     kind: str | None = None,
     whole: bool = False,
 ) -> Brought:
-    """Imports a folder, a .zip or a git URL into a space, a new one unless ``space_id`` names it. A new one needs
-    ``organization_id``. ``known``: what links call spaces, and their ids here. ``kind``: what the source is, where
-    that is not to be found out. ``whole``: the space becomes what the source is, and nothing else.
+    """Import a folder, a .zip file, or a Git URL into a space: a new one, unless ``space_id`` is given.
 
-    Raises BadRequest for a source that cannot be read, NotFound for a space or collection that is not there.
+    A new space needs ``organization_id``. ``known``: names of spaces in links, and their ids here. ``kind``:
+    the format of the source; detected by default. ``whole``: replace the space's content with the source.
+
+    Raises BadRequest for a source that can't be read, NotFound for an unknown space or collection.
     """
     organization_id = organization_of(context, organization_id, space_id, collection_id)
     check_known(context, organization_id, known)
@@ -87,7 +88,7 @@ def bring(
 
 
 class Previewed(Struct, rename="camel"):
-    """What an import would bring."""
+    """Preview of an import."""
 
     kind: str
     plan: ImportPlan
@@ -95,8 +96,10 @@ class Previewed(Struct, rename="camel"):
 
 
 def preview(context: Context, where: str, kind: str | None = None, several: bool = True) -> Previewed:
-    """What importing a source would bring; nothing of it is. ``several``: with all versions and languages. Raises
-    BadRequest for one that cannot be read."""
+    """Return what importing a source would bring, without importing it.
+
+    ``several``: with all versions and languages. Raises BadRequest for a source that can't be read.
+    """
     hosts, size = app_hosts(context.settings.url), context.settings.page_size
     with opened(context, where, kind, several) as source:
         plan, problems = plan_source(source, size, hosts, lambda: None)
@@ -104,7 +107,7 @@ def preview(context: Context, where: str, kind: str | None = None, several: bool
 
 
 def read_known(file: Path) -> dict[str, str]:
-    """What a mapping file says. Raises BadRequest."""
+    """Read a mapping file. Raises BadRequest."""
     try:
         return read_map(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, YamlError) as error:
@@ -113,8 +116,10 @@ def read_known(file: Path) -> dict[str, str]:
 
 @contextmanager
 def opened(context: Context, where: str, kind: str | None = None, several: bool = False) -> Iterator[Source]:
-    """A source as people name it, read as what it is, or as ``kind``. ``several``: with the versions and languages that
-    it has as its parts. Raises BadRequest for one that cannot be read."""
+    """Open a source in its detected format, or as ``kind``.
+
+    ``several``: with its versions and languages as parts. Raises BadRequest for a source that can't be read.
+    """
     fetcher = Fetcher(context.settings.allow_private_fetch)
 
     def allow(url: str) -> str:
@@ -134,17 +139,17 @@ def opened(context: Context, where: str, kind: str | None = None, several: bool 
                 source = read_files(source, folder, kind=kind, several=several)
             if not source.paths():
                 left = f": {source.problems[0].path}: {source.problems[0].message}" if source.problems else ""
-                raise BadRequest(f"{where}: there is nothing in it to import{left}")
+                raise BadRequest(f"{where}: contains nothing to import{left}")
             yield source
     except SourceError as error:
         raise BadRequest(f"{where}: {error}{_hint(where)}") from None
 
 
 def _hint(where: str) -> str:
-    """What somebody may have meant who named a website."""
+    """Return a hint for people who named a website."""
     if not where.lower().startswith(("http://", "https://")):
         return ""
-    return ". A URL names a Git repository; a website is imported over the API, with POST /v1/org/ORG/imports"
+    return ". A URL must lead to a Git repository. To import a website, use the API: POST /v1/org/ORG/imports"
 
 
 def organization_of(
@@ -175,17 +180,17 @@ def check_known(context: Context, organization_id: str, known: Mapping[str, str]
         for name, space_id in known.items():
             if not is_space_of(tx, space_id, organization_id):
                 raise BadRequest(
-                    f"map: {name} is mapped to {space_id!r}, which is no space of the organization"
+                    f"map: {name} is mapped to {space_id!r}, which is not a space of the organization"
                 )
 
 
 def identity_of(where: str) -> str:
-    """What a source is known by: a hash of where it is, whichever branch, and whoever's credentials fetch it. Raises
+    """Return the identity of a source: a hash of its location, without the branch and credentials. Raises
     BadRequest."""
     if "://" in where:
         address = read_address(where.partition("#")[0])
         if address is None:
-            raise BadRequest("not a readable URL")
+            raise BadRequest("must be a valid URL")
         where = f"{address.scheme}://{address.authority.rpartition('@')[2]}{address.path}".rstrip("/")
     else:
         where = os.path.realpath(where)
@@ -204,7 +209,7 @@ def bring_into(
     progress: Progress,
     whole: bool,
 ) -> Brought:
-    """Imports a source that is open into a space; ``where`` it is is what it is known by."""
+    """Import an open source into a space. ``where``: its location, which identifies it."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))
     outcome = import_source(
@@ -239,7 +244,7 @@ def make_space(
     title: str,
     author: str | None = None,
 ) -> str:
-    """A new space, with as much of the title as one may have."""
+    """Create a space with the title, shortened to the maximum length."""
     with context.db.write() as tx:
         return insert_space(
             tx,
@@ -253,7 +258,7 @@ def make_space(
 def export_space(
     context: Context, space_id: str, folder: Path, *, revision_id: str | None = None
 ) -> dict[str, Any]:
-    """Writes a space as files below ``folder``; what is there already is overwritten, nothing is deleted."""
+    """Export a space as files below ``folder``. Existing files are overwritten, none are deleted."""
     with context.db.read() as tx:
         get_space(tx, space_id)
         state = main_state(tx, space_id) if revision_id is None else revision_state(tx, space_id, revision_id)
@@ -273,13 +278,13 @@ def write_state(
     folder: Path,
     change: Callable[[Exported], Exported] = lambda exported: exported,
 ) -> Iterator[Written]:
-    """Writes the files of a state below ``folder``, one at a time, each as ``change`` makes it. Raises BadRequest for one
-    that leads out."""
+    """Write the files of a state below ``folder``, one at a time, each changed by ``change``. Raises
+    BadRequest for one that would be outside of it."""
     root = folder.resolve()
     for exported in map(change, export_files(tx, store, state)):
         path = (root / exported.path).resolve()
         if not path.is_relative_to(root):
-            raise BadRequest(f"{exported.path}: leads out of {folder}")
+            raise BadRequest(f"{exported.path}: leads outside of {folder}")
         path.parent.mkdir(parents=True, exist_ok=True)
         digest, size = hashlib.sha256(), 0
         with path.open("wb") as out:

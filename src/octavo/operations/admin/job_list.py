@@ -1,4 +1,4 @@
-"""``octavo jobs``: what waits, runs and is parked, for people and for scripts."""
+"""Jobs for ``octavo jobs``: pending, running, and parked, for people and for scripts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from octavo.kit.work.outbox import count_waiting
 
 
 class JobPage(Struct):
-    """The first jobs of a list, parked ones before all others, and how many there are; events a consumer has not
-    passed yet, by consumer. Events that failed are jobs of the kind ``deliverEvent``."""
+    """First jobs of a list, parked ones before all others, and the total; pending events by consumer. Failed
+    events are jobs of the kind ``deliverEvent``."""
 
     jobs: list[dict[str, Any]]
     count: int
@@ -29,20 +29,20 @@ def list_jobs(context: Context, *, state: State | None, kind: str | None, limit:
 
 
 def get_job(context: Context, job_id: str) -> dict[str, Any]:
-    """A job with its payload and its last error. Raises NotFound."""
+    """Return a job with its payload and its last error. Raises NotFound."""
     with context.db.read() as tx:
         row = jobs.get_job(tx, job_id)
     return {**present(row), "payload": row.payload, "error": row.error}
 
 
 def retry_jobs(context: Context, job_ids: list[str] | None, kind: str | None) -> int:
-    """Has parked jobs run again: these, or all, or all of a kind; how many. Raises NotFound."""
+    """Run parked jobs again: these, or all, or all of a kind; return how many. Raises NotFound."""
     with context.db.write() as tx:
         return jobs.retry_parked(tx, job_ids, kind=kind)
 
 
 def present(row: JobRow) -> dict[str, Any]:
-    """Moments as ISO 8601; ``problem`` is the last line of the error."""
+    """Present a job, with times as ISO 8601; ``problem`` is the last line of the error."""
     return {
         "id": row.id,
         "kind": row.kind,

@@ -1,4 +1,4 @@
-"""Backups with the time in their name, in a folder or a bucket: writing one, finding one again, removing old ones."""
+"""Backups named by their time, in a folder or a bucket: writing one, finding one, and deleting old ones."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ SUFFIX = ".backup"
 
 
 def is_place(address: str) -> bool:
-    """Whether an address is that of a place that keeps backups, and not of one file."""
+    """Return whether an address is a folder or bucket of backups rather than one file."""
     if is_bucket(address):
         return not address.endswith(SUFFIX)
     return address.endswith("/") or Path(address).is_dir()
 
 
 def back_up_into(context: Context, place: BackupPlace, keep: int | None = None) -> tuple[str, BackupOutcome]:
-    """Writes a backup under a name with the time, and reads it again; its name. ``keep``: those that are older than so
-    many milliseconds go afterwards. Raises BadRequest when what is read is no sound backup, and Unavailable."""
+    """Write a backup under a name with the time, verify it, and return its name.
+
+    ``keep``: afterwards, delete backups older than so many milliseconds. Raises BadRequest if the written
+    backup is damaged, and Unavailable.
+    """
     name = f"octavo-{iso(now())[:19].replace(':', '-')}Z{SUFFIX}"
     with TemporaryFolder("backup") as folder:
         written = Path(folder, name)
@@ -47,13 +50,13 @@ def back_up_into(context: Context, place: BackupPlace, keep: int | None = None) 
 
 @contextmanager
 def opened_backup(address: str) -> Iterator[Path]:
-    """A backup as a file of this machine: one file, here or in a bucket, or the newest one of a place. Raises BadRequest,
-    NotFound, Unavailable."""
+    """Open a backup as a local file: one file, here or in a bucket, or the newest one of a folder or bucket.
+    Raises BadRequest, NotFound, Unavailable."""
     if is_place(address):
         place = BackupPlace(address)
         names = _dated(place)
         if not names:
-            raise BadRequest(f"{place.address}: holds no backup")
+            raise BadRequest(f"{place.address}: contains no backup")
         name = max(names)
     elif is_bucket(address):
         folder, _, name = address.rpartition("/")

@@ -1,4 +1,4 @@
-"""Organizations, sites, collections and spaces by what people call them: an id, an address, or a title."""
+"""Organizations, sites, collections, and spaces by id, URL, or title."""
 
 from __future__ import annotations
 
@@ -36,8 +36,11 @@ def find_named(
     *,
     prefers: Kind | None = None,
 ) -> Named:
-    """What somebody means, of these kinds (in one organization). ``prefers``: the kind that is meant by a name of several
-    kinds. Raises NotFound or BadRequest, with a list of what there is, for a name that nothing has or several have."""
+    """Return the object of one of these kinds (in one organization) that a name means.
+
+    ``prefers``: the kind to choose if several kinds match. Raises NotFound if nothing matches, or BadRequest
+    if several do, with a list.
+    """
     with context.db.read() as tx:
         named = [one for kind in kinds for one in _list(tx, context, kind, organization_id)]
     exact = [one for one in named if one.id == given]
@@ -48,18 +51,18 @@ def find_named(
         if len(meant) == 1:
             return meant[0]
     if found:
-        raise BadRequest(f"{given!r} may be any of these; say its id:\n{_table(found)}")
+        raise BadRequest(f"{given!r} is ambiguous. Use an id:\n{_table(found)}")
     there = f"; there are:\n{_table(named)}" if named else f", nor any other {what}"
     raise NotFound(f"There is no {what} {given!r}{there}")
 
 
 def the_organization(context: Context) -> str:
-    """The id of the only organization. Raises BadRequest, with a list of them, where there are several or none."""
+    """Return the id of the only organization. Raises BadRequest, with a list, if there are several or none."""
     with context.db.read() as tx:
         named = _list(tx, context, "organization", None)
     if len(named) != 1:
         there = f"; there are:\n{_table(named)}" if named else ", and there is none yet"
-        raise BadRequest(f"--org: say which organization the new space belongs to{there}")
+        raise BadRequest(f"--org: choose the organization of the new space{there}")
     return named[0].id
 
 

@@ -1,4 +1,4 @@
-"""Everything derived, made anew: after a restore or an import, and by ``octavo reindex``."""
+"""Rebuilding all derived data: after a restore or an import, and by ``octavo reindex``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Progress = Callable[[int, int], None]
 
 
 class Rebuilt(Struct):
-    """``spaces`` that were read; ``counts`` that were wrong."""
+    """Result of a rebuild. ``spaces``: how many were read; ``counts``: how many were wrong."""
 
     spaces: int
     counts: int
@@ -28,9 +28,12 @@ def reindex(
     organization_id: str | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Rebuilt:
-    """Makes search, references and kept counts anew, of an organization or of all, a space at a time, while the
-    installation goes on. ``hosts``: its addresses (``core.links.app_hosts``); ``progress`` is told of spaces. Raises
-    NotFound for an unknown organization."""
+    """Rebuild search, references, and counts of an organization or of all, one space at a time, while the
+    server keeps running.
+
+    ``hosts``: the server's (``core.links.app_hosts``); ``progress`` counts spaces. Raises NotFound for an
+    unknown organization.
+    """
     where = TABLES["spaces"].rows_of_organization if organization_id else "1 = 1"
     with database.read() as tx:
         if organization_id is not None:
@@ -43,7 +46,7 @@ def reindex(
         try:
             rebuild_derived(database, space_id, hosts)
         except NotFound:
-            pass  # purged meanwhile
+            pass  # Deleted meanwhile.
         progress(done, len(rows))
     if organization_id is None:
         with database.write() as tx:

@@ -1,4 +1,4 @@
-"""The installation, for those who run it: what it holds, what waits and failed, and whether its parts work."""
+"""Server administration: what the server holds, its jobs, and whether its parts work."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from .wire import (
     present_whole_job,
 )
 
-# It is for sessions alone, so no token has a scope for it.
+# Only sessions may use it, so there is no scope for tokens.
 operation = Area("access").operation
 
 _checking = Lock()
@@ -69,7 +69,7 @@ def _version() -> str:
     extension=True,
 )
 def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
-    """What the installation is and holds: its version, addresses, database, files and mail, and what its jobs do."""
+    """Get an overview of the server: version, URLs, database, files, mail, and jobs."""
     settings = call.settings
     with call.db.read() as tx:
         engine, size = store.describe_database(tx)
@@ -102,10 +102,10 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
     extension=True,
 )
 def check_installation(call: Call, operator: OperatorAccess) -> Findings:
-    """Tries each part of the installation for real, as `octavo check` does: what works, what does not, and why. One
-    check at a time: 503 while another one runs."""
+    """Test each part of the server, as `octavo check` does, and report what works, what doesn't, and why.
+    Only one check runs at a time: 503 while another one is running."""
     if not _checking.acquire(blocking=False):
-        raise Unavailable("A check is running: try again when it is done.")
+        raise Unavailable("Another check is running. Try again when it is done.")
     try:
         found = diagnosis.check_running(call.context)
     finally:
@@ -123,7 +123,7 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     extension=True,
 )
 def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
-    """Sends the caller a mail, at once, and says whether the mail server took it and what it said otherwise."""
+    """Send the caller a test email at once and report whether the mail server accepted it, or its error."""
     settings = call.settings
     with call.db.write() as tx:
         user = find_user(tx, operator.user_id)
@@ -132,12 +132,12 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
             mail.allow(tx, settings, user.email)
     try:
         if not settings.smtp_url:
-            raise Unavailable("This installation sends no mail (OCTAVO_SMTP_URL).")
+            raise Unavailable("This server can't send email: OCTAVO_SMTP_URL is not set.")
         mail.send(
             settings,
             to=user.email,
-            subject=f"Mail from {settings.name} arrives",
-            text=f"This was sent to try the mail server of {settings.url}. It works.\n",
+            subject=f"Test email from {settings.name}",
+            text=f"This email was sent to test the mail server of {settings.url}. It works.\n",
         )
     except Unavailable as error:
         return TestedMail(user.email, sent=False, problem=error.message)
@@ -155,7 +155,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
 def list_organizations(
     call: Call, operator: OperatorAccess, query: SearchQuery
 ) -> Listing[HostedOrganization]:
-    """Every organization of the installation, newest first. What they hold stays closed to who is no member."""
+    """List all organizations of the server, newest first. Their content stays private to their members."""
     with call.db.read() as tx:
         found = store.list_organizations(tx, query.limit, query.page, search=query.search)
     return present_slice(found, present_hosted)
@@ -170,7 +170,7 @@ def list_organizations(
     extension=True,
 )
 def list_users(call: Call, operator: OperatorAccess, query: SearchQuery) -> Listing[HostedPerson]:
-    """Everybody who has an account, newest first."""
+    """List all people with an account, newest first."""
     with call.db.read() as tx:
         found = store.list_people(tx, query.limit, query.page, search=query.search)
     return present_slice(found, lambda row: present_person(call, row, call.settings.operators))
@@ -188,7 +188,7 @@ def list_users(call: Call, operator: OperatorAccess, query: SearchQuery) -> List
     extension=True,
 )
 def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
-    """What will happen when the caller deletes their account, in numbers, and whether they can."""
+    """Preview the deletion of your account: what will be deleted, in numbers, and whether it is possible."""
     with call.db.read() as tx:
         return present_deletion(account_deletion.foresee(tx, call.settings, caller.user_id), own=True)
 
@@ -202,9 +202,9 @@ def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
     extension=True,
 )
 def delete_own_account(call: Call, caller: SignedIn) -> None:
-    """Deletes the caller's account for good, with its memberships, sessions, tokens and all that it was told. What they
-    wrote stays and names nobody. 409 for the last administrator of an organization, for who runs the installation, and
-    for an account that an organization manages."""
+    """Delete your account permanently, with its memberships, sessions, tokens, and notifications. What you
+    wrote stays, without your name. Returns 409 for the last administrator of an organization, for server
+    administrators, and for accounts managed by an organization."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         account_deletion.delete_account(tx, call.settings, caller.actor, caller.user_id)
@@ -220,7 +220,7 @@ def delete_own_account(call: Call, caller: SignedIn) -> None:
     extension=True,
 )
 def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> AccountDeletion:
-    """What will happen when somebody's account is deleted, in numbers, and whether it can be."""
+    """Preview the deletion of an account: what will be deleted, in numbers, and whether it is possible."""
     with call.db.read() as tx:
         return present_deletion(account_deletion.foresee(tx, call.settings, user_id), own=False)
 
@@ -235,8 +235,8 @@ def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> Acco
     extension=True,
 )
 def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
-    """Deletes somebody's account for good, as they could themselves. 409 for the last administrator of an organization,
-    and for who runs the installation."""
+    """Delete an account permanently, as its owner could. Returns 409 for the last administrator of an
+    organization, and for server administrators."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         return account_deletion.delete_account(tx, call.settings, operator.actor, user_id)
@@ -251,8 +251,8 @@ def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
     extension=True,
 )
 def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing[Job]:
-    """What is done apart from requests: parked jobs first, which were given up, then those that run and that wait.
-    An event that could not be handed on is a job of the kind `deliverEvent`."""
+    """List background jobs: parked ones, which failed too often, come first, then running and pending ones.
+    An event that could not be delivered is a job of the kind `deliverEvent`."""
     after = decode_token(query.page, int, str)
     with call.db.read() as tx:
         rows, count = jobs.list_jobs(
@@ -277,7 +277,7 @@ def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing
     extension=True,
 )
 def get_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
-    """A job with what it was given and the error of its last attempt. One that is done is gone."""
+    """Get a job with its payload and the error of its last attempt. Completed jobs are deleted."""
     with call.db.read() as tx:
         return present_whole_job(jobs.get_job(tx, job_id))
 
@@ -292,7 +292,7 @@ def get_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
     extension=True,
 )
 def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
-    """Has a parked job run again, with all its attempts. 404 for one that is not parked."""
+    """Retry a parked job, with all its attempts. Returns 404 for a job that is not parked."""
     with call.db.write() as tx:
         jobs.retry_parked(tx, [job_id])
         return present_whole_job(jobs.get_job(tx, job_id))
@@ -307,6 +307,6 @@ def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
     extension=True,
 )
 def retry_jobs(call: Call, operator: OperatorAccess, body: RetryJobs) -> RetriedJobs:
-    """Has all parked jobs run again, or all of a kind; says how many."""
+    """Retry all parked jobs, or all of a kind. Returns how many."""
     with call.db.write() as tx:
         return RetriedJobs(jobs.retry_parked(tx, kind=body.kind))

@@ -1,8 +1,9 @@
-"""Whether a published site is sound for people and for programs: its links, images, and what agents read.
+"""Check of a published site for people and for AI agents: its links, images, and machine-readable files.
 
-A site of this installation is asked in process, as an export asks it; one behind a URL is fetched. Both are seen as a
-stranger sees them. What is asked follows from what was answered, each address once, until nothing is left or a bound is
-reached; only then is it judged where links lead, since a link may name a page that is asked much later.
+A site of this server is requested in process, as an export does; one behind a URL is fetched. Both are seen
+as anonymous visitors see them. Each response adds the URLs it links to, each of which is requested once,
+until nothing is left or a limit is reached. Links are judged only then, since the page that a link leads to
+may be requested much later.
 """
 
 from __future__ import annotations
@@ -37,17 +38,17 @@ from .static_export import LOCATION, Progress, SiteAddresses, known_addresses, r
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS = 5
 _MAX_LINKS = 5_000
-"""Of one page; a page with more is no page for people."""
+"""Maximum number of links of one page."""
 _AT_ONCE = 4
 _ANSWER_SECONDS = 20.0
 _MARKDOWN = "text/markdown"
 _MARKDOWN_LINK = re.compile(r"\]\(<?([^()\s<>]+)>?\)")
 _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
-"""What other sites answer to programs about pages that people can read."""
+"""Status codes that other sites return to programs for pages that people can read."""
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
-    """``addresses``: how many are asked of the site; ``size``: bytes of all answers together; ``external``: addresses
+    """Limits. ``addresses``: URLs of the site; ``size``: bytes of all responses together; ``external``: URLs
     of other sites."""
 
     addresses: int = 5_000
@@ -57,7 +58,8 @@ class Bounds(Struct, frozen=True, kw_only=True):
 
 
 class Problem(Struct, frozen=True):
-    """``rule``: link, anchor, image, alternative-text, external, markdown, accept, llms, sitemap or bound."""
+    """Problem. ``rule``: link, anchor, image, alternative-text, external, markdown, accept, llms, sitemap, or
+    bound."""
 
     rule: str
     text: str
@@ -69,8 +71,8 @@ class PageReport(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True, rename="camel"):
-    """``external`` of the addresses of other sites were asked, and ``external_left`` not. ``found`` names the site's
-    own address first, then pages with problems, by address."""
+    """Report. ``external`` URLs of other sites were checked, ``external_left`` were not. ``found`` starts
+    with the site's own URL, followed by pages with problems, sorted by URL."""
 
     site: str
     pages: int
@@ -81,14 +83,14 @@ class Report(Struct, frozen=True, rename="camel"):
 
 
 class _Ask(Struct, frozen=True):
-    """An address without its fragment, and the media type that is asked for."""
+    """Request: a URL without its fragment, and the accepted media type."""
 
     url: str
     accept: str = "*/*"
 
 
 class _Answer(Struct, frozen=True):
-    """``status`` 0 has a ``reason`` in its place."""
+    """Response. ``status`` 0: there was none, and ``reason`` says why."""
 
     status: int
     headers: Mapping[str, str]
@@ -97,7 +99,7 @@ class _Answer(Struct, frozen=True):
 
 
 class _Seen(Struct, frozen=True):
-    """What is kept of an answer. ``anchors`` are those of a page; ``leads`` is where a redirect goes."""
+    """Summary of a response. ``anchors``: those of a page; ``leads``: the target of a redirect."""
 
     status: int
     reason: str
@@ -108,7 +110,7 @@ class _Seen(Struct, frozen=True):
 
 
 class _Use(Struct, frozen=True):
-    """A place that names an address: ``page`` is where, ``rule`` what it breaks if the address is not right."""
+    """Use of a URL: ``page`` is where, ``rule`` is what it breaks if the URL is wrong."""
 
     page: str
     rule: str
@@ -122,7 +124,7 @@ _AskAll = Callable[[list[_Ask]], list[_Answer]]
 def check_site(
     context: Context, site_id: str, bounds: Bounds, progress: Progress = lambda done, total: None
 ) -> Report:
-    """Checks a public site of this installation. Raises NotFound, and BadRequest for a site that is not public."""
+    """Check a public site of this server. Raises NotFound, and BadRequest for a site that is not public."""
     with context.db.read() as tx:
         site = get_site(tx, site_id)
         require_public(site)
@@ -138,18 +140,21 @@ def check_site(
 def check_url(
     url: str, bounds: Bounds, allowed: str, progress: Progress = lambda done, total: None
 ) -> Report:
-    """Checks the site that begins at a URL. ``allowed``: hosts that may be reached although private, to which that of
-    the URL is added. Raises BadRequest for what is no such URL, FetchError when nothing answers there."""
+    """Check the site that starts at a URL.
+
+    ``allowed``: private hosts that may be reached, in addition to the URL's own. Raises BadRequest for an
+    invalid URL, FetchError if nothing responds there.
+    """
     given = read_address(url)
     if given is None or not given.is_web or given.username or given.query or given.fragment:
-        raise BadRequest(f"{_printable(url)}: expected a URL such as https://docs.example.org/manual/")
+        raise BadRequest(f"{_printable(url)}: must be a URL such as https://docs.example.org/manual/")
     port = given.port or (443 if given.scheme == "https" else 80)
-    # Whoever runs the command names the host. What its pages and redirects name is checked like any other.
+    # The user of the command chose the host. Hosts named by pages and redirects are checked like any other.
     fetcher = Fetcher(f"{allowed},{given.host}:{port}")
     size = Allowance(bounds.size)
     first = fetcher.fetch(url, limits=Limits(seconds=_ANSWER_SECONDS, together=size))
     reached = httpx.URL(first.url)
-    # A site may be at https or at another host; below which path it is says whoever asks.
+    # A redirect may lead to https or another host. The path of the site is as the user gave it.
     path = httpx.URL(url).raw_path.decode()
     path = f"{path.rpartition('/')[0] if path.endswith('.html') else path.rstrip('/')}/"
     origin = f"{reached.scheme}://{reached.netloc.decode()}"
@@ -166,7 +171,7 @@ def _reader(context: Context, addresses: SiteAddresses) -> Iterator[_AskAll]:
 
     async def ask(asked: _Ask) -> _Answer:
         below, parts = addresses.below(asked.url), read_address(asked.url)
-        assert below is not None and parts is not None  # or it was not asked
+        assert below is not None and parts is not None  # Or it was not requested.
         query = f"?{parts.query}" if parts.query else ""
         try:
             answer = await client.get(f"{addresses.ask(below)}{query}", headers={"Accept": asked.accept})
@@ -201,7 +206,7 @@ def _network(fetcher: Fetcher, size: Allowance, until: float) -> Iterator[_AskAl
 
 
 class _Check:
-    """Asks for a site and all that it names, once each, and says what is wrong."""
+    """Crawl of a site that requests each URL once and reports problems."""
 
     def __init__(
         self, ask_all: _AskAll, addresses: SiteAddresses, bounds: Bounds, fetcher: Fetcher, progress: Progress
@@ -214,11 +219,11 @@ class _Check:
         self._pages = 0
         self._waiting: dict[_Ask, None] = {}
         self._known: set[_Ask] = set()
-        """What is waiting or was asked."""
+        """Pending and completed requests."""
         self._seen: dict[_Ask, _Seen] = {}
         self._uses: dict[_Use, None] = {}
         self._outer: dict[str, dict[str, None]] = {}
-        """Addresses of other sites, and the pages that name each."""
+        """URLs of other sites, and the pages that link to each."""
         self._found: dict[str, dict[Problem, None]] = {}
 
     def run(self, known: Iterable[str]) -> Report:
@@ -258,7 +263,9 @@ class _Check:
         )  # fmt: skip
         if reached:
             left = len(self._waiting)
-            self._tell(self._start, "bound", f"stopped after {reached}; at least {left} more were not asked")
+            self._tell(
+                self._start, "bound", f"stopped after {reached}; at least {left} more were not checked"
+            )
         return reached != ""
 
     def _tell(self, page: str, rule: str, text: str) -> None:
@@ -267,10 +274,10 @@ class _Check:
     # --- what is asked ----------------------------------------------------------------------------------
 
     def _use(self, page: str, rule: str, url: str, accept: str = "*/*") -> None:
-        """Notes that a page names an address, which is then asked for if it is of this site."""
+        """Record that a page uses a URL, which is requested if it belongs to this site."""
         parts = read_address(url)
         if parts is None:
-            self._tell(page, rule, f"{url} is no address")
+            self._tell(page, rule, f"{url} is not a valid URL")
             return
         if not parts.is_web:
             return
@@ -278,7 +285,7 @@ class _Check:
         bare, _, fragment = url.partition("#")
         if below is None:
             if self._start in unquote(bare):
-                return  # an assistant or a network is handed this page
+                return  # The page's own URL, passed to an assistant or a social network.
             self._outer.setdefault(bare, {})[page] = None
         elif not self._addresses.needs_server(below):
             asked = _Ask(bare, accept)
@@ -312,15 +319,16 @@ class _Check:
         return _Seen(answer.status, answer.reason, kind, vary, leads, anchors)
 
     def _take_page(self, url: str, body: bytes) -> frozenset[str]:
-        """Notes what a page names; its anchors."""
+        """Record the URLs that a page uses; return its anchors."""
         try:
             document = html.document_fromstring(body, parser=html.HTMLParser(encoding="utf-8"))
         except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-            self._tell(url, "link", "the page has no HTML that can be read")
+            self._tell(url, "link", "the page has no readable HTML")
             return frozenset()
         anchors = {str(found) for found in document.xpath("//@id | //a/@name")}
         if "?" in url or self._is_file(url):
-            # The same page in another state: it is there, and what it names is named without the query.
+            # The same page in another state: it exists, and its links are recorded for the URL without the
+            # query.
             return frozenset(anchors)
         self._pages += 1
         bases = document.xpath("//base/@href")
@@ -331,7 +339,9 @@ class _Check:
                 named["link", href] = None
         self._take_images(url, document, named)
         if len(named) > _MAX_LINKS:
-            self._tell(url, "bound", f"{len(named)} links and images: only {_MAX_LINKS} were followed")
+            self._tell(
+                url, "bound", f"{len(named)} links and images: only the first {_MAX_LINKS} were checked"
+            )
         for rule, href in list(named)[:_MAX_LINKS]:
             self._use(url, rule, join_address(base, href) or href)
         kinds = document.xpath("//link[@rel='alternate' and @type='text/markdown']/@href")
@@ -345,7 +355,7 @@ class _Check:
         return below is None or not self._addresses.is_page(below)
 
     def _take_images(self, url: str, document: Any, named: dict[tuple[str, str], None]) -> None:
-        worded: dict[Any, bool] = {}  # asked once each: a paragraph may hold thousands of images
+        worded: dict[Any, bool] = {}  # Checked once per paragraph, which may hold thousands of images.
         for element in islice(document.iter("img"), _MAX_LINKS):
             source, alt = (element.get("src") or "").strip(), element.get("alt")
             if source:
@@ -354,7 +364,8 @@ class _Check:
             hidden = any(one.get("aria-hidden") == "true" for one in (element, *around))
             if hidden or element.get("role") in ("presentation", "none") or (alt or "").strip():
                 continue
-            # An empty text is right for an ornament. What stands alone in a figure or paragraph of the content is none.
+            # An empty text is right for a decorative image, but not for one that stands alone in a figure or
+            # paragraph of the content.
             alone = False
             if any(one.tag == "main" for one in around):
                 for one in around:
@@ -363,7 +374,7 @@ class _Check:
                             worded[one] = bool(one.xpath("boolean(normalize-space())"))
                         alone = alone or not worded[one]
             if alt is None or alone:
-                shown = source if not source.startswith("data:") else "an image in the page itself"
+                shown = source if not source.startswith("data:") else "an image embedded in the page"
                 self._tell(url, "alternative-text", f"{shown} has no alternative text")
 
     # --- what is judged ---------------------------------------------------------------------------------
@@ -374,29 +385,31 @@ class _Check:
         seen = self._seen.get(asked)
         while seen is not None and seen.leads is not None:
             if self._addresses.below(seen.leads) is None:
-                return  # it is elsewhere
+                return  # It is elsewhere.
             asked = _Ask(seen.leads.partition("#")[0], asked.accept)
             if asked in way or len(way) > _MAX_REDIRECTS:
-                self._tell(use.page, use.rule, f"{use.ask.url} is redirected without an end")
+                self._tell(use.page, use.rule, f"{use.ask.url} has a redirect loop")
                 return
             way.add(asked)
             seen = self._seen.get(asked)
         if seen is None:
-            return  # a bound was reached, which is told
+            return  # A limit was reached, which is reported.
         if seen.status != 200:
-            said = f"answers {seen.status}" if seen.status else f"does not answer: {seen.reason}"
+            said = f"answers {seen.status}" if seen.status else f"does not respond: {seen.reason}"
             self._tell(use.page, use.rule, f"{use.ask.url} {said}")
         elif use.rule == "link" and fragment and seen.anchors is not None:
             if fragment != "top" and not fragment.startswith(":~:") and fragment not in seen.anchors:
                 self._tell(use.page, "anchor", f"{use.ask.url}#{fragment}: the page has no such anchor")
         elif use.rule == "image" and seen.kind.startswith("text/"):
-            self._tell(use.page, "image", f"{use.ask.url} is {seen.kind}, no image")
+            self._tell(use.page, "image", f"{use.ask.url} is {seen.kind}, not an image")
         elif use.rule == "markdown" and seen.kind not in (_MARKDOWN, "text/plain"):
-            self._tell(use.page, "markdown", f"{use.ask.url} is {seen.kind or 'of no type'}, no Markdown")
+            self._tell(use.page, "markdown", f"{use.ask.url} is {seen.kind or 'of no type'}, not Markdown")
         elif use.rule == "accept" and seen.kind != _MARKDOWN:
             self._tell(use.page, "accept", f"`Accept: {_MARKDOWN}` is answered with {seen.kind or 'no type'}")
         elif use.rule == "accept" and not {"accept", "*"} & {name.strip() for name in seen.vary.split(",")}:
-            self._tell(use.page, "accept", "Markdown is answered without `Vary: Accept`, so caches mix it up")
+            self._tell(
+                use.page, "accept", "Markdown is served without `Vary: Accept`, so caches may mix it up"
+            )
 
     def _check_outer(self, urls: list[str]) -> None:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -406,28 +419,28 @@ class _Check:
                 self._progress(done + 1, len(urls))
 
     def _ask_outer(self, url: str) -> str:
-        """What is wrong with an address of another site; empty if nothing. Its body is not read."""
+        """Return what is wrong with a URL of another site; empty if nothing is. Its body is not read."""
         for _ in range(_MAX_REDIRECTS + 1):
             left = self._until - time.monotonic()
             if left <= 0:
-                return "was not asked: the time was over"
+                return "was not checked: the time limit was reached"
             try:
                 with self._fetcher.stream(url, limits=Limits(seconds=min(10.0, left))) as answer:
                     status, location = answer.status, answer.headers.get("location")
             except FetchError as error:
-                return f"does not answer: {error}"
+                return f"does not respond: {error}"
             if status not in _REDIRECTS or location is None:
                 return f"answers {status}" if status >= 400 and status not in _NOT_FOR_PROGRAMS else ""
             url = join_address(url, location) or location
-        return "is redirected without an end"
+        return "has a redirect loop"
 
 
 def _markdown_of(url: str) -> str:
-    """Where the Markdown of a page is that does not say so itself."""
+    """Return the URL of a page's Markdown, if the page does not name it."""
     return f"{url}index.md" if url.endswith("/") else f"{url.removesuffix('.html')}.md"
 
 
 def _printable(text: str) -> str:
-    """What a site said, without what would steer a terminal."""
+    """Return text of a site without characters that control a terminal."""
     shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:500])
     return f"{shown}…" if len(text) > 500 else shown

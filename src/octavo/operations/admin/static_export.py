@@ -1,12 +1,12 @@
-"""A public site as a folder of files that any web server can serve.
+"""Export of a public site as a folder of files that any web server can serve.
 
-Every file is an answer of the reader's own application to somebody without cookies, so an export holds what a stranger
-sees and nothing else. Of the pages, the addresses are changed to those of the folder, and what only a server answers
-(search, questions, ratings, trying operations, the MCP server) is taken out.
+Every file is a response of the reader's own application to a visitor without cookies, so an export contains
+what anonymous visitors see and nothing else. URLs in pages are changed to those of the export, and everything
+that needs a server (search, questions, ratings, API testing, the MCP server) is removed.
 
-A page is ``path/index.html``: of the two usual forms it is the one that every web server, object store and plain file
-host answers without a setting. What changed is first made in a folder beside the export and then moved into place file
-by file, so that an export that is interrupted leaves the former one as it was.
+A page is ``path/index.html``, the form that every web server, object store, and static host serves without
+configuration. New files are first written to a staging folder and then moved into place one by one, so that
+an interrupted export leaves the former one as it was.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ from octavo.sites.site.wire import proxied_path
 MANIFEST = ".octavo-export.json"
 _STAGING = ".octavo-export.new"
 _KEPT = ("~assets", "~feed.xml", "~files", "~fonts", "~image", "~llms")
-"""What begins with a tilde and is a file; everything else that does so needs a server."""
+"""Paths that start with a tilde and are files; all others with a tilde need a server."""
 _TEXTS = ("~feed.xml", "~llms/")
-"""Those of them that name pages."""
+"""Those of them that contain URLs of pages."""
 _NOT_PAGES = (".md", ".txt", ".xml")
 _SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt", "sitemap.md", "skill.md")
 _FACTS = "application/ld+json"
@@ -60,10 +60,10 @@ _LINKS = ("href", "src", "poster", "data-copy-from", "data-frame")
 _CSS_URL = re.compile(r'url\("([^"]+)"\)')
 _SERVED = frozenset({"data-try", "data-scripts", "data-consent"})
 _SERVED_ASSETS = ("~assets/try.", "~assets/consent.", "~assets/ask.")
-"""What only works at the server: trying operations, scripts of integrations, asking questions."""
+"""Scripts that need the server: API testing, scripts of integrations, questions."""
 LOCATION = re.compile(r"<loc>([^<]*)</loc>")
 _ASKS_SERVER = re.compile(r"MCP server: |\d+\. Or search by the MCP server ")
-"""Lines of llms.txt and skill.md that name what only a server answers."""
+"""Lines of llms.txt and skill.md that mention services of the server."""
 _FRAME_ANCESTORS = re.compile(r";? *frame-ancestors [^;]*")
 _BELOW = "/*"
 
@@ -71,9 +71,11 @@ Progress = Callable[[int, int], None]
 
 
 class Exported(Struct, frozen=True, rename="camel"):
-    """What an export did. ``written``, ``unchanged`` and ``removed`` count files. ``left_out``: redirects from
-    everything below a path, which files cannot do. ``broken``: addresses that a page names and the site does not
-    answer."""
+    """Result of an export.
+
+    ``written``, ``unchanged``, and ``removed`` count files. ``left_out``: redirects of whole paths, which
+    static files can't do. ``broken``: URLs that pages link to and that don't exist.
+    """
 
     pages: int
     written: int
@@ -96,11 +98,13 @@ def export_site(
     base: str = "/",
     progress: Progress = lambda done, total: None,
 ) -> Exported:
-    """Writes a public site below ``folder``. ``base`` is where it will be served: a URL, or a path on whichever host.
+    """Export a public site below ``folder``.
 
-    Files of an earlier export of the same site that are the same are left alone, those that are gone are removed;
-    other files in the folder are never touched. Raises NotFound for a site that is not there, BadRequest for one that
-    is not public, for a ``base`` that is no address, and for a folder with other files where the site's have to go.
+    ``base`` is where it will be served: a URL, or a path on any host. Unchanged files of an earlier export of
+    the same site are left alone, and obsolete ones are deleted; other files in the folder are never touched.
+
+    Raises NotFound for an unknown site; BadRequest for one that is not public, for an invalid ``base``, and
+    for a folder with other files in the way.
     """
     with context.db.read() as tx:
         site = get_site(tx, site_id)
@@ -108,7 +112,7 @@ def export_site(
         start = published_url(context.settings.sites_url, get_organization(tx, site.organization_id), site)
     addresses = SiteAddresses(start, base, f"{proxied_path(site)}/" if site.proxy else None)
     for space_id in _list_space_ids(context, site, addresses):
-        # Nobody asks the folder again once they are made.
+        # Exported files can't create them on demand.
         make_variants(context, space_id, sys.maxsize)
     wanted, left_out = known_addresses(context, site, addresses)
     place = _Folder(folder, site.id)
@@ -125,12 +129,12 @@ def export_site(
 def require_public(site: SiteRow) -> None:
     if not site.published:
         raise BadRequest(
-            f"{site.title} is not published: only what everybody can read is exported or checked."
+            f"{site.title} is not published. Publish it first: only public sites can be exported or checked."
         )
     if site.visibility != "public":
         raise BadRequest(
-            f"{site.title} is not public (its visibility is {site.visibility}): a folder of files cannot ask its "
-            "readers who they are, so only public sites are exported."
+            f"{site.title} is not public (its visibility is {site.visibility}). Static files can't authenticate"
+            " visitors, so only public sites can be exported or checked."
         )
 
 
@@ -138,21 +142,21 @@ def require_public(site: SiteRow) -> None:
 
 
 def _may_be_base(given: Address) -> bool:
-    """Whether an export can be below an address: one with a host, or a path alone."""
+    """Return whether an export can be served below a URL: one with a host, or a path alone."""
     if given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII):
         return False
     return given.is_web or (given.path != "" and not given.scheme and not given.authority)
 
 
 class SiteAddresses:
-    """The addresses of a site at the reader, and in the export. ``asked``: the path below which the reader is asked, if
-    not that of the site's public address."""
+    """URLs of a site at the reader and in the export. ``asked``: the path to request at the reader, if it
+    differs from that of the site's public URL."""
 
     def __init__(self, start: str, base: str, asked: str | None) -> None:
         parts, given = own_address(start), read_address(base)
         if given is None or not _may_be_base(given):
             raise BadRequest(
-                "base: expected a URL such as https://docs.example.org/manual/, or a path such as /manual/"
+                "base: must be a URL such as https://docs.example.org/manual/, or a path such as /manual/"
             )
         self.origin, self.base = parts.origin, parts.path
         self.asked = asked or parts.path
@@ -163,19 +167,19 @@ class SiteAddresses:
         """Pages by their decoded paths below the site."""
 
     def below(self, url: str) -> str | None:
-        """The path of an address below the site, still encoded; None for one that is elsewhere."""
+        """Return the path of a URL below the site, still encoded; None for a URL elsewhere."""
         parts = read_address(url)
         if parts is None or ((parts.scheme or parts.authority) and parts.origin != self.origin):
             return None
         path = parts.path
         if path.startswith("/~assets/"):
-            return path[1:]  # what all sites share is beside them
+            return path[1:]  # Assets of all sites are beside them.
         if f"{path}/" == self.base:
             return ""
         return path[len(self.base) :] if path.startswith(self.base) else None
 
     def ask(self, below: str) -> str:
-        """The address of a path at the reader."""
+        """Return the path to request at the reader."""
         return f"/{below}" if below.startswith("~assets/") else f"{self.asked}{below}"
 
     def is_page(self, below: str) -> bool:
@@ -188,15 +192,15 @@ class SiteAddresses:
         return any(part.startswith("~") and part not in _KEPT for part in unquote(below).split("/"))
 
     def name(self, below: str) -> str:
-        """The file of a path, relative to the export."""
+        """Return the file of a path, relative to the export."""
         path = unquote(below).strip("/")
         return f"{path}/index.html".lstrip("/") if self.is_page(below) else path
 
     def new(self, url: str, below: str) -> str:
-        """The address in the export of what is at ``url``. A page's ends in a slash, so that no server has to send its
-        readers on."""
+        """Return the URL in the export for ``url``. URLs of pages end with a slash, so that no server has to
+        redirect."""
         parts = read_address(url)
-        assert parts is not None  # or it had no path below the site
+        assert parts is not None  # Otherwise it would have no path below the site.
         path = below.strip("/")
         path = f"{path}/" if path and self.is_page(below) else path
         query = f"?{parts.query}" if parts.query else ""
@@ -206,7 +210,7 @@ class SiteAddresses:
 
 
 def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -> list[str]:
-    """The spaces that a stranger sees of the site."""
+    """Return the spaces of the site that anonymous visitors see."""
     with context.db.read() as tx:
         host = addresses.host.partition(":")[0]
         visit = enter_site(tx, context, host, unquote(addresses.asked), Coming([], {}, False))
@@ -214,8 +218,11 @@ def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -
 
 
 def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -> tuple[list[str], list[str]]:
-    """The paths that an export begins with: those of pages, also of hidden ones, which nothing may link to, and those
-    that redirect; and the redirects that are left out."""
+    """Return the paths that an export starts with, and the redirects that are left out.
+
+    The paths are those of pages, including hidden ones, which may have no links to them, and those of
+    redirects.
+    """
     wanted: dict[str, None] = {"": None}
     left_out = []
     with context.db.read() as tx:
@@ -262,7 +269,7 @@ def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -
 
 
 class _Crawl:
-    """Asks for what is wanted and for all that it names, once each."""
+    """Crawl that requests the given URLs and everything they link to, once each."""
 
     def __init__(
         self, context: Context, addresses: SiteAddresses, place: _Folder, progress: Progress
@@ -271,7 +278,7 @@ class _Crawl:
         self._known: set[str] = set()
         self._waiting: list[str] = []
         self._given = 0
-        """So many of these were given, all others are named by pages."""
+        """Number of URLs given at the start; all others come from links in pages."""
         self.pages = 0
         self.broken: list[str] = []
 
@@ -282,8 +289,8 @@ class _Crawl:
         try:
             transport = httpx.ASGITransport(edge.application)
             async with httpx.AsyncClient(transport=transport, base_url=self._addresses.origin) as client:
-                for done, below in enumerate(self._waiting):  # it grows while it is gone through
-                    # Files cannot be asked for the rest of a page.
+                for done, below in enumerate(self._waiting):  # The list grows while it is processed.
+                    # Static files can't load the rest of a page later.
                     query = f"?{ALL_FIELDS}" if self._addresses.is_page(below) else ""
                     answer = await client.get(f"{self._addresses.ask(below)}{query}")
                     await asyncio.to_thread(self._take, below, answer, done >= self._given)
@@ -302,7 +309,7 @@ class _Crawl:
     def _take(self, below: str, answer: httpx.Response, linked: bool) -> None:
         addresses = self._addresses
         if below.rpartition("/")[2] == "~":
-            # Nothing is ever at this path: what is said there is said wherever nothing is.
+            # This path never exists: its response is the page for all missing ones.
             if answer.status_code == 404 and answer.headers["content-type"].startswith("text/html"):
                 self._place.put("404.html", self._page(answer))
             return
@@ -310,18 +317,20 @@ class _Crawl:
         if answer.status_code in (301, 302, 307, 308):
             self._place.put(name, self._redirect(answer.headers["location"]))
         elif answer.status_code == 404:
-            # A redirect may lead to what a stranger does not see.
+            # A redirect may lead to a page that anonymous visitors can't see.
             if linked:
                 self.broken.append(unquote(below))
         elif answer.status_code != 200:
-            raise BadRequest(f"{unquote(below)}: the site answers {answer.status_code}; nothing was changed")
+            raise BadRequest(
+                f"{unquote(below)}: the site returned {answer.status_code}. Nothing was changed."
+            )
         elif addresses.is_page(below):
             self.pages += 1
             self._place.put(name, self._page(answer))
         elif any(part.startswith("~") for part in name.split("/")) and not name.startswith(_TEXTS):
             self._place.put(name, answer.content)
             if name.endswith(".html"):
-                # A frame of ours names what lies beside it.
+                # Our own frames load files beside them.
                 beside = (join_address(below, found) for found in re.findall(r'src="([^"?]+)', answer.text))
                 self._want(found for found in beside if found is not None)
         else:
@@ -330,7 +339,7 @@ class _Crawl:
     # --- pages ------------------------------------------------------------------------------------------
 
     def _new(self, url: str) -> str:
-        """The address in the export; what it names is exported as well."""
+        """Return the URL in the export, and export its target too."""
         below = self._addresses.below(url)
         if below is None or self._addresses.needs_server(below):
             return url
@@ -370,7 +379,7 @@ class _Crawl:
                 facts = self._facts(json.loads(element.text or "null"))
                 element.text = json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
         if policy:
-            # Web servers of files send no headers of ours. This directive means nothing in a page.
+            # Static web servers don't send our headers. This directive has no effect in a page.
             meta = html.Element("meta")
             meta.set("http-equiv", "Content-Security-Policy")
             meta.set("content", _FRAME_ANCESTORS.sub("", policy))
@@ -379,7 +388,7 @@ class _Crawl:
         return written + b"\n"
 
     def _facts(self, value: Any) -> Any:
-        """What search engines are told, with the addresses of the export."""
+        """Return structured data for search engines with the URLs of the export."""
         if isinstance(value, dict):
             return {name: self._facts(item) for name, item in value.items()}
         if isinstance(value, list):
@@ -390,7 +399,7 @@ class _Crawl:
         return self._new(value) if is_live else value
 
     def _take_out(self, document: Any) -> None:
-        """Takes out what only a server answers, and addresses that the export does not know."""
+        """Remove everything that needs a server, and URLs unknown to the export."""
         addresses = self._addresses
         live = f"{addresses.origin}{addresses.base}"
         for element in list(document.iter(html.etree.Element)):
@@ -398,7 +407,7 @@ class _Crawl:
             below = next((found for url in values if url and (found := addresses.below(url)) is not None), "")
             named = quote(live) in element.get("href", "")
             if named and addresses.new_origin:
-                # An assistant is asked to read the page: where it will be.
+                # A link that asks an assistant to read the page, at its future URL.
                 new = f"{addresses.new_origin}{addresses.new_base}"
                 element.set("href", element.get("href").replace(quote(live), quote(new)))
                 named = False
@@ -421,7 +430,7 @@ class _Crawl:
                 _drop(element)
 
     def _text(self, name: str, text: str) -> str:
-        """A text for machines with the addresses of the export."""
+        """Return a machine-readable text with the URLs of the export."""
         addresses = self._addresses
         live, new = f"{addresses.origin}{addresses.base}", f"{addresses.new_origin}{addresses.new_base}"
         text = "".join(line for line in text.splitlines(True) if not _ASKS_SERVER.match(line))
@@ -433,13 +442,13 @@ class _Crawl:
             return "".join(line for line in text.splitlines(True) if not line.startswith("Sitemap:"))
         for target in re.findall(rf'[("<]({re.escape(addresses.base)}[^)"<>\s]*)', text):
             self._new(target)
-        # Links of a page begin with the path of the site.
+        # Links of a page start with the path of the site.
         text = text.replace(live, new)
         return re.sub(rf'(?<=[("<]){re.escape(addresses.base)}', lambda _: addresses.new_base, text)
 
 
 def _drop(element: Any) -> None:
-    """Removes an element, and the list items and menus that have nothing else in them."""
+    """Remove an element, and the list items and menus that contain nothing else."""
     while True:
         parent = element.getparent()
         if parent is None:
@@ -453,7 +462,7 @@ def _drop(element: Any) -> None:
 
 
 def _digest(text: str) -> str:
-    """What a content security policy calls a style sheet."""
+    """Return the hash of a style sheet for a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -461,7 +470,7 @@ def _digest(text: str) -> str:
 
 
 class _Folder:
-    """The folder of an export: what an earlier run wrote there, and what this one is about to."""
+    """Folder of an export: files of earlier runs, and those that this run is about to write."""
 
     def __init__(self, folder: Path, site_id: str) -> None:
         self._root = folder.resolve()
@@ -476,25 +485,26 @@ class _Folder:
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise BadRequest(f"{folder / MANIFEST}: {error}") from None
         if manifest.site != site_id:
-            raise BadRequest(f"{folder} has the export of another site, {manifest.site}")
+            raise BadRequest(f"{folder} contains the export of another site, {manifest.site}")
         self._former = set(manifest.files)
         self.clear()
 
     def _path(self, name: str) -> Path:
         path = self._root / name
         if name in ("", MANIFEST) or not path.resolve().is_relative_to(self._root):
-            raise BadRequest(f"{name}: leads out of {self._root}")
+            raise BadRequest(f"{name}: leads outside of {self._root}")
         return path
 
     def put(self, name: str, content: bytes) -> None:
-        """Stages a file, unless the same is there already. Raises BadRequest where somebody else's is."""
+        """Stage a file, unless the same file exists already. Raises BadRequest if a file that is not ours is
+        in the way."""
         path = self._path(name)
         self.names.add(name)
         if path.is_file():
             if name not in self._former:
                 raise BadRequest(
-                    f"{path} is there and was not written by an earlier export; nothing was changed. "
-                    "Move it away, or export to another folder."
+                    f"{path} exists and was not written by an earlier export. Nothing was changed. Move it away,"
+                    " or export to another folder."
                 )
             if path.stat().st_size == len(content) and path.read_bytes() == content:
                 return
@@ -505,11 +515,11 @@ class _Folder:
         self._staged.append(name)
 
     def take_over(self) -> tuple[int, int]:
-        """Moves what was staged into place and removes what is gone; how many files each were."""
+        """Move staged files into place and delete obsolete ones; return how many of each."""
         gone = self._former - self.names
-        # Whenever this is interrupted, every file that is ours is named.
+        # If this is interrupted, every file of ours is still listed.
         self._write_manifest(self._former | self.names)
-        # A page comes after what it needs.
+        # A page comes after the files it needs.
         for name in sorted(self._staged, key=lambda name: (name.endswith(".html"), name)):
             path = self._path(name)
             _make_folder(path.parent)
@@ -534,12 +544,12 @@ class _Folder:
         os.replace(temporary, self._root / MANIFEST)
 
     def clear(self) -> None:
-        """Removes what a run staged and did not move, also one that was interrupted."""
+        """Delete files that a run staged and did not move, also an interrupted one."""
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
 
 
 def _make_folder(path: Path) -> None:
-    """Makes a folder that web servers, which run as other users, can read."""
+    """Create a folder that web servers, which run as other users, can read."""
     if not path.is_dir():
         _make_folder(path.parent)
         path.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""What an installation holds, as a whole: rows in, frozen records out."""
+"""Totals of the whole server: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OrganizationRow(Struct, frozen=True):
 
 
 class PersonRow(Struct, frozen=True):
-    """``last_seen_at``: in any organization."""
+    """Person. ``last_seen_at``: in any organization."""
 
     user: UserRow
     verified: bool
@@ -36,7 +36,7 @@ _PEOPLE = """FROM members m JOIN users u ON u.id = m.user_id AND u.kind = 'perso
 def list_organizations(
     tx: Transaction, limit: int, page: str | None, *, search: str | None
 ) -> Slice[OrganizationRow]:
-    """All organizations, newest first."""
+    """Return all organizations, newest first."""
     where, given = "TRUE", dict[str, Any]()
     if search:
         where, given["like"] = r"lower(o.title) LIKE :like ESCAPE '!'", _like(search)
@@ -50,7 +50,7 @@ def list_organizations(
 
 
 def list_people(tx: Transaction, limit: int, page: str | None, *, search: str | None) -> Slice[PersonRow]:
-    """Every account of a person, newest first; service accounts are none."""
+    """Return all accounts of people, newest first, without service accounts."""
     where, given = "u.kind = 'person'", dict[str, Any]()
     if search:
         where += " AND (lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :like ESCAPE '!')"
@@ -69,7 +69,7 @@ def _like(text: str) -> str:
 
 
 def count_everything(tx: Transaction) -> dict[str, int]:
-    """How many organizations, people, spaces and sites there are."""
+    """Return the number of organizations, people, spaces, and sites."""
     return {
         "organizations": tx.value("SELECT count(*) FROM organizations"),
         "people": tx.value("SELECT count(*) FROM users WHERE kind = 'person'"),
@@ -79,7 +79,7 @@ def count_everything(tx: Transaction) -> dict[str, int]:
 
 
 def describe_database(tx: Transaction) -> tuple[str, int]:
-    """The version of the engine, and how many bytes the database takes."""
+    """Return the version of the engine, and the size of the database in bytes."""
     if tx.engine == "postgresql":
         size = tx.value(Live("SELECT pg_database_size(current_database())"))
         return tx.value(Live("SHOW server_version")), size

@@ -1,4 +1,5 @@
-"""The operator's word for what organizations say is theirs, email domains and host names, and for what all are offered."""
+"""Verification by the server administrator: of email domains and of site domains, and the integrations
+offered to all."""
 
 from __future__ import annotations
 
@@ -9,13 +10,14 @@ from octavo.organization.orgs.store import get_organization, trust_organization
 
 
 def prove_domain(context: Context, organization_id: str, domain: str) -> None:
-    """Raises NotFound for a domain that the organization does not name, and for an organization that is not there."""
+    """Verify an email domain of an organization. Raises NotFound for a domain that the organization does not
+    list, and for an unknown organization."""
     with context.db.write() as tx:
         verify_domain_for_operator(tx, organization_id, domain.lower())
 
 
 def trust(context: Context, organization_id: str) -> None:
-    """Lets the host names and paths count that the organization's sites are given. Raises NotFound."""
+    """Allow an organization to use any domains and paths for its sites without verification. Raises NotFound."""
     with context.db.write() as tx:
         get_organization(tx, organization_id)
         trust_organization(tx, organization_id)

@@ -1,4 +1,4 @@
-"""The installation on the wire."""
+"""Wire types of server administration."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class InstallationDatabase(Struct):
 
 
 class InstallationFiles(Struct):
-    """Where files are kept. ``free``: the bytes that the disk of the data folder still has."""
+    """Storage of files. ``free``: free bytes on the disk of the data folder."""
 
     location: str
     free: int
 
 
 class InstallationMail(Struct):
-    """``server``: without its password; left out where none is set, and no mail is sent."""
+    """Mail. ``server``: without its password; missing if none is configured and no email can be sent."""
 
     sender: str
     server: str | UnsetType = UNSET
@@ -49,7 +49,7 @@ class InstallationCounts(Struct):
 
 
 class InstallationJobs(Struct):
-    """How many jobs of each state there are, and how many events are still to be handed on."""
+    """Number of jobs in each state, and of pending events."""
 
     waiting: int
     running: int
@@ -70,7 +70,7 @@ class WholeInstallation(Struct):
 
 
 class Finding(Struct):
-    """A part of the installation that was tried. ``text``: what was found, or what is wrong."""
+    """Tested part of the server. ``text``: the result, or what is wrong."""
 
     part: str
     works: bool
@@ -82,7 +82,7 @@ class Findings(Struct):
 
 
 class SearchQuery(PageQuery):
-    """``search``: in titles, or in names and addresses."""
+    """``search``: in titles, or in names and email addresses."""
 
     search: Annotated[str, Meta(max_length=256)] | None = None
 
@@ -135,7 +135,7 @@ class JobsQuery(PageQuery):
 
 
 class Job(Struct, rename="camel"):
-    """A piece of work that is done apart from requests. ``problem``: the last line of the last attempt's ``error``."""
+    """Background job. ``problem``: the last line of the last attempt's ``error``."""
 
     id: str
     kind: str
@@ -175,7 +175,7 @@ def _shown(row: JobRow) -> dict[str, Any]:
 
 
 class RetryJobs(Struct):
-    """Which parked jobs run again: all, or all of a ``kind``."""
+    """Parked jobs to retry: all, or all of a ``kind``."""
 
     kind: Annotated[str, Meta(max_length=64)] | None = None
 
@@ -185,7 +185,7 @@ class RetriedJobs(Struct):
 
 
 class TestedMail(Struct):
-    """Where a mail was sent to, and whether the server took it; ``problem``: why not."""
+    """Recipient of a test email, and whether the server accepted it; ``problem``: why not."""
 
     to: str
     sent: bool
@@ -193,7 +193,7 @@ class TestedMail(Struct):
 
 
 def counted_states(counts: list[JobCount], later: int) -> dict[str, int]:
-    """How many jobs there are by state; ``later``: those whose time has not come, which wait as well."""
+    """Return the number of jobs by state. ``later``: scheduled jobs, which count as pending."""
     found = {"waiting": later, "running": 0, "parked": 0}
     for one in counts:
         found[one.state] += one.count
@@ -201,7 +201,8 @@ def counted_states(counts: list[JobCount], later: int) -> dict[str, int]:
 
 
 class EndedMembership(Struct, rename="camel"):
-    """``lastAdministrator``: nobody else administers it, so the account cannot be deleted yet."""
+    """``lastAdministrator``: the organization has no other administrator, so the account can't be deleted
+    yet."""
 
     organization: str
     title: str
@@ -209,8 +210,8 @@ class EndedMembership(Struct, rename="camel"):
 
 
 class AccountDeletion(Struct, rename="camel"):
-    """``possible``: whether the caller can have it deleted now. ``organizations``, ``sessions``, ``tokens`` and ``agents``
-    end with it; ``comments``, ``changeRequests`` and ``reviews`` stay without a name."""
+    """``possible``: whether the account can be deleted now. ``organizations``, ``sessions``, ``tokens``, and
+    ``agents`` are deleted with it; ``comments``, ``changeRequests``, and ``reviews`` stay without a name."""
 
     possible: bool
     organizations: list[EndedMembership]

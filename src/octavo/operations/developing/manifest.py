@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.errors import BadRequest
 from octavo.extensions.integrations.manifest import PublishIntegration
-from octavo.kit.http.dispatcher import validation_message
+from octavo.kit.http.dispatcher import invalid
 
 FILE = "gitbook-manifest.yaml"
 _DEFAULT = "default"
@@ -89,7 +89,7 @@ def read_manifest(
     try:
         manifest = msgspec.convert(given, Manifest)
     except msgspec.ValidationError as error:
-        raise BadRequest(f"{path}: {validation_message(error, 'manifest')}{_allowed(str(error))}") from None
+        raise BadRequest(f"{path}: {invalid(error, 'manifest')}{_allowed(str(error))}") from None
     manifest = _for_environment(path, manifest, environment)
     if secrets:
         filled = _filled(path, manifest.secrets, os.environ if variables is None else variables)

@@ -14,7 +14,7 @@ from typing import assert_never
 import msgspec
 from msgspec import Struct
 
-from octavo.errors import Forbidden
+from octavo.errors import Forbidden, ProofRequired
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Person, Script
@@ -89,7 +89,7 @@ def require_account(actor: Actor, needs: Can) -> None:
     if need.session and not is_session(actor):
         raise Forbidden("A token can't do this. Sign in and use a session.")
     if need.proved and isinstance(actor, Person) and actor.session and now() - actor.proved_at > PROOF_LASTS:
-        raise Forbidden(
+        raise ProofRequired(
             "Confirm your identity first: send your password to POST /user/proof, or sign in again."
         )
 

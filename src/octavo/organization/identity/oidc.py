@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
-from octavo.errors import Forbidden, OctavoError, Unauthorized, Unavailable
+from octavo.errors import BadGateway, Forbidden, Unauthorized, Unavailable
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
@@ -41,11 +41,9 @@ _LIMITS = Limits(size=512 * 1024, seconds=10, redirects=3)
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 
 
-class BadProvider(OctavoError):
+class BadProvider(BadGateway):
     """A provider that can't be reached or gave an invalid response. The message is public, so the details,
     including the provider's URLs, are only in the log."""
-
-    status = 502
 
     def __init__(self, detail: str) -> None:
         super().__init__(

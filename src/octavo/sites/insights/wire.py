@@ -8,8 +8,7 @@ from typing import Annotated, Any, get_args
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from octavo.errors import BadRequest
-from octavo.kit.http.dispatcher import validation_message
+from octavo.kit.http.dispatcher import invalid
 
 from .types import Event, EventType
 
@@ -44,7 +43,7 @@ def read_events(given: Sequence[Raw]) -> tuple[list[Event], list[str]]:
             else:
                 unknown.append(f"events[{number}]")
         except msgspec.ValidationError as error:
-            raise BadRequest(f"events[{number}].{validation_message(error, 'type')}") from None
+            raise invalid(error, "type").inside(f"events[{number}]") from None
     return events, unknown
 
 
