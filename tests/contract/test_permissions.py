@@ -26,7 +26,7 @@ from octavo.admin.entering import OperatorAccess
 from octavo.changes import ChangeAccess
 from octavo.comments.entering import Discussion
 from octavo.content import ReadState
-from octavo.events.entering import Followed
+from octavo.events.entering import FollowedPlace
 from octavo.gitsync.entering import SyncAccess
 from octavo.installation import load_packages
 from octavo.integrations.entering import (
@@ -52,7 +52,7 @@ ABILITIES = {
     CollectionAccess: COLLECTION,
     SpaceAccess: SPACE,
     Discussion: SPACE,
-    Followed: SPACE,
+    FollowedPlace: SPACE,
     KeptSpaceAccess: SPACE,
     ReadState: SPACE,
     SiteAccess: SITE,

@@ -1,4 +1,4 @@
-"""Comments on spaces and change requests: what they are about, replies, reactions."""
+"""Comments on spaces and change requests: their targets, replies, and reactions."""
 
 from . import tables as tables
 from .reviews import keep_review_comments

@@ -1,4 +1,4 @@
-"""Comments as the API shows them, many at a time."""
+"""Comments as the API presents them, many at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from . import store
 from .bodies import shown_document
 from .entering import Discussion, discussion_of
 from .store import CommentRow, Reaction, Replier, SuggestionRow
-from .targets import Where, locate, shown_state
+from .targets import TargetLocation, locate, shown_state
 from .wire import (
     Comment,
     CommentBody,
@@ -37,7 +37,7 @@ from .wire import (
 
 
 class _Page:
-    """What showing some comments or replies of one discussion needs, read in a few questions."""
+    """Data needed to present comments or replies of one discussion, read in a few queries."""
 
     def __init__(
         self, to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow]
@@ -63,7 +63,7 @@ class _Page:
             self.talk = to.app.space(discussion.space_id, f"{change_view(number)}/~/talk")
 
     def present_urls(self, location: str, thread: str) -> CommentUrls:
-        """``thread``: the id of its first comment."""
+        """Return the URLs of a comment. ``thread``: id of the first comment of its thread."""
         discussion = self.discussion
         app = self.talk or self.call.app.thread(discussion.space_id, thread)
         return CommentUrls(app, self.call.url(f"{discussion.path}/{location}"))
@@ -95,7 +95,7 @@ def _present_body(row: CommentRow, format: Format) -> CommentBody:
     return CommentBody(document=shown_document(row.body))
 
 
-def _present_target(row: CommentRow, where: Where) -> CommentTarget:
+def _present_target(row: CommentRow, where: TargetLocation) -> CommentTarget:
     return CommentTarget(
         space=row.space_id,
         revision=where.revision,
@@ -117,7 +117,7 @@ def present_suggestions(
     kept: dict[str, SuggestionRow],
     people: dict[str, User],
 ) -> dict[str, Suggestion]:
-    """By the ids of the comments that suggest something. ``state``: in which their blocks are looked for."""
+    """Return suggestions by the ids of their comments. ``state``: where their blocks are looked up."""
     actor = discussion.space.actor
     shown = {}
     for row in rows:
@@ -190,7 +190,7 @@ def present_replies(
 def present_review_comments(
     to: Recipient, tx: Transaction, change: ChangeRow, review_ids: list[str], format: Format
 ) -> dict[str, Comment]:
-    """What reviews say, by their ids."""
+    """Return the comments that reviews came with, by review id."""
     rows = store.list_review_comments(tx, change.id, review_ids)
     shown = present_comments(to, tx, discussion_of(tx, to.actor, change), rows, format)
     return {row.review_id: comment for row, comment in zip(rows, shown, strict=True) if row.review_id}

@@ -1,4 +1,4 @@
-"""What happens, told as it happens: streams of events, and who is where just now."""
+"""Live events: streams of what happens, and who is present where."""
 
 from . import tables as tables
 from .presence import write_presence

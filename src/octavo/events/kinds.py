@@ -1,4 +1,4 @@
-"""What people do where they are."""
+"""What people are doing where they are present."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the table of presence is."""
+"""Declaration of the presence table."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from ..kit.tables import Table, declare
 from .kinds import Activity
 
 declare(
-    Table(name="presence", stays="is over within a minute", values={"activity": get_args(Activity)}),
+    Table(name="presence", stays="expires within a minute", values={"activity": get_args(Activity)}),
 )

@@ -1,4 +1,4 @@
-"""What concerns people, told to them: in the app, as it happens, and by mail."""
+"""Notifications: in the app, as live events, and by email."""
 
 from . import tables as tables
 from .kinds import TOLD, Reason
