@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .admin.docs_sites import BroughtSite
     from .admin.import_export import Brought
     from .app import Role
-    from .developing import Api
+    from .developing import ApiClient
     from .kit.context import Context
     from .settings import Settings
 
@@ -838,10 +838,10 @@ def _git(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _api(options: argparse.Namespace) -> Iterator[Api]:
+def _api(options: argparse.Namespace) -> Iterator[ApiClient]:
     """The API of this installation, or of the one that ``--url`` names, with the first administrator's token, or the
     one in ``--token-file``."""
-    from .developing import Api
+    from .developing import ApiClient
     from .installation import TOKEN_FILE
 
     settings = _settings(options)
@@ -852,7 +852,7 @@ def _api(options: argparse.Namespace) -> Iterator[Api]:
             token = path.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
             raise Failure(f"no token: {error}. --token-file names a file with one") from None
-    with Api(options.url or settings.url, token) as api:
+    with ApiClient(options.url or settings.url, token) as api:
         yield api
 
 

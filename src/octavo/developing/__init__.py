@@ -1,11 +1,12 @@
-"""What the authors of integrations do on their machines: begin one, publish it, run it while they write it."""
+"""Tools for authors of integrations on their own machine: start an integration, publish it, and run it
+during development."""
 
-from .api import Api
+from .api import ApiClient
 from .examples import build_builtin, install_builtin, list_builtin, start_integration
 from .publishing import pack_folder, publish_folder
 from .serving import develop
 
 __all__ = [
-    "Api", "build_builtin", "develop", "install_builtin", "list_builtin", "pack_folder", "publish_folder",
+    "ApiClient", "build_builtin", "develop", "install_builtin", "list_builtin", "pack_folder", "publish_folder",
     "start_integration",
 ]  # fmt: skip

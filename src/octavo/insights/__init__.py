@@ -1,4 +1,4 @@
-"""Insights: what visitors of sites read, look for and say, counted without knowing who they are."""
+"""Insights: what visitors of sites read, search for, and rate, counted without identifying them."""
 
 from . import tables as tables
 from .collecting import collect, on_events
@@ -28,13 +28,13 @@ from .kinds import (
     VisitorLocation,
     VisitorSession,
 )
-from .queueing import EventQueue, Events, HeldEvents
+from .queueing import DeferredEvents, EventQueue, Events
 from .store import EventRow
 from .wire import event_schemas
 
 __all__ = [
     "ApiClientRequest", "ApiOperation", "AskQuestion", "CONSENT", "DisplayContext", "Event", "EventQueue",
-    "EventRow", "Events", "HeldEvents", "Link", "LinkClick", "LinkPosition", "LinkTarget", "PageMissing",
+    "EventRow", "Events", "DeferredEvents", "Link", "LinkClick", "LinkPosition", "LinkTarget", "PageMissing",
     "PagePostFeedback", "PagePostFeedbackComment", "PageRating", "PageView", "Rating", "RatingComment",
     "SearchMissing", "SearchOpenResult", "SearchResult", "SearchTypeQuery", "VisitorLocation",
     "VisitorSession", "collect", "event_schemas", "on_events", "read_style",

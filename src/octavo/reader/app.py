@@ -19,7 +19,7 @@ import msgspec
 from ..content import FILE_PURPOSE
 from ..core.hosts import host_name, spell_host
 from ..errors import NotFound
-from ..insights import EventQueue, HeldEvents
+from ..insights import DeferredEvents, EventQueue
 from ..integrations import public_routes
 from ..kit.cache import FreshCache, share
 from ..kit.clock import now
@@ -215,7 +215,7 @@ class Sites:
     def _visit(
         self, read: AbstractContextManager[Transaction], request: Request, name: str, path: str
     ) -> Answer | Later:
-        events = HeldEvents(self._events)
+        events = DeferredEvents(self._events)
         with statements_within(REQUEST_SECONDS), read as tx:
             site = self._hosts.get(name, lambda: self._find_host(tx, name))
             if not site and path == "/" and self._is_own(name):
