@@ -9,7 +9,7 @@ from octavo.kit.worker import Worker
 from octavo.search import search_pages, store
 from octavo.search.function_words import function_words, split_question
 from octavo.search.querying import read_query, snippet
-from octavo.search.tokens import Marked, WantedWords
+from octavo.search.tokens import WantedWords, WordMarker
 from octavo.spaces.hooks import transferred
 
 
@@ -194,7 +194,7 @@ def test_a_question_of_nothing_else_is_searched_as_it_stands(world, tmp_path):
 
 
 def test_chinese_marks_words_and_not_clauses():
-    parts = snippet("每天晚上備份資料庫一次", Marked(WantedWords(frozenset(["備份", "資料", "料庫"]))))
+    parts = snippet("每天晚上備份資料庫一次", WordMarker(WantedWords(frozenset(["備份", "資料", "料庫"]))))
     assert [part.text for part in parts if part.marked] == ["備份資料庫"] or [
         part.text for part in parts if part.marked
     ] == ["備份", "資料庫"]

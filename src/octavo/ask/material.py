@@ -16,7 +16,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Visitor
 from ..references import documents_for, visitor_of_token
-from ..search import Draft, Found, Organization
+from ..search import FoundSection, OrganizationScope, SearchedDraft
 from ..sites import Outline, load_structure, sight_of
 
 
@@ -33,14 +33,14 @@ class Material(Protocol):
     """The spaces that whoever asks may be answered from."""
 
     @property
-    def spaces(self) -> Sequence[str] | Organization: ...
+    def spaces(self) -> Sequence[str] | OrganizationScope: ...
 
     @property
-    def draft(self) -> Draft | None:
+    def draft(self) -> SearchedDraft | None:
         """What one of the spaces shows in place of main."""
         ...
 
-    def sees(self, found: Found) -> bool: ...
+    def sees(self, found: FoundSection) -> bool: ...
 
     def read(self, tx: Transaction, space_id: str, page_id: str) -> PageText | None: ...
 
@@ -59,13 +59,13 @@ def _described(page: Page, document: Document) -> list[Section]:
 class OfMembers:
     """Spaces that a member sees. That they do is for the caller to have made sure."""
 
-    draft: Draft | None = None
+    draft: SearchedDraft | None = None
 
-    def __init__(self, context: Context, spaces: Sequence[str] | Organization) -> None:
+    def __init__(self, context: Context, spaces: Sequence[str] | OrganizationScope) -> None:
         self.spaces = spaces
         self._app = AppAddresses(context.settings.url)
 
-    def sees(self, found: Found) -> bool:
+    def sees(self, found: FoundSection) -> bool:
         return True
 
     def read(self, tx: Transaction, space_id: str, page_id: str) -> PageText | None:
@@ -110,7 +110,7 @@ class OfVisitor:
         }
         self.spaces: Sequence[str] = list(reversed(self._bases))
 
-    def sees(self, found: Found) -> bool:
+    def sees(self, found: FoundSection) -> bool:
         return self._sight(found)
 
     def read(self, tx: Transaction, space_id: str, page_id: str) -> PageText | None:

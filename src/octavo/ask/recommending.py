@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..kit.db import Transaction
-from ..search import Organization
+from ..search import OrganizationScope
 from .answering import ENGLISH, AnswerWords, as_question
 from .material import Material
 
@@ -15,7 +15,7 @@ _PAGES = 6
 def recommend(tx: Transaction, material: Material, words: AnswerWords = ENGLISH) -> list[str]:
     """From the pages of the spaces, the ones at the top first; headings that are questions before others."""
     titles: list[str] = []
-    spaces = material.spaces.some if isinstance(material.spaces, Organization) else material.spaces
+    spaces = material.spaces.some if isinstance(material.spaces, OrganizationScope) else material.spaces
     for space_id in spaces[:_SPACES]:
         shown = [page for page in material.list_top(tx, space_id) if page.kind == "document"]
         titles += [page.title for page in shown[:_PAGES] if page.title]
