@@ -15,7 +15,7 @@ from octavo.core.free_names import free_name
 from octavo.core.pages import ranks
 from octavo.errors import BadRequest, NotFound
 from octavo.kit import ids
-from octavo.sites import GroupRow, SectionRow, SiteSpaceRow, create_site, load_structure
+from octavo.sites import SectionGroupRow, SectionRow, SiteSpaceRow, create_site, load_structure
 from octavo.sites.structure.store import put_row
 from octavo.spaces import get_space, insert_space
 
@@ -89,7 +89,7 @@ def shape(world: Any, site: str) -> Any:
         def nodes(group: str | None) -> Any:
             found: list[Any] = []
             for node in structure.children(group):
-                if isinstance(node, GroupRow):
+                if isinstance(node, SectionGroupRow):
                     found.append((node.title, node.icon, nodes(node.id)))
                 else:
                     said = (node.title, node.path, node.description, node.icon, node.condition)
@@ -263,7 +263,7 @@ def random_site(world: Any, random: Random, tmp_path: Path) -> str:
         order = iter(ranks(100))
         for _ in range(random.choice([0, 0, 2, 4])):
             parent = random.choice([one for one in groups if depth[one] < 4])
-            group = GroupRow(
+            group = SectionGroupRow(
                 ids.new_id(), site, parent, next(order), random.choice(WORDS), random.choice([None, "gear"])
             )
             groups.append(group.id)

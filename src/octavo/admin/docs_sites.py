@@ -28,10 +28,10 @@ from ..sites import (
     describe_site,
     find_site_by_docs_source,
     get_site,
-    lead_old_addresses,
     list_all_sites,
     provide_spaces,
     published_url,
+    redirect_old_urls,
     require_bounds,
     set_published,
 )
@@ -143,7 +143,7 @@ def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: S
         if user is None:
             return []
         access = site_access(tx, act_for(user, row.organization_id), Can.ADMIN, row.organization_id, site_id)
-        return lead_old_addresses(tx, context, access, space_id, source.addresses)
+        return redirect_old_urls(tx, context, access, space_id, source.addresses)
 
 
 def _read(source: Source) -> DocsConfig:

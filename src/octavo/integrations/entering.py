@@ -30,7 +30,7 @@ from ..access import (
 from ..errors import Forbidden, NotFound
 from ..kit.db import Transaction
 from ..kit.operation import Actor, Call, enters
-from ..sites import get_site, may_open, require_opening
+from ..sites import get_site, may_publish_all, require_publish_permission
 from ..spaces import get_space
 from . import store
 from .store import InstallationRow, IntegrationRow, Kind, PlaceRow
@@ -251,7 +251,7 @@ def enter_site_installation(
                 site.role,
                 at_least(site.role, SITE[Can.ADMIN])
                 and may_write(actor, "integrations")
-                and may_open(tx, site),
+                and may_publish_all(tx, site),
             )
         place = store.find_place(tx, row.id, "site", site_id)
     return SiteInstallationAccess(row, place, site_id, actor, changes, role, site=site)
@@ -261,7 +261,7 @@ def require_change(tx: Transaction, access: SpaceInstallationAccess | SiteInstal
     """Raises Forbidden for a person who may not open the site further: an integration there decides who gets in and
     what runs on its pages, and its configuration decides what the integration does."""
     if isinstance(access, SiteInstallationAccess) and access.site is not None:
-        require_opening(tx, access.site)
+        require_publish_permission(tx, access.site)
 
 
 def kind_of(access: _PlaceAccess) -> Kind:

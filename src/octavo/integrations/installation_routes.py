@@ -16,7 +16,7 @@ from ..kit.bodies import given
 from ..kit.db import Transaction
 from ..kit.operation import Area, Call, Deletion
 from ..kit.pagination import Listing, Slice, present_slice
-from ..sites import require_opening
+from ..sites import require_publish_permission
 from . import installing, store
 from .entering import (
     InstallationAccess,
@@ -212,7 +212,7 @@ def install_on_site(
     row = installation.row
     site = enter_site(call, Can.ADMIN, row.organization_id, body.site_id)
     with call.db.write() as tx:
-        require_opening(tx, site)
+        require_publish_permission(tx, site)
         place = installing.install_at(tx, call.context, installation.actor, row, "site", site.site_id)
         return present_site_installation(
             call, tx, place, row.integration_id, whole=True, extended=query.extended

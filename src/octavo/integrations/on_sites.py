@@ -11,7 +11,7 @@ from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..runtime import Answer
-from ..sites import IntegrationScript, Other, accept_key
+from ..sites import IntegrationScript, OtherAuthenticator, register_authenticator
 from . import store
 from .asking import Failed, ask
 from .invoking import Subject, signing_secret
@@ -57,12 +57,12 @@ def sign_out_address(tx: Transaction, context: Context, site_id: str) -> str | N
     return f"{found.url}/{SIGN_OUT}" if found is not None else None
 
 
-def _find_other(tx: Transaction, context: Context, site_id: str) -> Other | None:
+def _find_other(tx: Transaction, context: Context, site_id: str) -> OtherAuthenticator | None:
     found = _find_sign_in(tx, context, site_id)
-    return Other(found.name, found.key) if found is not None else None
+    return OtherAuthenticator(found.name, found.key) if found is not None else None
 
 
-accept_key(_find_other)
+register_authenticator(_find_other)
 
 
 def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Answer:

@@ -14,7 +14,7 @@ from ..errors import BadRequest, Forbidden, NotFound
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Reply
-from ..sites import require_opening
+from ..sites import require_publish_permission
 from . import store
 from .asking import Failed, ask
 from .contentkit import BadOutput, read_output
@@ -126,7 +126,7 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
         raise NotFound(f"There is no site {at.site_id!r}.")
     site = site_access(tx, actor, Can.ADMIN, organization_id, at.site_id)
     # What is pressed here, the script does with its own rights: it changes the configuration.
-    require_opening(tx, site)
+    require_publish_permission(tx, site)
     return _subject(tx, row, site.organization_id, "site", at.site_id)
 
 

@@ -24,7 +24,7 @@ from ..fonts import (
     font_stack,
 )
 from ..kit.locales import DEFAULT
-from ..sites import Customization, colours_of
+from ..sites import Customization, site_theme
 from . import locales
 from .views import Labels, Picture
 
@@ -66,7 +66,7 @@ def read_look(
     """``language`` is the space's; ``fonts`` are those of the organization that are named, with addresses; ``assets``
     the path of our static files; ``theme_chosen`` None where visitors see what their system wants."""
     styling = chosen.styling
-    colours = colours_of(styling)
+    colours = site_theme(styling)
     text, text_file = _font(styling.font, "sans", fonts, assets)
     mono, _ = _font(styling.monospace_font, "mono", fonts, assets)
     faces = text.faces + (mono.faces if mono != text else "")

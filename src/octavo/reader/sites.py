@@ -24,8 +24,8 @@ from ..sites import (
     ContentLink,
     ContentRef,
     Customization,
-    GroupRow,
     HeaderItem,
+    SectionGroupRow,
     SectionRow,
     find_customization,
     localize,
@@ -246,10 +246,10 @@ class _Links:
         return {}
 
 
-def _tab(space: SpaceVisit, node: SectionRow | GroupRow, language: str) -> Tab:
+def _tab(space: SpaceVisit, node: SectionRow | SectionGroupRow, language: str) -> Tab:
     """A section; or a group with all sections in it, however deep. In the visitor's language as far as it is there."""
     visit = space.visit
-    if isinstance(node, GroupRow):
+    if isinstance(node, SectionGroupRow):
         inside = [_tab(space, child, language) for child in visit.outline.children(node.id)]
         flat = tuple(leaf for tab in inside for leaf in (tab.children or (tab,)))
         return Tab(

@@ -9,10 +9,15 @@ from . import variants as variants
 from .audiences.adaptive import get_schema as get_visitor_schema
 from .audiences.schema import admit as admit_claims
 from .audiences.share_links import find_link_by_key
-from .audiences.visitor_auth import MAX_TOKEN, Other, Signed, accept_key
+from .audiences.visitor_auth import (
+    MAX_TOKEN,
+    AuthenticatedVisitor,
+    OtherAuthenticator,
+    register_authenticator,
+)
 from .audiences.visitor_auth import read_token as read_visitor_token
 from .creating import create_site
-from .customization.colours import colours_of
+from .customization.colours import site_theme
 from .customization.editing import find_customization, get_customization, put_customization
 from .customization.looks import ContentLink, ContentRef, Customization, HeaderItem, PutCustomization
 from .hostnames import require_shared_host
@@ -20,10 +25,10 @@ from .pictures import find_picture
 from .pictures_wire import PICTURES
 from .previewing import PREVIEW, PREVIEWED, read_preview
 from .published import own_url, published_url
-from .publishing import may_open, require_opening
+from .publishing import may_publish_all, require_publish_permission
 from .redirects.editing import create_redirect
-from .redirects.importing import lead_old_addresses
-from .redirects.leading import find_lead, list_space_redirects
+from .redirects.importing import redirect_old_urls
+from .redirects.leading import list_space_redirects, resolve_redirect
 from .redirects.store import list_redirects
 from .redirects.wire import CreateRedirect
 from .scripts import IntegrationScript, list_scripts, provide_scripts
@@ -50,7 +55,7 @@ from .structure.arranging import arrange_site, describe_site, find_parts, provid
 from .structure.outline import Outline
 from .structure.store import (
     MAX_DEPTH,
-    GroupRow,
+    SectionGroupRow,
     SectionRow,
     SiteSpaceRow,
     Structure,
@@ -63,17 +68,18 @@ from .visitor_tokens import make_visitor_token
 from .wire import PROXIED, Site, present_site, proxied_path
 
 __all__ = [
-    "ContentLink", "ContentRef", "CreateRedirect", "Customization", "GroupRow", "HeaderItem",
-    "IntegrationScript", "MAX_DEPTH", "MAX_TOKEN", "Other", "Outline", "PICTURES", "PREVIEW", "PREVIEWED",
-    "PROXIED", "PutCustomization", "SectionRow", "Sight", "Signed", "Site", "SiteRow", "SiteSpaceRow",
-    "Structure", "accept_key", "admit_claims", "arrange_site", "colours_of", "create_redirect", "create_site",
-    "describe_site", "find_customization", "find_empty_spaces", "find_lead", "find_link_by_key", "find_parts",
+    "AuthenticatedVisitor", "ContentLink", "ContentRef", "CreateRedirect", "Customization", "HeaderItem",
+    "IntegrationScript", "MAX_DEPTH", "MAX_TOKEN", "OtherAuthenticator", "Outline", "PICTURES", "PREVIEW",
+    "PREVIEWED", "PROXIED", "PutCustomization", "SectionGroupRow", "SectionRow", "Sight", "Site", "SiteRow",
+    "SiteSpaceRow", "Structure", "admit_claims", "arrange_site", "create_redirect", "create_site",
+    "describe_site", "find_customization", "find_empty_spaces", "find_link_by_key", "find_parts",
     "find_picture", "find_site", "find_site_by_basename", "find_site_by_docs_source",
     "find_site_by_former_name", "find_site_by_hostname", "find_site_by_proxy", "find_site_of_space",
-    "find_version", "get_customization", "get_site", "get_visitor_schema", "lead_old_addresses",
-    "list_all_sites", "list_former_paths", "list_public_sites", "list_published_sites", "list_redirects",
-    "list_scripts", "list_sites_of_space", "list_space_redirects", "load_structure", "localize",
-    "make_visitor_token", "may_open", "own_url", "present_site", "provide_scripts", "provide_spaces",
-    "proxied_path", "published_url", "put_customization", "read_preview", "read_visitor_token",
-    "require_bounds", "require_opening", "require_shared_host", "set_published", "sight_of", "touch_sites",
+    "find_version", "get_customization", "get_site", "get_visitor_schema", "list_all_sites",
+    "list_former_paths", "list_public_sites", "list_published_sites", "list_redirects", "list_scripts",
+    "list_sites_of_space", "list_space_redirects", "load_structure", "localize", "make_visitor_token",
+    "may_publish_all", "own_url", "present_site", "provide_scripts", "provide_spaces", "proxied_path",
+    "published_url", "put_customization", "read_preview", "read_visitor_token", "redirect_old_urls",
+    "register_authenticator", "require_bounds", "require_publish_permission", "require_shared_host",
+    "resolve_redirect", "set_published", "sight_of", "site_theme", "touch_sites",
 ]  # fmt: skip

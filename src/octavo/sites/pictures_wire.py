@@ -1,4 +1,4 @@
-"""Pictures of an organization on the wire."""
+"""Wire types of images of an organization."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..kit.operation import Recipient
 from .pictures import PictureRow
 
 PICTURES = "/~pictures/"
-"""What the addresses of pictures begin with, below that of all sites."""
+"""Path of images below the sites domain."""
 
 
 class CreatePicture(Struct, rename="camel"):
@@ -20,7 +20,7 @@ class CreatePicture(Struct, rename="camel"):
 
 
 class OrganizationPicture(Struct, rename="camel"):
-    """``url``: where everybody has it, for as long as it is there."""
+    """Image. ``url``: public until the image is deleted."""
 
     id: str
     name: str

@@ -26,7 +26,7 @@ from ..kit.operation import Drafted
 from ..sites import (
     MAX_TOKEN,
     PREVIEW,
-    Signed,
+    AuthenticatedVisitor,
     SiteRow,
     admit_claims,
     find_link_by_key,
@@ -161,7 +161,7 @@ def admit(
         if not key or find_link_by_key(tx, site.id, key) is None:
             raise NotFound("There is no published site at this address.")
         base, rest = f"{base}{key}/", below
-    signed: Signed | None = None
+    signed: AuthenticatedVisitor | None = None
     if site.visibility == "visitor-auth":
         signed = _require_token(tx, context, site, coming, base, rest)
     elif site.settings.adaptive:
@@ -169,7 +169,9 @@ def admit(
     return _known(tx, site, coming, signed, key), base, rest
 
 
-def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Signed | None, key: str) -> Admission:
+def _known(
+    tx: Transaction, site: SiteRow, coming: Coming, signed: AuthenticatedVisitor | None, key: str
+) -> Admission:
     until = signed.until if signed is not None else None
     if not site.settings.adaptive:
         return Admission(key, personal=site.visibility == "visitor-auth", until=until)
@@ -183,7 +185,7 @@ def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Signed | None
 
 def _require_token(
     tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
-) -> Signed:
+) -> AuthenticatedVisitor:
     given = next((value for name, value in coming.query if name == _TOKEN), None)
     here = f"{base}{quote(rest)}"
     if rest in ("~gitbook/auth/logout", "~logout"):
@@ -202,7 +204,9 @@ def _require_token(
     return signed
 
 
-def _find_token(tx: Transaction, context: Context, site: SiteRow, coming: Coming) -> Signed | None:
+def _find_token(
+    tx: Transaction, context: Context, site: SiteRow, coming: Coming
+) -> AuthenticatedVisitor | None:
     """What a good token in a cookie proves."""
     found = (coming.bearer, coming.cookie(TOKEN_COOKIE), coming.cookies.get(_THIRD_TOKEN))
     read = (read_visitor_token(tx, context, site, token) for token in found if token is not None)

@@ -32,7 +32,6 @@ from ..sites import (
     SiteRow,
     SiteSpaceRow,
     find_empty_spaces,
-    find_lead,
     find_site,
     find_site_by_basename,
     find_site_by_former_name,
@@ -40,6 +39,7 @@ from ..sites import (
     find_version,
     load_structure,
     own_url,
+    resolve_redirect,
 )
 from .admitting import Admission, Coming, SendOn, admit, admit_framed
 
@@ -260,7 +260,7 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
 
 def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> str | None:
     """Where a visitor who found nothing is sent. ``sites_url``: the public address of sites."""
-    lead = find_lead(tx, visit.site, visit.outline, visit.admission.claims, visit.rest, sites_url)
+    lead = resolve_redirect(tx, visit.site, visit.outline, visit.admission.claims, visit.rest, sites_url)
     if lead is None:
         return None
     return lead.target if lead.is_elsewhere else f"{visit.base}{lead.target}"
