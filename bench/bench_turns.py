@@ -32,7 +32,7 @@ from octavo.access import Can, Person, create_token, insert_user, space_access
 from octavo.admin.import_export import bring
 from octavo.admin.reindexing import reindex
 from octavo.app import api_app
-from octavo.changes import Edited, change_access, revise_change
+from octavo.changes import EditedContent, change_access, revise_change
 from octavo.content import Changes, State, list_pages
 from octavo.core.pages import Page
 from octavo.installation import close_context, load_packages, open_context
@@ -150,11 +150,11 @@ def measure(context: Context, folder: Path, pages: int) -> None:
     turns.measure("roll back all pages", lambda: call("POST", f"{path}/revisions/{first}/rollback"))
     change = call("POST", f"{path}/change-requests", {"subject": "All pages"})["id"]
 
-    def change_all(tx: Transaction, state: State, started: State | None) -> Edited:
+    def change_all(tx: Transaction, state: State, started: State | None) -> EditedContent:
         titled: dict[str, Page | None] = {
             page.id: replace(page, title=f"{page.title}!") for page in list_pages(tx, state)
         }
-        return Edited(Changes(titled), [], [], [], [])
+        return EditedContent(Changes(titled), [], [], [], [])
 
     def edit_change() -> None:
         with context.db.read() as tx:

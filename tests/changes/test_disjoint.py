@@ -20,7 +20,7 @@ from octavo.errors import OutOfReach
 
 def written(space: Space, tx, state, started, changes):
     """What an edit of an editor writes over a state of main."""
-    resolving = saving.resolving(space.world.context, space.world.actor("editor"))
+    resolving = saving.resolver_maker(space.world.context, space.world.actor("editor"))
     return edit_since(resolving, tx, state, started, changes, (), None)
 
 

@@ -134,7 +134,9 @@ def test_what_cannot_be_suggested(talk: Suggesting) -> None:
     refused(attempt(page="nope", node=node, suggestion=ok), 404, "page: there is no page")
     refused(attempt(page=page, node=node, suggestion={}), 400, "suggestion")
     refused(
-        attempt(page=page, node=node, suggestion={"markdown": "One paragraph."}), 400, "says that already"
+        attempt(page=page, node=node, suggestion={"markdown": "One paragraph."}),
+        400,
+        "already has this content",
     )
     refused(
         attempt(page=page, node=node, suggestion={"document": [{"type": "x"}]}), 400, "suggestion.document[0]"

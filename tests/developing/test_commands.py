@@ -154,7 +154,10 @@ def test_a_port_that_the_server_may_not_reach(installed, tmp_path):
     assert installed.octavo("integrations", "publish", str(folder)).returncode == 0
     done = installed.octavo("integrations", "dev", str(folder), "--port", "1025")
     assert done.returncode == 1
-    assert "OCTAVO_ALLOW_PRIVATE_FETCH=127.0.0.1:1025, or pass a public URL that forwards here with --tunnel" in done.stderr
+    assert (
+        "OCTAVO_ALLOW_PRIVATE_FETCH=127.0.0.1:1025, or pass a public URL that forwards here with --tunnel"
+        in done.stderr
+    )
 
 
 def test_a_port_that_is_taken(installed, tmp_path):

@@ -151,7 +151,7 @@ def _sees(tx: Transaction, space: SpaceAccess, user_id: str) -> bool:
 # --- presenting ---------------------------------------------------------------------------------------
 
 
-def shown_document(source: str) -> dict[str, Any]:
+def document_json(source: str) -> dict[str, Any]:
     """Return a stored body as JSON nodes. HTML that is not part of the document format becomes text, and
     unknown attributes are dropped."""
     document = read(source)

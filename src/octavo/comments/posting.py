@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from ..changes import ChangeRow, DocumentInput, Suggested, add_contribution
+from ..changes import ChangeRow, DocumentInput, SuggestedEdit, add_contribution
 from ..content import order_notes
 from ..errors import BadRequest, Forbidden
 from ..kit.context import Context
@@ -19,11 +19,11 @@ from .kinds import BodyInput
 from .reacting import MAX_EMOJIS, emoji_of
 from .store import Anchor, CommentRow
 from .suggesting import read_suggestion
-from .targets import About, attach
+from .targets import About, make_anchor
 from .telling import emit_comment_event
 
 
-def _mentioned(mentions: Mentions) -> dict[str, list[str]]:
+def _mention_fields(mentions: Mentions) -> dict[str, list[str]]:
     """Return the fields of an event that name newly mentioned people and teams."""
     found = {"mentioned_users": sorted(mentions.users), "mentioned_teams": sorted(mentions.teams)}
     return {name: ids for name, ids in found.items() if ids}
@@ -46,7 +46,7 @@ def post(
     parsed = parse(said)
     suggested = read_suggestion(context, discussion, about, suggestion) if suggestion is not None else None
     with context.db.read() as tx:
-        anchor = attach(tx, discussion, about)
+        anchor = make_anchor(tx, discussion, about)
         mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
     if suggested is not None:
         anchor = replace(anchor, revision=suggested.revision)
@@ -62,7 +62,7 @@ def _post(
     anchor: Anchor,
     mentions: Mentions,
     review_id: str | None,
-    suggested: Suggested | None = None,
+    suggested: SuggestedEdit | None = None,
 ) -> str:
     made = store.insert_comment(tx, discussion, body, anchor, review_id=review_id)
     if suggested is not None:
@@ -70,7 +70,7 @@ def _post(
     _note_contribution(tx, discussion)
     if anchor.page_id is not None and anchor.node_id is not None:
         order_notes(tx, discussion.space_id, [anchor.page_id])
-    emit_comment_event(tx, "created", discussion, made, **_mentioned(mentions))
+    emit_comment_event(tx, "created", discussion, made, **_mention_fields(mentions))
     return made.id
 
 
@@ -109,7 +109,9 @@ def reply(context: Context, discussion: Discussion, comment_id: str, said: BodyI
         parent = store.get_comment(tx, discussion, comment_id, lock=True)
         made = store.insert_reply(tx, discussion, parent, body)
         _note_contribution(tx, discussion)
-        emit_comment_event(tx, "created", discussion, made, answered=parent.posted_by, **_mentioned(mentions))
+        emit_comment_event(
+            tx, "created", discussion, made, answered=parent.posted_by, **_mention_fields(mentions)
+        )
         return made.id
 
 
@@ -154,7 +156,7 @@ def update(
         if _react(tx, discussion, row, added, removed):
             changed.append("reactions")
         if changed:
-            emit_comment_event(tx, "updated", discussion, row, changed=changed, **_mentioned(mentions))
+            emit_comment_event(tx, "updated", discussion, row, changed=changed, **_mention_fields(mentions))
 
 
 def _find(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from ..access import Can, User, present_people
-from ..changes import ChangeRow, get_change, says_as_before, shown_nodes
+from ..changes import ChangeRow, get_change, is_block_unchanged, resolve_nodes
 from ..content import State
 from ..core.app_addresses import change_view
 from ..kit.clock import iso
@@ -15,10 +15,10 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from . import store
-from .bodies import shown_document
+from .bodies import document_json
 from .entering import Discussion, discussion_of
 from .store import CommentRow, Reaction, Replier, SuggestionRow
-from .targets import TargetLocation, locate, shown_state
+from .targets import TargetLocation, discussed_state, locate
 from .wire import (
     Comment,
     CommentBody,
@@ -92,7 +92,7 @@ class _Page:
 def _present_body(row: CommentRow, format: Format) -> CommentBody:
     if format == "markdown":
         return CommentBody(markdown=row.body)
-    return CommentBody(document=shown_document(row.body))
+    return CommentBody(document=document_json(row.body))
 
 
 def _present_target(row: CommentRow, where: TargetLocation) -> CommentTarget:
@@ -127,9 +127,9 @@ def present_suggestions(
         is_open = found.status == "open"
         shown[row.id] = Suggestion(
             status=found.status,
-            before=shown_nodes(context, actor, tx, state, row.page_id, found.was),
-            after=shown_nodes(context, actor, tx, state, row.page_id, found.becomes),
-            outdated=is_open and not says_as_before(tx, state, row.page_id, row.node_id, found.was),
+            before=resolve_nodes(context, actor, tx, state, row.page_id, found.was),
+            after=resolve_nodes(context, actor, tx, state, row.page_id, found.becomes),
+            outdated=is_open and not is_block_unchanged(tx, state, row.page_id, row.node_id, found.was),
             settled_at=iso(found.settled_at) if found.settled_at else UNSET,
             settled_by=people[found.settled_by] if found.settled_by else UNSET,
             revision=found.revision or UNSET,
@@ -141,7 +141,7 @@ def present_comments(
     to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
 ) -> list[Comment]:
     page = _Page(to, tx, discussion, rows)
-    state = shown_state(tx, discussion)
+    state = discussed_state(tx, discussion)
     where = locate(tx, state, rows)
     suggestions = present_suggestions(to.context, tx, discussion, rows, state, page.suggestions, page.people)
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..changes import ChangeRow, ReviewComments, comment_reviews
+from ..changes import ChangeRow, ReviewComments, register_review_comments
 from ..kit.db import Transaction
 from ..kit.operation import Recipient
 from .entering import discussion_of
@@ -22,4 +22,4 @@ def _post(to: Recipient, tx: Transaction, change: ChangeRow, review_id: str, sai
 
 def keep_review_comments() -> None:
     """Register comments as the place where change requests store and load the bodies of reviews."""
-    comment_reviews(ReviewComments(_read, _post, present_review_comments))
+    register_review_comments(ReviewComments(_read, _post, present_review_comments))

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from ..changes import Accepted, Nodes, Suggested
+from ..changes import AcceptedSuggestion, Nodes, SuggestedEdit
 from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now
@@ -339,7 +339,7 @@ class SuggestionRow(Struct, frozen=True):
 _SUGGESTION = ", ".join(SuggestionRow.__struct_fields__)
 
 
-def insert_suggestion(tx: Transaction, comment_id: str, made: Suggested) -> None:
+def insert_suggestion(tx: Transaction, comment_id: str, made: SuggestedEdit) -> None:
     """Insert an open suggestion."""
     tx.run(
         """INSERT INTO comment_suggestions (comment_id, was, becomes, status)
@@ -364,7 +364,7 @@ def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, Sugge
 
 
 def set_suggestion_status(
-    tx: Transaction, seen: SuggestionRow, status: str, by: str, accepted: Accepted | None
+    tx: Transaction, seen: SuggestionRow, status: str, by: str, accepted: AcceptedSuggestion | None
 ) -> bool:
     """Set the status and return whether the suggestion was still as ``seen``."""
     is_open = status == "open"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import msgspec
 
 from ..changes import (
-    Accepted,
+    AcceptedSuggestion,
     Author,
     DocumentInput,
-    Suggested,
+    SuggestedEdit,
     accept_suggestion,
     change_access,
     get_change,
     lock_change,
     require_editable,
-    take_back,
+    revert_suggestion,
     try_suggestion,
 )
 from ..errors import BadRequest, Conflict, NotFound, TooLarge
@@ -32,7 +32,7 @@ MAX_SUGGESTION = 256 * 1024
 
 def read_suggestion(
     context: Context, discussion: Discussion, about: About, suggestion: DocumentInput
-) -> Suggested:
+) -> SuggestedEdit:
     """Return the edit that a new comment suggests, after trying it on the content of the change request.
     Raises BadRequest, NotFound, TooLarge, Conflict."""
     if discussion.change_id is None:
@@ -74,11 +74,12 @@ def settle_suggestion(
     if kept.status == "accepted" and status == "declined":
         raise Conflict("status: this suggestion was already accepted. Reopen it before declining it.")
 
-    def note(tx: Transaction, accepted: Accepted | None = None) -> None:
+    def note(tx: Transaction, accepted: AcceptedSuggestion | None = None) -> None:
         thread = store.get_comment(tx, discussion, comment_id, lock=True)
         if not store.set_suggestion_status(tx, kept, status, discussion.user_id, accepted):
             raise Conflict(
-                "status: the suggestion was accepted, declined, or reopened by another request. Reload it and try again."
+                "status: the suggestion was accepted, declined, or reopened by another request."
+                " Reload it and try again."
             )
         if (status == "open") == (thread.resolved_at is not None):
             store.set_resolved(tx, thread, None if status == "open" else discussion.user_id)
@@ -86,12 +87,12 @@ def settle_suggestion(
 
     if status == "accepted":
         assert comment.page_id is not None and comment.node_id is not None
-        what = Suggested(comment.revision, kept.was, kept.becomes)
+        what = SuggestedEdit(comment.revision, kept.was, kept.becomes)
         by = Author(comment.posted_by, comment.agent)
         accept_suggestion(context, access, comment.page_id, comment.node_id, what, by, note)
     elif kept.revision is not None and kept.revision_before is not None:
-        taken = Accepted(kept.revision_before, kept.revision)
-        take_back(context, access, taken, lambda tx, made: note(tx))
+        taken = AcceptedSuggestion(kept.revision_before, kept.revision)
+        revert_suggestion(context, access, taken, lambda tx, made: note(tx))
     else:
         with context.db.write() as tx:
             require_editable(lock_change(tx, access.change_id))

@@ -56,7 +56,7 @@ class TargetLocation(Struct, frozen=True):
     spot: CellRef | None = None
 
 
-def shown_state(tx: Transaction, discussion: Discussion) -> State:
+def discussed_state(tx: Transaction, discussion: Discussion) -> State:
     """Return the content state that comments of a discussion refer to."""
     if discussion.change_id is None:
         return main_state(tx, discussion.space_id)
@@ -64,14 +64,14 @@ def shown_state(tx: Transaction, discussion: Discussion) -> State:
     return change.main if change.status == "merged" else change.state
 
 
-def attach(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
+def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
     """Return the anchor of a new comment. Raises NotFound for an unknown page, node, or cell.
 
     A node or cell without a page is stored unchecked: finding it would mean reading every page of the space.
     A cell of a page without a node refers to the first table that has this record and definition.
     """
     page_id, node_id, cell = about
-    state = shown_state(tx, discussion)
+    state = discussed_state(tx, discussion)
     if page_id is None:
         record, definition = cell if cell is not None else (None, None)
         return Anchor(state.revision_id, None, node_id, record, definition)

@@ -58,7 +58,7 @@ def bundle(entry: Path, *, development: bool = False) -> str:
         raise Unavailable(f"Could not run esbuild, which bundles scripts: {_last_lines(done.stderr)}")
     answer = msgspec.json.decode(done.stdout, type=_Answer)
     if answer.problems:
-        lines = [_shown(problem, entry.parent) for problem in answer.problems]
+        lines = [_format_problem(problem, entry.parent) for problem in answer.problems]
         raise BundleFailed("\n".join(["The script could not be bundled:", *lines]))
     return answer.script
 
@@ -102,7 +102,7 @@ def _deno(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[byt
         ) from None
 
 
-def _shown(problem: _Problem, folder: Path) -> str:
+def _format_problem(problem: _Problem, folder: Path) -> str:
     if problem.file is None:
         return f"  {problem.message}"
     hint = ""

@@ -110,13 +110,14 @@ def develop(
     def announce() -> None:
         api.call("PUT", path, {"tunnelUrl": base + secret, "all": everybody})
 
-    with _served(development, port, secret), _interrupted_by_termination():
+    with _serve(development, port, secret), _interrupted_by_termination():
         try:
             announce()
         except RefusedCall as error:
             raise _explain_refusal(error, read.manifest.name, place, port, tunnel) from None
         say(
-            f"{read.manifest.name} is running. Edit its files; the next event uses the new script. Press Ctrl-C to stop."
+            f"{read.manifest.name} is running. Edit its files; the next event uses the new script."
+            " Press Ctrl-C to stop."
         )
         seen = _file_state(manifest.parent)
         try:
@@ -186,7 +187,7 @@ def _explain_refusal(
 
 
 @contextmanager
-def _served(development: Development, port: int, path: str) -> Iterator[None]:
+def _serve(development: Development, port: int, path: str) -> Iterator[None]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 

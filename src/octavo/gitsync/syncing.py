@@ -20,7 +20,7 @@ from typing import IO, Any
 from msgspec.structs import replace
 
 from ..access import Can, SpaceAccess, act_for, space_access
-from ..changes import create_conflicted, create_with, into_main
+from ..changes import create_conflicted, create_with, merge_into_main
 from ..content import (
     BranchMoved,
     Changes,
@@ -327,7 +327,7 @@ class Sync(Run[SyncRow]):
             if not page_ids and not item_ids and head == self.row.commit_id:
                 return
             sides = sides_beside(tx, agreed, theirs, main, page_ids, item_ids)
-            merged = into_main(tx, sides, main, keeps_paths=True)
+            merged = merge_into_main(tx, sides, main, keeps_paths=True)
         store_bodies(self.context.db, merged.bodies)
         if self.row.direction == "export" and (merged.changes or merged.conflicts):
             # What the repository says is for people to decide; main and the next commit go on without it.

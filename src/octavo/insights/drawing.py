@@ -47,7 +47,7 @@ class InsightsPage:
         self._interval = PERIODS[period][1]
         self._bars = list(_intervals(period))
 
-    def _ask(
+    def _query(
         self,
         types: Sequence[str],
         columns: Sequence[str],
@@ -71,7 +71,7 @@ class InsightsPage:
     def _over_time(self, types: Sequence[str], columns: Sequence[str]) -> list[list[Any]]:
         """Return the values of the columns for each bar; None for intervals without events."""
         by = Column("datetime", interval=self._interval)  # type: ignore[arg-type]
-        found = {row[0]: row[1:] for row in self._ask(types, columns, by)}
+        found = {row[0]: row[1:] for row in self._query(types, columns, by)}
         return [found.get(iso(milliseconds(start)), [None] * len(columns)) for start in self._bars]
 
     def _labels(self) -> list[str]:
@@ -92,20 +92,20 @@ class InsightsPage:
         return Chart("Page ratings", said, self._interval.capitalize(), self._labels(), series)
 
     def pages(self) -> TableCard:
-        found = self._ask(["page_view"], ["eventsCount", "visitorsCount"], Column("url"), limit=_TOP)
+        found = self._query(["page_view"], ["eventsCount", "visitorsCount"], Column("url"), limit=_TOP)
         rows = [[url.removeprefix(self._address) or "/", *rest] for url, *rest in found]
         return TableCard("Top pages", ("Page", "Views", "Visitors"), rows, "No page views yet.")
 
     def searches(self) -> TableCard:
-        found = self._ask(["search_type_query"], ["eventsCount"], Column("eventSearchQuery"), limit=_TOP)
+        found = self._query(["search_type_query"], ["eventsCount"], Column("eventSearchQuery"), limit=_TOP)
         return TableCard("Top searches", ("Query", "Searches"), found, "No searches yet.")
 
     def searches_without_result(self) -> TableCard:
         """Return searches after which no result was opened: words that readers use and pages do not."""
         by = Column("eventSearchQuery")
-        opened = [row[0] for row in self._ask(["search_open_result"], ["eventsCount"], by)]
+        opened = [row[0] for row in self._query(["search_open_result"], ["eventsCount"], by)]
         rest = [Filter("eventSearchQuery", opened, "notIn")] if opened else []
-        found = self._ask(["search_type_query"], ["eventsCount"], by, rest, _TOP)
+        found = self._query(["search_type_query"], ["eventsCount"], by, rest, _TOP)
         return TableCard(
             "Searches without an opened result",
             ("Query", "Searches"),
@@ -114,7 +114,7 @@ class InsightsPage:
         )
 
     def links(self) -> TableCard:
-        found = self._ask(["link_click"], ["eventsCount"], Column("eventLinkTargetDomain"), limit=_TOP)
+        found = self._query(["link_click"], ["eventsCount"], Column("eventLinkTargetDomain"), limit=_TOP)
         rows = [[domain or "this site", *rest] for domain, *rest in found]
         return TableCard("Link destinations", ("Host", "Clicks"), rows, "No link clicks yet.")
 

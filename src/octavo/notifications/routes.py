@@ -331,7 +331,8 @@ def get_unsubscribe_page(call: Call, query: UnsubscribeQuery) -> Reply:
     mailing.read_token(call.context, query.token)
     action = escape(call.url(f"/notifications/unsubscribe?token={query.token}"))
     return _page(
-        f'<h1>Unsubscribe from these emails?</h1><form method="post" action="{action}"><button>Unsubscribe</button></form>'
+        f'<h1>Unsubscribe from these emails?</h1><form method="post" action="{action}">'
+        "<button>Unsubscribe</button></form>"
         "<p>Notifications stay in your inbox in the app.</p>"
     )
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from ..access import Can, SpaceAccess, act_for, first_administrator, space_access
-from ..changes import Edited, again
+from ..changes import EditedContent, retry_on_conflict
 from ..content import (
     ITEM_KINDS,
     Changes,
@@ -70,7 +70,7 @@ def import_source(
             context, space_id, staged, author=author, git=git, also=bringing.record_whole
         )
     else:
-        state, changed = again(bringing.merge)
+        state, changed = retry_on_conflict(bringing.merge)
     if changed and is_empty and staged.language is not None:
         with context.db.write() as tx:
             name_language(tx, space_id, staged.language)
@@ -179,7 +179,7 @@ class _Bringing:
         pages = [known[id] for id in page_ids]
         items = [item for kind in ITEM_KINDS for item in list_items(tx, state, kind)]
         parts = parts_of(pages, [page.slug for page in pages], items)
-        self.brought = Update(Edited(Changes(), [], [], [], []), pages, parts, "", base)
+        self.brought = Update(EditedContent(Changes(), [], [], [], []), pages, parts, "", base)
         self._record(tx, state, None)
 
     def merge(self) -> tuple[State, int]:

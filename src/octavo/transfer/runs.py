@@ -16,7 +16,7 @@ import msgspec
 
 from ..access import Actor, Can, act_for, space_access
 from ..changes import (
-    Edited,
+    EditedContent,
     change_access,
     edit_live,
     find_change,
@@ -230,7 +230,7 @@ def _place(
     was_empty = False
     is_over = False
 
-    def make(tx: Transaction, state: State, _: State | None) -> Edited:
+    def make(tx: Transaction, state: State, _: State | None) -> EditedContent:
         nonlocal brought, was_empty
         if run.origin is not None:
             base = find_base(tx, run.space_id, run.origin, run.change_id)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ..changes import Sides, into_main
+from ..changes import Sides, merge_into_main
 from ..content import (
     Changes,
     Item,
@@ -78,7 +78,7 @@ def merge_made(
         {id: made.pages.get(id) for id in page_ids}, {id: made.items.get(id) for id in item_ids}
     )
     sides = _with_children_at_top(tx, state, Sides(base, theirs, ours), made.gone)
-    merged = into_main(tx, sides, state)
+    merged = merge_into_main(tx, sides, state)
     after = Versions({**pages, **merged.changes.pages}, {**items, **merged.changes.items})
     texts = {body_hash(text): text for text in merged.bodies}
     parts: list[PartRow] = []

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..access import Can, act_for, space_access
-from ..changes import Edited, edit_live
+from ..changes import EditedContent, edit_live
 from ..content import Item, State, body_hash, get_body, list_items, list_pages, main_state, put_bodies
 from ..core.document import Document, read, split_page, with_head, word_count, write
 from ..core.pages import Page
@@ -121,10 +121,10 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         store.put_parts(tx, row.id, merging.parts, made.gone)
         finish(tx)
 
-    def make(tx: Transaction, state: State, _: State | None) -> Edited:
+    def make(tx: Transaction, state: State, _: State | None) -> EditedContent:
         nonlocal merging
         merging = merge_made(tx, row, state, known, made)
-        return Edited(merging.changes, merging.bodies, merging.keys, [], [])
+        return EditedContent(merging.changes, merging.bodies, merging.keys, [], [])
 
     result = edit_live(context, space, make, end)
     if not result.edited.changes:
