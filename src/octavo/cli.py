@@ -898,7 +898,7 @@ def _develop_integration(options: argparse.Namespace) -> int:
             environment=options.environment,
             port=options.port,
             tunnel=options.tunnel,
-            everybody=options.all,
+            all_installations=options.all,
             allowed=_settings(options).allow_private_fetch,
         )
     return DONE

@@ -22,7 +22,7 @@ from .store import ChangeRow, list_latest_reviews
 
 Rule = dict[str, Any]
 
-UNNAMED = "somebody"
+UNNAMED = "someone"
 """Id of a reviewer who is described without a name."""
 
 

@@ -20,7 +20,7 @@ class Words(Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.markdown is not UNSET and self.document is not UNSET:
-            raise ValueError("expected `markdown` or `document`, not both")
+            raise ValueError("provide `markdown` or `document`, not both")
 
 
 BodyInput = Words | str

@@ -88,7 +88,7 @@ def develop(
     environment: str | None = None,
     port: int,
     tunnel: str | None = None,
-    everybody: bool = False,
+    all_installations: bool = False,
     allowed: str = "",
 ) -> None:
     """Run development mode until Ctrl-C or SIGTERM. ``tunnel``: a public URL that forwards to ``port`` on
@@ -108,7 +108,7 @@ def develop(
     base = (tunnel or f"http://127.0.0.1:{port}").rstrip("/")
 
     def announce() -> None:
-        api.call("PUT", path, {"tunnelUrl": base + secret, "all": everybody})
+        api.call("PUT", path, {"tunnelUrl": base + secret, "all": all_installations})
 
     with _serve(development, port, secret), _interrupted_by_termination():
         try:

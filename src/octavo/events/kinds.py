@@ -1,4 +1,4 @@
-"""What people are doing where they are present."""
+"""Activities of people who are present."""
 
 from __future__ import annotations
 

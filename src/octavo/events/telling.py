@@ -44,7 +44,7 @@ def of_person(user_id: str) -> Topic:
 
 
 class _MessageKind(NamedTuple):
-    """How an outbox event becomes a message: its kind, wire model, and action, and the event fields to
+    """Form of an outbox event as a message: its kind, wire model, and action, and the event fields to
     include with their wire names."""
 
     kind: str

@@ -110,9 +110,9 @@ class UpdatedNotifications(Struct):
 
 
 class NotificationSettings(Struct):
-    """How the caller is notified, by reason: ``app`` (included in all others but ``off``); ``mail``: also by
-    email at once; ``digest``: also in a daily email; ``off``: not at all. ``mail``: whether the server
-    sends email."""
+    """Notification settings of the caller. ``channels``: by reason: ``app`` (included in all others but
+    ``off``); ``mail``: also by email at once; ``digest``: also in a daily email; ``off``: not at all.
+    ``mail``: whether the server sends email."""
 
     channels: dict[Reason, Channel]
     mail: bool
@@ -142,7 +142,7 @@ class UnsubscribeQuery(Struct):
 
 
 class Unsubscribed(Struct):
-    """What is no longer emailed."""
+    """Reason for which emails are no longer sent."""
 
     reason: Reason
 

@@ -24,7 +24,7 @@ _PLAIN = ("title", "visibility", "agents_context")
 
 
 class VerifiedLocations(NamedTuple):
-    """Whether the requested host name and proxy are verified to belong to the organization."""
+    """Result of verifying that the requested host name and proxy belong to the organization."""
 
     hostname: bool = False
     proxy: bool = False

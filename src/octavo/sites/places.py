@@ -1,4 +1,4 @@
-"""Locations of sites: a basename below the organization's URL, a custom host name, or a path at which a
+"""Locations of sites: a basename below the organization's URL, a custom domain, or a path at which a
 proxy shows it. The same rules apply to API requests and to archives of organizations."""
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def read_proxy(
     host, path = normalize_proxy(settings, given)
     other = store.find_site_by_hostname(tx, host)
     if other is not None and other.id != site_id:
-        raise Conflict(f"proxy: {host!r} is already the custom host name of another site.")
+        raise Conflict(f"proxy: {host!r} is already the custom domain of another site.")
     other = store.find_site_by_proxy(tx, host, path)
     if other is not None and other.id != site_id and other.proxy_path == path:
         raise Conflict(f"proxy: another site is already at {host}{path}.")
@@ -80,7 +80,7 @@ def read_proxy(
 def require_apart(hostname: str | None, proxy_host: str | None) -> None:
     """Raise Conflict for a site with a proxy at its own host name."""
     if hostname is not None and hostname == proxy_host:
-        raise Conflict(f"proxy: {hostname!r} is already the custom host name of this site.")
+        raise Conflict(f"proxy: {hostname!r} is already the custom domain of this site.")
 
 
 def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:

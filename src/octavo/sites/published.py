@@ -17,6 +17,6 @@ def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
 
 
 def own_url(sites_url: str, site: SiteRow) -> str | None:
-    """Return the URL of a site outside the sites domain: that of its proxy, or its custom host name."""
+    """Return the URL of a site outside the sites domain: that of its proxy, or its custom domain."""
     place = site.proxy or site.hostname
     return f"{sites_url.partition('://')[0]}://{place}/" if place else None

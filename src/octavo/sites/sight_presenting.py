@@ -1,5 +1,5 @@
-"""What a visitor with certain claims sees of a site, and what hides the rest. Uses the same outline, views,
-and documents as the reader, with the decisions that they made."""
+"""Visibility of a site's content for a visitor with certain claims, and what hides the rest. Uses the same
+outline, views, and documents as the reader, with the decisions that they made."""
 
 from __future__ import annotations
 

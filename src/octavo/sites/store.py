@@ -19,9 +19,9 @@ MAX_PROXY = 512
 
 
 class VisitorAuthSettings(Struct, frozen=True, omit_defaults=True):
-    """How visitors of a site sign in. ``login_url``: where they are sent; ``key_version``: version of the
-    key that signs their tokens, see ``audiences.visitor_auth``; ``by_integration``: an integration on the
-    site takes precedence over the URL."""
+    """Sign-in settings for visitors of a site. ``login_url``: where they are sent; ``key_version``: version
+    of the key that signs their tokens, see ``audiences.visitor_auth``; ``by_integration``: an integration
+    on the site takes precedence over the URL."""
 
     login_url: str | None = None
     key_version: str = ""

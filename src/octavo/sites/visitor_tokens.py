@@ -183,7 +183,7 @@ def _read(
 
 
 def _no_reference() -> NotFound:
-    return NotFound("No page of this site names this to whoever asks.")
+    return NotFound("No page of this site refers to this.")
 
 
 class _RequestedResource(Struct, frozen=True):

@@ -90,7 +90,7 @@ class Site(Struct, rename="camel"):
 
 
 class UpdateSite(Struct, rename="camel"):
-    """Update of a site. ``proxy``: null removes it. ``hostname``: the custom host name, null removes it; an
+    """Update of a site. ``proxy``: null removes it. ``hostname``: the custom domain, null removes it; an
     Octavo extension."""
 
     title: SiteTitle | UnsetType = UNSET

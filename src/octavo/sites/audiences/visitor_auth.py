@@ -34,7 +34,7 @@ _REGISTERED = {"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
 
 
 class AuthenticatedVisitor(NamedTuple):
-    """What a token proves. ``until``: expiry in milliseconds."""
+    """Claims that a token proves. ``until``: expiry in milliseconds."""
 
     claims: dict[str, Any]
     until: int
