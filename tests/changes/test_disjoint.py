@@ -22,7 +22,7 @@ from octavo.organization.access.roles import Can
 
 def written(space: Space, tx, state, started, changes):
     """What an edit of an editor writes over a state of main."""
-    resolving = saving.resolving(space.world.context, space.world.actor("editor"))
+    resolving = saving.resolver_maker(space.world.context, space.world.actor("editor"))
     return edit_since(resolving, tx, state, started, changes, (), None)
 
 

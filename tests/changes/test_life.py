@@ -173,7 +173,7 @@ def test_reviews(space):
     world, call = space.world, space.world.call
     change = space.create("reviewer")
     path = f"{space.path}/change-requests/{change}"
-    refused(call("reviewer", "POST", f"{path}/reviews", json={"status": "approved"}), 403, "made")
+    refused(call("reviewer", "POST", f"{path}/reviews", json={"status": "approved"}), 403, "creator")
     refused(call("admin", "POST", f"{path}/reviews", json={"status": "fine"}), 400, "status")
     reviewers = f"{path}/requested-reviewers"
     for who, status in (("nobody-known", 404), (world.users["stranger"], 404), (world.users["reviewer"], 400),
@@ -222,9 +222,9 @@ def test_merge_rules_say_what_is_missing(space):
 
     rule({"rule": "require_change_request_subject"}, says="no subject")
     rule({"rule": "require_change_request_description"}, says="no description")
-    rule({"rule": "require_at_least_one_review"}, says="nobody has reviewed")
+    rule({"rule": "require_at_least_one_review"}, says="it has not been reviewed")
     rule({"rule": "require_agent_review"}, says="agent")
-    rule({"rule": "no_such_rule"}, says="not known")
+    rule({"rule": "no_such_rule"}, says="does not support")
     rule({"rule": "require_specific_reviewers", "users": [world.users["admin"]]}, says="Admin")
     users = [world.users["admin"], world.users["reviewer"]]
     rule({"rule": "require_one_of_specific_reviewers", "users": users}, says="Admin, Reviewer")

@@ -366,7 +366,7 @@ def test_rolling_back_goes_back_to_a_revision(space):
     assert (content["type"], content["variables"]) == ("rollback", {"v": 1})
     found = space.world.get("reader", f"{space.path}/search", params={"query": "Oops"})
     assert found["items"] == [], "search follows"
-    refused(space.world.call("reviewer", "POST", path), 409, "nothing")
+    refused(space.world.call("reviewer", "POST", path), 409, "already has")
     first = space.world.get("reader", f"{space.path}/revisions", params={"limit": 1000})["items"][-1]["id"]
     space.world.post("reviewer", f"{space.path}/revisions/{first}/rollback")
     assert space.tree() == [], "as the space was made"

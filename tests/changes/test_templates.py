@@ -158,7 +158,7 @@ def test_what_is_wrong_changes_nothing(space):
 
 def test_a_change_request_begins_with_a_template(space):
     change = space.create(subject="Begin", template={"id": "changelog"})
-    assert "What is new" in titles(space, change)
+    assert "What's new" in titles(space, change)
     assert space.edit(change, update(space.pages["A"], title="Alpha"))
 
 

@@ -75,7 +75,7 @@ def test_one_press_takes_it_in_and_another_out(talk: Suggesting) -> None:
     before = talk.space.change(talk.id)["revision"]
     talk.settle(made["id"], "accepted")
     assert talk.space.change(talk.id)["revision"] == before
-    refused(talk.try_settle(made["id"], "declined"), 409, "open it again first")
+    refused(talk.try_settle(made["id"], "declined"), 409, "Reopen it before declining it")
 
     # Undone, with what was written elsewhere since.
     talk.space.edit(talk.id, update(talk.page, description="Words."))
@@ -128,13 +128,15 @@ def test_what_cannot_be_suggested(talk: Suggesting) -> None:
     def attempt(**given: Any) -> Any:
         return talk.try_post("", **given)
 
-    refused(talk.try_post("", page=page, node=node), 400, "expected some text")
-    refused(attempt(page=page, suggestion=ok), 400, "suggestion: expected `page` and `node`")
+    refused(talk.try_post("", page=page, node=node), 400, "must not be empty")
+    refused(attempt(page=page, suggestion=ok), 400, "suggestion: requires `page` and `node`")
     refused(attempt(page=page, node="nope", suggestion=ok), 404, "node: there is no block")
     refused(attempt(page="nope", node=node, suggestion=ok), 404, "page: there is no page")
     refused(attempt(page=page, node=node, suggestion={}), 400, "suggestion")
     refused(
-        attempt(page=page, node=node, suggestion={"markdown": "One paragraph."}), 400, "says that already"
+        attempt(page=page, node=node, suggestion={"markdown": "One paragraph."}),
+        400,
+        "already has this content",
     )
     refused(
         attempt(page=page, node=node, suggestion={"document": [{"type": "x"}]}), 400, "suggestion.document[0]"
@@ -144,7 +146,7 @@ def test_what_cannot_be_suggested(talk: Suggesting) -> None:
     there = talk.space.page("A", None, "document")["document"]["nodes"][0]["key"]
     refused(main.try_post("", page=page, node=there, suggestion=ok), 400, "in a change request")
     plain = talk.post("Hm.")["id"]
-    refused(talk.try_settle(plain, "accepted"), 404, "suggests no edit")
+    refused(talk.try_settle(plain, "accepted"), 404, "does not suggest an edit")
     made = talk.suggest(0, "Other.")["id"]
     refused(talk.try_settle(made, "accepted", "commenter"), 403)
     talk.space.merge(talk.id)

@@ -54,7 +54,7 @@ def test_every_command_of_the_page_does_what_it_says(installed, tmp_path):
     assert '"status":"active"' in shell.run(install).replace(" ", "")
     assert dev == "octavo integrations dev hello\n"
     with developing(installed, tmp_path / "hello") as wait_for:
-        wait_for("hello runs here now")
+        wait_for("hello is running")
         shell.run(change)
         seen = wait_for("info: [starter] the space")
         script = tmp_path / "hello" / "src" / "index.tsx"

@@ -68,7 +68,7 @@ def test_a_digest_is_one_mail(world: World, sent) -> None:
 
 
 def test_a_long_digest_says_how_much_it_leaves_out(world: World, sent, monkeypatch) -> None:
-    monkeypatch.setattr(mailing, "_MOST", 2)
+    monkeypatch.setattr(mailing, "_DIGEST_LIMIT", 2)
     assert world.call(
         "reader", "PATCH", "/user/notification-settings", json={"channels": {"mentioned": "digest"}}
     ).is_success

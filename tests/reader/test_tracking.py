@@ -329,8 +329,8 @@ def test_the_page_of_charts_shows_them(site):
         table = next(one for one in page.iter("table") if one.find("caption").text == title)
         return [["".join(cell.itertext()) for cell in row] for row in table.find("tbody")]
 
-    assert sorted(rows("Most read")) == [["/", "1", "1"], ["/guide", "1", "1"]]
-    assert rows("Most searched") == [["install", "1"]]
+    assert sorted(rows("Top pages")) == [["/", "1", "1"], ["/guide", "1", "1"]]
+    assert rows("Top searches") == [["install", "1"]]
 
 
 # --- the queue ----------------------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def test_a_full_queue_drops_and_says_so(site, caplog):
     with caplog.at_level(logging.WARNING, "octavo.sites.insights"):
         queue.write()
         queue.write()
-    assert [record.getMessage() for record in caplog.records] == ["3 views and searches were not counted"]
+    assert [record.getMessage() for record in caplog.records] == ["dropped 3 views and searches"]
     assert b"octavo_visitor_events_dropped_total 3.0" in metrics.text()
     assert site.events("type") == [("page_view",)] * 2
 

@@ -7,7 +7,7 @@ from octavo.content.revisions import staging
 from octavo.content.search import store
 from octavo.content.search.function_words import function_words, split_question
 from octavo.content.search.querying import read_query, search_pages, snippet
-from octavo.content.search.tokens import Marked, WantedWords
+from octavo.content.search.tokens import WantedWords, WordMarker
 from octavo.kit.work.worker import Worker
 from octavo.operations.admin.import_export import bring
 from octavo.organization.spaces.hooks import notify_transferred
@@ -194,7 +194,7 @@ def test_a_question_of_nothing_else_is_searched_as_it_stands(world, tmp_path):
 
 
 def test_chinese_marks_words_and_not_clauses():
-    parts = snippet("每天晚上備份資料庫一次", Marked(WantedWords(frozenset(["備份", "資料", "料庫"]))))
+    parts = snippet("每天晚上備份資料庫一次", WordMarker(WantedWords(frozenset(["備份", "資料", "料庫"]))))
     assert [part.text for part in parts if part.marked] == ["備份資料庫"] or [
         part.text for part in parts if part.marked
     ] == ["備份", "資料庫"]

@@ -76,7 +76,7 @@ def words(world: World, space: str) -> dict[str, str]:
 def work(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     """The titles of the pages that are made and of those that are written."""
     done: dict[str, list[str]] = {"made": [], "written": []}
-    make, prepare = computed._Reading.document_of, store.prepare_page
+    make, prepare = computed._MainReader.document_of, store.prepare_page
 
     def making(self: Any, page: Any, draws: bool) -> Any:
         done["made"].append(page.title)
@@ -86,7 +86,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
         done["written"].append(titles.partition("\n")[0])
         return prepare(tx, space_id, page_id, titles, *more)
 
-    monkeypatch.setattr(computed._Reading, "document_of", making)
+    monkeypatch.setattr(computed._MainReader, "document_of", making)
     monkeypatch.setattr(store, "prepare_page", preparing)
     return done
 
@@ -148,7 +148,7 @@ def test_a_run_that_is_ended_goes_on_where_it_was(
 ) -> None:
     monkeypatch.setattr(computed, "_AT_ONCE", 1)
     processed(world, "two", {"text": spec("two", said={f"get{n}": f"said {n}" for n in range(6)})})
-    making = computed._Reading.document_of
+    making = computed._MainReader.document_of
 
     def ending(self: Any, page: Any, draws: bool) -> Any:
         if page.title == "Get 4":
@@ -156,7 +156,7 @@ def test_a_run_that_is_ended_goes_on_where_it_was(
         return making(self, page, draws)
 
     with monkeypatch.context() as broken:
-        broken.setattr(computed._Reading, "document_of", ending)
+        broken.setattr(computed._MainReader, "document_of", ending)
         with pytest.raises(RuntimeError):
             index_computed_pages(world.context, space)
     done = set(work["written"])
@@ -172,7 +172,7 @@ def test_what_is_older_is_not_written_over_what_is_newer(
 ) -> None:
     processed(world, "two", {"text": spec("two", said={"get1": "older"})})
     ordered(world)
-    index = computed._index_made
+    index = computed._index_derived
     overtaken: list[bool] = []
 
     def overtaking(context: Any, space_id: str, *more: Any) -> bool:
@@ -183,7 +183,7 @@ def test_what_is_older_is_not_written_over_what_is_newer(
             index_computed_pages(context, space_id)
         return index(context, space_id, *more)
 
-    monkeypatch.setattr(computed, "_index_made", overtaking)
+    monkeypatch.setattr(computed, "_index_derived", overtaking)
     ordered(world)
     index_computed_pages(world.context, space)
     assert "newer" in words(world, space)["Get 1"]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from octavo.content.revisions.deriving import check_derived
 from octavo.content.search import tokens
 from octavo.content.search.computed import index_long_pages
-from octavo.content.search.querying import Part, snippet
-from octavo.content.search.tokens import Marked, WantedWords, one_edit_away, words
+from octavo.content.search.querying import SnippetPart, snippet
+from octavo.content.search.tokens import WantedWords, WordMarker, one_edit_away, words
 from octavo.operations.admin.import_export import bring
 
 PAGES = {
@@ -242,11 +242,13 @@ def test_pages_are_counted_as_they_come_and_go(world, space, tmp_path):
 
 def test_a_snippet_is_cut_around_its_match():
     body = f"{'before ' * 100}the Manifests lie {'after ' * 100}manifest"
-    parts = snippet(body, Marked(WantedWords(frozenset(["manifest"]))))
+    parts = snippet(body, WordMarker(WantedWords(frozenset(["manifest"]))))
     assert [part.text for part in parts if part.marked] == ["Manifests"]
     assert (parts[0].text, parts[-1].text) == ("…", "…")
     assert 100 < sum(len(part.text) for part in parts) < 200
-    assert snippet("nothing of it", Marked(WantedWords(frozenset(["manifest"])))) == (Part("nothing of it"),)
+    assert snippet("nothing of it", WordMarker(WantedWords(frozenset(["manifest"])))) == (
+        SnippetPart("nothing of it"),
+    )
 
 
 def test_words_of_identifiers():

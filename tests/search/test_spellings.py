@@ -22,14 +22,14 @@ from .test_search import PAGES, write
 def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows each look-up of words asks for."""
     found: list[int] = []
-    look_up = store.pages_with
+    look_up = store.pages_containing
 
     def counted(tx: Transaction, scope: store.Scope, candidates: Iterable[str]) -> dict[str, int]:
         wanted = set(candidates)
         found.append(len(wanted) * len(scope.space_ids or scope.keys))
         return look_up(tx, scope, wanted)
 
-    monkeypatch.setattr(store, "pages_with", counted)
+    monkeypatch.setattr(store, "pages_containing", counted)
     return found
 
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from octavo.assistants.models.calling import find_model
-from octavo.content.changes.applying import Edited
+from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.saving import edit_live
 from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
 from octavo.content.revisions.store import Item, State, list_items, list_pages, main_state
@@ -129,10 +129,10 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         store.put_parts(tx, row.id, merging.parts, made.gone)
         finish(tx)
 
-    def make(tx: Transaction, state: State, _: State | None) -> Edited:
+    def make(tx: Transaction, state: State, _: State | None) -> EditedContent:
         nonlocal merging
         merging = merge_result(tx, row, state, known, made)
-        return Edited(merging.changes, merging.bodies, merging.keys, [], [])
+        return EditedContent(merging.changes, merging.bodies, merging.keys, [], [])
 
     result = edit_live(context, space, make, end)
     if not result.edited.changes:

@@ -1,4 +1,4 @@
-"""What changed between two states, as the API shows it."""
+"""Differences between two states as the API presents them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from .differences_wire import (
 def present_page_changes(
     to: Recipient, tx: Transaction, states: States, page_id: str, query: TextChangesQuery
 ) -> TextChanges:
-    """What differs in one page. Raises NotFound when neither state has it."""
+    """Present the differences of one page. Raises NotFound if neither state has it."""
     shown = present_text_changes(text_changes(tx, states, page_id))
     if query.format == "document":
         shown.blocks = _block_differences(to, tx, states, page_id)
@@ -81,8 +81,9 @@ def present_differences(
     only: str | None = None,
     merged_from: Any | UnsetType = UNSET,
 ) -> SemanticChanges:
-    """``limit`` changes behind a page, those of ``only`` one thing, and how many more there are. Raises BadRequest where the change that the page
-    ended with is none any more."""
+    """Present at most ``limit`` changes after a page token, optionally only those of one page or item
+    (``only``), and how many more there are. Raises BadRequest if the token refers to something that is no
+    longer changed."""
     entries = entries_between(tx, states)
     if only is not None:
         entries = [entry for entry in entries if isinstance(entry, Change) and entry.id == only]
@@ -108,11 +109,13 @@ def _start(entries: list[Entry], page: str | None) -> int:
     for number, entry in enumerate(entries, 1):
         if _key(entry) == after:
             return number
-    raise BadRequest("page: what this page begins after is not changed any more; begin anew.")
+    raise BadRequest(
+        "page: the content has changed since this page token was created. Start again with the first page."
+    )
 
 
 class _Presenter:
-    """``entries``: those that it will present."""
+    """Presenter of changes. ``entries``: those to present."""
 
     def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states
@@ -253,11 +256,11 @@ _PAGE_ATTRIBUTES = {
     "kind": "type",
     "file_path": "filePath",
 }
-"""The last ones are not in the public description, which names fewer fields than pages have."""
+"""The last ones are missing in the public description, which names fewer fields than pages have."""
 
 _FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType"}
 
 
 def _pair(before: Any, after: Any) -> dict[str, Any]:
-    """What is not there is left out."""
+    """Return both values, without missing ones."""
     return {name: value for name, value in (("before", before), ("after", after)) if value is not None}

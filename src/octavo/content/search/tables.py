@@ -1,4 +1,4 @@
-"""What the tables of search are."""
+"""Declarations of the search tables."""
 
 from __future__ import annotations
 

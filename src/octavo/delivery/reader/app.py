@@ -44,7 +44,7 @@ from octavo.kit.http.recent_access import Insiders
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.shares import SharedThreads, request_threads
 from octavo.settings import parse_networks
-from octavo.sites.insights.queueing import EventQueue, HeldEvents
+from octavo.sites.insights.queueing import DeferredEvents, EventQueue
 from octavo.sites.printing.links import PATH as PRINT_PATH
 from octavo.sites.printing.links import open_print
 from octavo.sites.site.hostnames import require_shared_host
@@ -223,7 +223,7 @@ class Sites:
     def _visit(
         self, read: AbstractContextManager[Transaction], request: Request, name: str, path: str
     ) -> Answer | Later:
-        events = HeldEvents(self._events)
+        events = DeferredEvents(self._events)
         with statements_within(REQUEST_SECONDS), read as tx:
             site = self._hosts.get(name, lambda: self._find_host(tx, name))
             if not site and path == "/" and self._is_own(name):

@@ -24,7 +24,7 @@ from octavo.kit.http.operation import Drafted
 from octavo.sites.site.audiences.adaptive import get_schema as get_visitor_schema
 from octavo.sites.site.audiences.schema import admit as admit_claims
 from octavo.sites.site.audiences.share_links import find_link_by_key
-from octavo.sites.site.audiences.visitor_auth import MAX_TOKEN, Signed
+from octavo.sites.site.audiences.visitor_auth import MAX_TOKEN, AuthenticatedVisitor
 from octavo.sites.site.audiences.visitor_auth import read_token as read_visitor_token
 from octavo.sites.site.previewing import PREVIEW, read_preview
 from octavo.sites.site.store import SiteRow
@@ -157,7 +157,7 @@ def admit(
         if not key or find_link_by_key(tx, site.id, key) is None:
             raise NotFound("No site is published at this URL.")
         base, rest = f"{base}{key}/", below
-    signed: Signed | None = None
+    signed: AuthenticatedVisitor | None = None
     if site.visibility == "visitor-auth":
         signed = _require_token(tx, context, site, coming, base, rest)
     elif site.settings.adaptive:
@@ -165,7 +165,9 @@ def admit(
     return _known(tx, site, coming, signed, key), base, rest
 
 
-def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Signed | None, key: str) -> Admission:
+def _known(
+    tx: Transaction, site: SiteRow, coming: Coming, signed: AuthenticatedVisitor | None, key: str
+) -> Admission:
     until = signed.until if signed is not None else None
     if not site.settings.adaptive:
         return Admission(key, personal=site.visibility == "visitor-auth", until=until)
@@ -179,7 +181,7 @@ def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Signed | None
 
 def _require_token(
     tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
-) -> Signed:
+) -> AuthenticatedVisitor:
     given = next((value for name, value in coming.query if name == _TOKEN), None)
     here = f"{base}{quote(rest)}"
     if rest in ("~gitbook/auth/logout", "~logout"):
@@ -198,7 +200,9 @@ def _require_token(
     return signed
 
 
-def _find_token(tx: Transaction, context: Context, site: SiteRow, coming: Coming) -> Signed | None:
+def _find_token(
+    tx: Transaction, context: Context, site: SiteRow, coming: Coming
+) -> AuthenticatedVisitor | None:
     """Return what a valid token in a cookie proves."""
     found = (coming.bearer, coming.cookie(TOKEN_COOKIE), coming.cookies.get(_THIRD_TOKEN))
     read = (read_visitor_token(tx, context, site, token) for token in found if token is not None)

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from msgspec.structs import replace
 
-from octavo.content.changes.comparing import into_main
+from octavo.content.changes.comparing import merge_into_main
 from octavo.content.changes.saving import create_conflicted, create_with
 from octavo.content.revisions.bodies import get_body, store_bodies
 from octavo.content.revisions.revising import new_revision
@@ -326,7 +326,7 @@ class Sync(Run[SyncRow]):
             if not page_ids and not item_ids and head == self.row.commit_id:
                 return
             sides = sides_beside(tx, agreed, theirs, main, page_ids, item_ids)
-            merged = into_main(tx, sides, main, keeps_paths=True)
+            merged = merge_into_main(tx, sides, main, keeps_paths=True)
         store_bodies(self.context.db, merged.bodies)
         if self.row.direction == "export" and (merged.changes or merged.conflicts):
             # What the repository says is for people to decide; main and the next commit go on without it.

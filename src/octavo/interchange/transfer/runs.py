@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from octavo.content.changes.applying import Edited
+from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.authorization import change_access
 from octavo.content.changes.saving import edit_live, require_editable, require_live, revise_change
 from octavo.content.changes.store import find_change
@@ -229,7 +229,7 @@ def _place(
     was_empty = False
     is_over = False
 
-    def make(tx: Transaction, state: State, _: State | None) -> Edited:
+    def make(tx: Transaction, state: State, _: State | None) -> EditedContent:
         nonlocal brought, was_empty
         if run.origin is not None:
             base = find_base(tx, run.space_id, run.origin, run.change_id)

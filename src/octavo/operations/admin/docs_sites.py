@@ -31,7 +31,7 @@ from octavo.organization.spaces.store import insert_space
 from octavo.organization.spaces.wire import LANGUAGES
 from octavo.sites.site.creating import create_site
 from octavo.sites.site.published import published_url
-from octavo.sites.site.redirects.importing import lead_old_addresses
+from octavo.sites.site.redirects.importing import redirect_old_urls
 from octavo.sites.site.store import find_site_by_docs_source, get_site, list_all_sites, set_published
 from octavo.sites.site.structure.arranging import arrange_site, describe_site, provide_spaces, require_bounds
 from octavo.sites.site.structure.store import MAX_DEPTH
@@ -148,7 +148,7 @@ def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: S
         access = site_access(
             tx, actor_for_job(user, row.organization_id), Can.ADMIN, row.organization_id, site_id
         )
-        return lead_old_addresses(tx, context, access, space_id, source.addresses)
+        return redirect_old_urls(tx, context, access, space_id, source.addresses)
 
 
 def _read(source: Source) -> DocsConfig:

@@ -1,4 +1,4 @@
-"""Pictures of an organization on the wire."""
+"""Wire types of images of an organization."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from octavo.kit.http.operation import Recipient
 from .site_images import PictureRow
 
 PICTURES = "/~pictures/"
-"""What the addresses of pictures begin with, below that of all sites."""
+"""Path of images below the sites domain."""
 
 
 class CreatePicture(Struct, rename="camel"):
@@ -21,7 +21,7 @@ class CreatePicture(Struct, rename="camel"):
 
 
 class OrganizationPicture(Struct, rename="camel"):
-    """``url``: where everybody has it, for as long as it is there."""
+    """Image. ``url``: public until the image is deleted."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""Templates on the wire."""
+"""Wire types of templates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .catalog import Template as TemplateRow
 
 
 class ApplyTemplate(TemplateChoice, rename="camel", kw_only=True):
-    """``changeRequestId``: where to apply it; without, to main itself."""
+    """``changeRequestId``: change request to apply the template in; main by default."""
 
     change_request_id: str | UnsetType = UNSET
 
