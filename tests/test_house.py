@@ -415,7 +415,7 @@ def test_programs_are_started_in_one_place() -> None:
 
 OWN_ADDRESSES = {
     "core/links.py", "sites/redirects/leading.py", "integrations/invoking.py",  # that of the installation
-    "identity/saml/responses.py", "admin/static_export.py", "renderers/notifying.py",  # made of it
+    "identity/saml/responses.py", "admin/static_export.py", "renderers/notifying.py", "visits/admitting.py",  # made of it
     "settings.py", "kit/files.py",  # looked at before anything starts
 }  # fmt: skip
 """Who may ask for the parts of an address without a way for what is none, because it is our own."""
@@ -494,6 +494,7 @@ REGISTRIES = {
     "spaces/hooks.py:_before_copy", "spaces/hooks.py:_find_shared", "spaces/hooks.py:_on_begin", "spaces/hooks.py:_on_copy",
     "spaces/hooks.py:_on_language", "spaces/hooks.py:_on_leaving", "spaces/hooks.py:_on_purge",
     "spaces/hooks.py:_on_transfer", "spaces/hooks.py:_on_unnamed_texts", "transfer/variants.py:_arrange",
+    "visits/admitting.py:_agents",
 }  # fmt: skip
 """Where modules register what they do, when they are imported."""
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from .access import LastUse, authenticate
 from .admin.first_start import FirstStart, first_start, opening_address, update_manual
-from .agents import agent_routes
+from .agents import SiteOAuth, agent_routes
 from .core.addresses import write_authority
 from .errors import BadRequest, NotSignedIn, OctavoError, Unauthorized, Unavailable
 from .events import write_presence
@@ -468,7 +468,9 @@ def _edges(
     if "api" in roles:
         edges["api"] = api_app(context, last_use, metrics, hub)
     if "reader" in roles:
-        edges["reader"] = reader_edge(context, metrics, events, [_ready(context)])
+        edges["reader"] = reader_edge(
+            context, metrics, events, lambda pool: [_ready(context), *SiteOAuth(context, pool).routes()]
+        )
     if context.settings.metrics_address:
         edges["metrics"] = metrics_edge(metrics, context.settings)
     return edges

@@ -21,8 +21,8 @@ from octavo.app import api_app
 from octavo.identity import disable_member, verify_address
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.edge import RateLimiter
 from octavo.kit.operation import TABLE
+from octavo.kit.rates import RateLimiter
 from world import NOBODY, URL
 
 BACK = "http://127.0.0.1:8765/callback"

@@ -23,7 +23,6 @@ from octavo.kit.edge import (
     Answer,
     Content,
     Edge,
-    RateLimiter,
     Route,
     check_conditions,
     choose_range,
@@ -34,6 +33,7 @@ from octavo.kit.edge import (
     text_error,
 )
 from octavo.kit.metrics import Metrics
+from octavo.kit.rates import RateLimiter
 from octavo.kit.routing import Routes, split_path
 from octavo.kit.shares import request_threads
 from octavo.settings import parse_networks

@@ -26,6 +26,7 @@ from octavo.reader.routes import assistants
 from octavo.sites import get_site, store
 from octavo.sites.audiences.visitor_auth import signing_key
 from octavo.sites.previewing import make_preview
+from octavo.visits import MCP_PATHS
 from set_clock import SetClock
 from world import World
 
@@ -135,7 +136,7 @@ def with_client(site: Site, path: str, work: Callable[[Client], Awaitable[None]]
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("path", mcp.MCP_PATHS)
+@pytest.mark.parametrize("path", MCP_PATHS)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_the_official_client(site: Site, path: str, mode: str) -> None:
     async def work(client: Client) -> None:
@@ -194,14 +195,14 @@ def test_the_page_names_an_address_that_answers(site: Site) -> None:
         "id": 1,
         "result": {},
     }
-    for path in mcp.MCP_PATHS:
+    for path in MCP_PATHS:
         refused = site.ask("GET", path)
         assert refused.status_code == 405 and refused.headers["allow"] == "POST"
     answer = site.world.call(
         "admin", "PUT", f"{site.path}/customization", json={"pageActions": {"mcp": False}}
     )
     assert answer.status_code == 200, answer.text
-    for path in mcp.MCP_PATHS:
+    for path in MCP_PATHS:
         assert site.call("ping", path=path).status_code == 404
     assert "data-copy-text" not in site.ask("GET", "").text
 
@@ -317,7 +318,8 @@ def test_signed_visitors_send_their_token(site: Site) -> None:
     bearer = {"authorization": f"Bearer {site.token()}"}
     for bad in ({}, {"authorization": "Bearer x"}, {"authorization": f"Basic {site.token()}"}):
         refused = site.call("tools/list", **bad)
-        assert refused.status_code == 401 and refused.headers["www-authenticate"] == "Bearer"
+        told = refused.headers["www-authenticate"]
+        assert refused.status_code == 401 and told.startswith("Bearer resource_metadata=")
     assert "granite" in site.seen(**bearer) and "Only marble" not in site.seen(**bearer)
     assert "granite" in site.seen(cookie=f"octavo-visitor={site.token()}")
 

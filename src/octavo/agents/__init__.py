@@ -8,5 +8,6 @@ from . import jobs as jobs
 from . import recognizing as recognizing
 from . import tables as tables
 from .mcp_routes import agent_routes
+from .site_oauth import SiteOAuth
 
-__all__ = ["agent_routes"]
+__all__ = ["SiteOAuth", "agent_routes"]

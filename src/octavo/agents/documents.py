@@ -14,10 +14,9 @@ from ..core.addresses import host_of, read_address
 from ..errors import BadRequest
 from ..kit.clock import now
 from ..kit.context import Context
-from ..kit.edge import RateLimiter, Request
+from ..kit.edge import Request
 from ..kit.fetch import Fetched, Fetcher, FetchError, Limits
 from ..kit.proxies import address_key
-from ..kit.shares import Shares
 from . import store
 from .connecting import Unusable, check_redirect
 
@@ -25,9 +24,6 @@ LONGEST = 500
 """Characters of an address that is an id."""
 _LIMITS = Limits(size=16 * 1024, seconds=5, follow=False)
 """A redirect is refused: the document is at the very address, or the address is nobody's."""
-_AT_A_TIME = 4
-_FETCHES = 20
-"""Documents that are fetched in a minute for one address."""
 _MINUTE = 60_000
 _SHORTEST, _USUAL, _LONGEST = 5 * _MINUTE, 60 * _MINUTE, store.DAY
 """Milliseconds for which a document counts at least, where it does not say for how long, and at most."""
@@ -63,8 +59,6 @@ class Documents:
         self._fetcher = Fetcher(settings.allow_private_fetch)
         # What people put on their sites here would look as if it came from whoever runs this server.
         self._own = {host_of(settings.url), host_of(settings.sites_url)}
-        self._places = Shares("documents of programs are being fetched", _AT_A_TIME)
-        self._counter = RateLimiter(_FETCHES)
 
     def find(self, client_id: str, request: Request) -> store.ClientRow:
         """Raises Unusable for an address at which no program says who it is, Busy and TooManyRequests."""
@@ -73,8 +67,8 @@ class Documents:
             known = store.find_client(tx, client_id)
         if known is not None and (known.fresh_until or 0) > now():
             return known
-        self._counter.count(address_key(request.client))
-        with self._places.place(request.owner, _LIMITS.seconds):
+        self._context.document_fetches.count(address_key(request.client))
+        with self._context.documents.place(request.owner, _LIMITS.seconds):
             try:
                 answer = self._fetcher.fetch(
                     client_id, headers={"Accept": "application/json"}, limits=_LIMITS

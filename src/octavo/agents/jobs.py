@@ -1,15 +1,17 @@
-"""What goes by itself: programs that asked to be known and that nobody works with."""
+"""What goes by itself: programs that asked to be known and that nobody works with, and what ended."""
 
 from __future__ import annotations
 
 from ..kit import jobs
 from ..kit.context import Context
 from . import store
+from .site_agents import forget_site_agents
 
 
 @jobs.job("forgetPrograms", seconds=60)
 def forget_programs(context: Context) -> None:
     with context.db.write() as tx:
+        forget_site_agents(tx)
         store.forget_clients(tx)
 
 

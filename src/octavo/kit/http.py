@@ -34,7 +34,6 @@ from .edge import (
     Action,
     Answer,
     Edge,
-    RateLimiter,
     Request,
     Route,
     accepts_page,
@@ -61,6 +60,7 @@ from .operation import (
 )
 from .owners import Owner
 from .proxies import address_key
+from .rates import RateLimiter
 from .shares import SharedThreads
 from .unread import MOST_NAMED, NEWER, NOTHING, NewerFields, Shape, shape_of, unread_keys, without_numbers
 

@@ -9,7 +9,7 @@ longer than the visitor's token is good.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
 from urllib.parse import parse_qs
@@ -31,7 +31,6 @@ from ..kit.edge import (
     Action,
     Answer,
     Edge,
-    RateLimiter,
     Request,
     Route,
     fixed,
@@ -43,6 +42,7 @@ from ..kit.mcp import Call, Headers, answer_call, read_call
 from ..kit.metrics import Metrics
 from ..kit.owners import Owner
 from ..kit.proxies import address_key
+from ..kit.rates import RateLimiter
 from ..kit.shares import SharedThreads, request_threads
 from ..printing import PRINT_PATH, open_print
 from ..settings import parse_networks
@@ -451,7 +451,7 @@ def reader_edge(
     context: Context,
     metrics: Metrics | None = None,
     events: EventQueue | None = None,
-    others: Sequence[Route] = (),
+    others: Callable[[SharedThreads], Sequence[Route]] = lambda pool: (),
 ) -> Edge:
     """Published sites as an application. ``events``: where it puts what visitors do, for whoever opens it to
     write now and then. ``others``: what it answers besides."""
@@ -468,7 +468,7 @@ def reader_edge(
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
             icon_route(),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),
-            *others,
+            *others(pool),
             *public_routes(context, pool),
             Route(
                 "/{path*}",

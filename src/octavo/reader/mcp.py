@@ -44,8 +44,6 @@ from .table import SiteRoute, of_space
 from .tracking import MAX_WORDS, location_at, location_of
 from .views import SearchHit
 
-MCP_PATHS = ("~gitbook/mcp", "~mcp")
-"""Below the base of a site; the first one is known to tools that look for it."""
 MAX_MESSAGE = 64 * 1024
 """Bytes of a message."""
 _PAGES = 200

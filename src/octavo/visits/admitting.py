@@ -8,29 +8,33 @@ site knows it.
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 import msgspec
 from msgspec import Struct, field
 
-from ..core.addresses import escape_address
+from ..core.addresses import escape_address, own_address
 from ..core.expressions import NOBODY
 from ..errors import NotFound, Unauthorized
 from ..integrations import sign_in_address, sign_out_address
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Drafted
+from ..orgs import get_organization
 from ..sites import (
     MAX_TOKEN,
     PREVIEW,
+    PROXIED,
     Signed,
     SiteRow,
     admit_claims,
     find_link_by_key,
     get_visitor_schema,
+    published_url,
     read_preview,
     read_visitor_token,
 )
@@ -43,13 +47,20 @@ _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
 """Cookies that servers of the owner set for a whole domain: the token as it is, and JSON of unsigned claims."""
 _TOKEN, _CLAIM = "jwt_token", "visitor."
 _WEEK = 7 * 86_400
+MCP_PATHS = ("~gitbook/mcp", "~mcp")
+"""Of the MCP server, below the base of a site; the first one is known to tools that look for it."""
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+"""What the path of an MCP server's metadata begins with (RFC 9728)."""
+CONNECT_PATH = "~oauth/authorize"
+"""Where a visitor connects an agent to the MCP server, below the base of a site."""
 _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
 class Coming(Struct, frozen=True):
     """What a request says of its sender. ``query`` in the order of the address; ``secure``: it came by https.
     ``bearer``: a visitor's token that came in a header; ``said``: claims that nobody signed. ``site``: of which our
-    cookies have the id in their names. ``agent``: what is asked for is a form that programs read."""
+    cookies have the id in their names. ``agent``: what is asked for is a form that programs read. ``until``: when the
+    agent's token ends that a request came with, in milliseconds."""
 
     query: list[tuple[str, str]]
     cookies: Mapping[str, str]
@@ -58,6 +69,7 @@ class Coming(Struct, frozen=True):
     said: dict[str, Any] = {}
     site: str = ""
     agent: bool = False
+    until: int | None = None
 
     def own(self, name: str) -> str:
         """What a cookie of ours is called."""
@@ -83,7 +95,8 @@ class Admission(Struct, frozen=True):
     """Somebody who may see a site. ``key``: the share link's, part of the path. ``claims``: the ``visitor`` of
     conditions. ``personal``: what they see depends on more than the path, and is for them alone. ``until``: when what
     they proved ends, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged, ``look``: the person whose tried look it
-    shows, ``theme``: light or dark, whatever the look says, ``framed``: it may be in a frame of the app."""
+    shows, ``theme``: light or dark, whatever the look says, ``framed``: it may be in a frame of the app. ``proof``: the
+    token of an authenticated visitor or of a preview, by which they were let in."""
 
     key: str = ""
     claims: dict[str, Any] = field(default_factory=lambda: NOBODY)
@@ -94,6 +107,7 @@ class Admission(Struct, frozen=True):
     look: str | None = None
     theme: Literal["light", "dark"] | None = None
     framed: bool = False
+    proof: str = ""
 
     @property
     def has_open_path(self) -> bool:
@@ -110,6 +124,24 @@ class Admission(Struct, frozen=True):
     def as_agent(self) -> Admission:
         """The same visitor, who asks for what programs read: conditions find ``visitor.agent`` true."""
         return msgspec.structs.replace(self, claims={**self.claims, "agent": True})
+
+
+class AgentProof(NamedTuple):
+    """What an agent's token stands for: the token of the visitor who connected it, or of their ``preview``. ``until``:
+    when the agent's own token ends, in milliseconds."""
+
+    token: str
+    preview: bool
+    until: int
+
+
+FindProof = Callable[[Transaction, Context, str, str], AgentProof | None]
+_agents: list[FindProof] = []
+
+
+def recognize_site_agents(find: FindProof) -> None:
+    """Registers ``find(tx, context, site_id, token)``: what a token for the MCP server of a site stands for."""
+    _agents.append(find)
 
 
 def read_coming(query_string: bytes, cookie: str, secure: bool) -> Coming:
@@ -149,7 +181,8 @@ def admit(
     tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
 ) -> tuple[Admission, str, str]:
     """The visitor, the base of the site for them, and what follows it. Raises NotFound where nobody is to know that
-    there is a site, Unauthorized for a bad token, SendOn."""
+    there is a site, Unauthorized for a bad token and at the MCP server for who is not signed in, SendOn."""
+    coming = _of_agent(tx, context, site, coming, rest)
     preview = _preview(tx, context, site, coming, base, rest)
     if preview is not None:
         return preview, base, rest
@@ -169,13 +202,28 @@ def admit(
     return _known(tx, site, coming, signed, key), base, rest
 
 
+def _of_agent(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Coming:
+    """The request as the visitor would send it who connected the agent that sends it. An agent's token is good for the
+    MCP server of one site alone."""
+    if coming.bearer is None or rest not in MCP_PATHS or site.visibility != "visitor-auth":
+        return coming
+    found = (find(tx, context, site.id, coming.bearer) for find in _agents)
+    proof = next((one for one in found if one is not None), None)
+    if proof is None:
+        return coming
+    cookies = {coming.own(PREVIEW_COOKIE): proof.token} if proof.preview else {}
+    bearer = None if proof.preview else proof.token
+    return msgspec.structs.replace(coming, cookies=cookies, bearer=bearer, until=proof.until)
+
+
 def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Signed | None, key: str) -> Admission:
-    until = signed.until if signed is not None else None
+    ends = [end for end in (signed and signed.until, coming.until) if end is not None]
+    until, proof = min(ends, default=None), signed.token if signed is not None else ""
     if not site.settings.adaptive:
-        return Admission(key, personal=site.visibility == "visitor-auth", until=until)
+        return Admission(key, personal=site.visibility == "visitor-auth", until=until, proof=proof)
     proved = signed.claims if signed is not None else {}
     claims = admit_claims(get_visitor_schema(tx, site.id), proved, _unsigned(coming))
-    return Admission(key, claims, personal=True, until=until)
+    return Admission(key, claims, personal=True, until=until, proof=proof)
 
 
 # --- tokens -------------------------------------------------------------------------------------------
@@ -198,8 +246,53 @@ def _require_token(
         raise _sign_in(tx, context, site, wanted)
     signed = _find_token(tx, context, site, coming)
     if signed is None:
-        raise _sign_in(tx, context, site, f"/{rest}")
+        asked = f"/{rest}"
+        if rest == CONNECT_PATH:
+            # Many sign-in pages put a query of their own behind the location.
+            asked += f"/{fold_query(urlencode(coming.query))}"
+        sent = _sign_in(tx, context, site, asked)
+        is_mcp = rest in MCP_PATHS and isinstance(sent, SendOn)
+        raise _challenge(tx, context, site, coming, rest) if is_mcp else sent
     return signed
+
+
+def fold_query(query: str) -> str:
+    """A query as one part of a path."""
+    return base64.urlsafe_b64encode(query.encode()).rstrip(b"=").decode()
+
+
+def unfold_query(part: str) -> bytes:
+    """What ``fold_query`` folded; nothing for what it did not."""
+    try:
+        return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        return b""
+
+
+def _challenge(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Unauthorized:
+    """What tells an agent where it is told how its person signs in (RFC 9728)."""
+    sites_url = context.settings.sites_url.rstrip("/")
+    # A proxy of the owner's forwards what is below the site, and nothing else.
+    start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)
+    address = own_address(start)
+    told = f'Bearer resource_metadata="{address.origin}{METADATA_PATH}{address.path}{rest}"'
+    if coming.bearer is not None:
+        told += ', error="invalid_token"'
+    return Unauthorized(
+        "Only authenticated visitors can use this MCP server. Sign in, or send a token: Authorization: Bearer <token>.",
+        **{"www-authenticate": told},
+    )
+
+
+def public_url(tx: Transaction, context: Context, site: SiteRow) -> str:
+    return published_url(context.settings.sites_url, get_organization(tx, site.organization_id), site)
+
+
+def signs_visitors_in(tx: Transaction, context: Context, site: SiteRow) -> bool:
+    """Whether a site sends everybody who comes to it to a sign-in page, so that it is no secret that it is there."""
+    if not site.published or site.visibility != "visitor-auth":
+        return False
+    return isinstance(_sign_in(tx, context, site, "/"), SendOn)
 
 
 def _find_token(tx: Transaction, context: Context, site: SiteRow, coming: Coming) -> Signed | None:
@@ -244,7 +337,7 @@ def _preview(
     found = read_preview(tx, context.signer, kept) if kept is not None else None
     if found is None or found.site != site.id:
         return None
-    return Admission("", found.visitor, personal=True, preview=True, drafted=found.drafted)
+    return Admission("", found.visitor, personal=True, preview=True, drafted=found.drafted, proof=kept or "")
 
 
 # --- what visitors say of themselves ----------------------------------------------------------------------

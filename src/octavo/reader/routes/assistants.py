@@ -24,14 +24,13 @@ from ...kit.mcp import (
 )
 from ...openapi import send
 from ...sites import get_customization
-from ...visits import SendOn, SiteVisit, enter_space
+from ...visits import MCP_PATHS, SendOn, SiteVisit, enter_space
 from ..answers import Frame, decoded_path, is_foreign
 from ..asking import Question, answer_in_markdown, make_asker
 from ..mcp import (
     ASK,
     KEPT,
     MAX_MESSAGE,
-    MCP_PATHS,
     Reading,
     ToSend,
     note_sent,

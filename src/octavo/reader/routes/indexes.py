@@ -12,9 +12,8 @@ from ...kit.compression import gzip_pieces, takes_gzip
 from ...kit.db import Transaction
 from ...kit.edge import Answer
 from ...sites import get_customization
-from ...visits import SendOn, SiteVisit, SpaceVisit, enter_space
+from ...visits import MCP_PATHS, SendOn, SiteVisit, SpaceVisit, enter_space
 from ..answers import MARKDOWN, REVALIDATE, TEXT, Frame, feed_answer, same, with_headers
-from ..mcp import MCP_PATHS
 from ..pages import PageBuilder
 from ..programs import (
     LLMS_PARTS,

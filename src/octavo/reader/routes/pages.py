@@ -10,6 +10,7 @@ from ...core.pages import Page
 from ...integrations import find_frames
 from ...kit.edge import Answer
 from ...visits import (
+    MCP_PATHS,
     SendOn,
     SiteVisit,
     SpaceVisit,
@@ -43,7 +44,6 @@ from ..drawing import (
 from ..entries import FEED
 from ..forms import prefers_markdown
 from ..looks import Look
-from ..mcp import MCP_PATHS
 from ..table import Later, View, route
 from ..tracking import (
     location_of,

@@ -38,6 +38,7 @@ class Signed(NamedTuple):
 
     claims: dict[str, Any]
     until: int
+    token: str
 
 
 class Other(NamedTuple):
@@ -118,4 +119,4 @@ def _read(key: str, token: str) -> Signed | None:
         until = int((claims["exp"] + _LEEWAY) * 1000)
     except (JoseError, ValueError, TypeError, OverflowError, RecursionError):
         return None
-    return Signed({name: value for name, value in claims.items() if name not in _REGISTERED}, until)
+    return Signed({name: value for name, value in claims.items() if name not in _REGISTERED}, until, token)

@@ -1,0 +1,33 @@
+"""The page on which a visitor lets an agent read a site as they see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from ..errors import NotFound
+from ..kit.edge import Answer
+from ..visits import CONNECT_PATH, SiteVisit, list_spaces
+from .answers import Frame, closed, html_answer, with_headers
+from .drawing import draw_agreement
+from .table import View
+from .views import Agreement
+
+
+def prepare_agreement(view: View, visit: SiteVisit) -> Callable[[Agreement], Answer]:
+    """Read how the site looks; what comes out draws the page. Raises NotFound where the visitor is shown no space."""
+    space = next(iter(list_spaces(view.tx, visit)), None)
+    if space is None:
+        raise NotFound("There is nothing at this address.")
+    site, action = Frame(view, space).site(), f"{visit.base}{CONNECT_PATH}"
+
+    def draw(agreement: Agreement) -> Answer:
+        # Browsers let a form lead on only to where the page says. No script of others sees what is asked here.
+        sources = (("form-action", (f"{agreement.scheme}:",)),)
+        shown = replace(site, scripts=(), sources=sources)
+        answer = closed(visit.admission, html_answer(shown, draw_agreement(shown, action, agreement)))
+        headers = {"cache-control": "no-store", "x-robots-tag": "noindex"}
+        return replace(with_headers(answer, headers), etag="", again=False)
+
+    return draw
