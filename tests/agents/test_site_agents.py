@@ -8,8 +8,10 @@ import hashlib
 import html
 import re
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -551,3 +553,44 @@ def test_the_official_client_signs_in(sqlite_world: World, tmp_path: Path, host:
         assert not found.is_error and start in found.content[0].text
         again = asyncio.run(use(storage))
         assert not again.is_error and len(sent) == 1, "the token is used again"
+
+
+@pytest.mark.slow
+def test_a_browser_takes_the_answer_to_the_app(browser: Any, sqlite_world: World, tmp_path: Path) -> None:
+    world, seen = sqlite_world, []
+
+    class App(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+    app = HTTPServer(("127.0.0.1", 0), App)
+    threading.Thread(target=app.serve_forever, daemon=True).start()
+    back = f"http://127.0.0.1:{app.server_port}/callback"
+    with serving(world.install(tmp_path / "data")) as served, httpx.Client() as api:
+        api.headers["authorization"] = f"Bearer {world.token('admin')}"
+        path = f"{served.url}/v1{world.home.path('/orgs/{organizationId}/sites/{siteId}')}"
+        assert api.patch(path, json={"visibility": "visitor-auth"}).is_success
+        login = {"backend": "custom", "fallbackURL": LOGIN}
+        key = api.patch(f"{path}/publishing/auth", json=login).json()["privateKey"]
+        start = api.post(f"{path}/publish").json()["urls"]["published"]
+        registered = {"client_name": "Pen & <b>Paper</b>", "redirect_uris": [back]}
+        client = api.post(f"{served.reader_url}/~oauth/register", json=registered).json()["client_id"]
+        token = jwt.encode({"alg": "HS256"}, {"exp": now() // 1000 + 600}, OctKey.import_key(key))
+        asked = {
+            "response_type": "code", "redirect_uri": back, "code_challenge": CHALLENGE, "client_id": client,
+            "code_challenge_method": "S256", "state": "s",
+        }  # fmt: skip
+        page = browser.new_page()
+        page.goto(f"{start}?jwt_token={token}")
+        page.goto(f"{start}~oauth/authorize?{urlencode(asked)}")
+        assert "Pen & <b>Paper</b>" in page.locator("h1").inner_text() and back in page.content()
+        page.get_by_role("link", name="Cancel").click()
+        page.wait_for_url(f"{back}?error=access_denied*")
+        page.go_back()
+        page.get_by_role("button", name="Connect").click()
+        page.wait_for_url(f"{back}?code=*")
+    app.shutdown()
+    app.server_close()
+    assert [parse_qs(urlsplit(path).query)["state"] for path in seen if "?" in path] == [["s"], ["s"]]
