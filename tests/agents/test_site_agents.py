@@ -221,6 +221,37 @@ def test_a_site_at_its_own_host(world: World) -> None:
     assert site.ask("POST", token, data={"grant_type": "refresh_token"}).status_code == 404
 
 
+def test_a_site_behind_a_proxy(site: Site) -> None:
+    """The proxy forwards what is below the site; the rest is asked for at the address of sites."""
+    site.sign_in()
+    site.change(proxy="www.example.test/docs")
+    shown, below = "http://www.example.test/docs/", f"http://sites.test/~proxied/{site.id}/"
+    refused = site.ask("POST", f"{below}~mcp", json=LIST, headers={"cookie": ""})
+    where = re.search(r'resource_metadata="([^"]*)"', refused.headers["www-authenticate"])
+    assert refused.status_code == 401 and where
+    resource = site.ask("GET", where[1]).json()
+    assert resource["resource"] == f"{shown}~mcp"
+    issuer = urlsplit(resource["authorization_servers"][0])
+    known = f"/.well-known/oauth-authorization-server{issuer.path}"
+    server = site.ask("GET", f"{issuer.scheme}://{issuer.netloc}{known}").json()
+    assert server["authorization_endpoint"] == f"{shown}~oauth/authorize"
+    body = {"client_name": "Pen", "redirect_uris": [BACK]}
+    client = site.ask("POST", server["registration_endpoint"], json=body).json()["client_id"]
+    asked = {
+        "response_type": "code", "redirect_uri": BACK, "code_challenge": CHALLENGE, "client_id": client,
+        "code_challenge_method": "S256", "resource": f"{shown}~mcp",
+    }  # fmt: skip
+    site.cookie = f"octavo-visitor-{site.id}={site.token()}"
+    action, agreed = asked_in(site.ask("GET", f"{below}~oauth/authorize?{urlencode(asked)}"))
+    assert action == "/docs/~oauth/authorize"
+    sent = site.ask("POST", f"{below}~oauth/authorize", data={"asked": agreed})
+    code = parse_qs(urlsplit(sent.headers["location"]).query)["code"][0]
+    form = {"grant_type": "authorization_code", "code": code, "client_id": client, "redirect_uri": BACK}
+    granted = site.ask("POST", server["token_endpoint"], data={**form, "code_verifier": VERIFIER}).json()
+    bearer = {"cookie": "", "authorization": f"Bearer {granted['access_token']}"}
+    assert site.ask("POST", f"{below}~mcp", json=LIST, headers=bearer).status_code == 200
+
+
 def test_the_agent_has_the_claims_of_its_visitor(site: Site) -> None:
     world = site.world
     claim = {"type": "boolean", "description": "Whether"}
