@@ -18,6 +18,7 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 
 from light_client import LightClient
+from mcp_transport import McpTransport, said_by
 from octavo.admin.import_export import bring
 from octavo.insights import EventQueue
 from octavo.kit.clock import now
@@ -101,8 +102,15 @@ class Site:
         params = {"name": tool, "arguments": arguments}
         answer = self.call("tools/call", params, path, **(headers or {}))
         assert answer.status_code == 200, answer.text
-        text: str = answer.json()["result"]["content"][0]["text"]
+        result = answer.json()["result"]
+        said_by(tool, result)
+        text: str = result["content"][0]["text"]
         return text
+
+    def data(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """What it says to programs."""
+        params = {"name": tool, "arguments": arguments}
+        return said_by(tool, self.call("tools/call", params).json()["result"])
 
     def seen(self, path: str = "~mcp", **headers: str) -> str:
         """Everything that a visitor is told."""
@@ -123,8 +131,6 @@ def with_client(site: Site, path: str, work: Callable[[Client], Awaitable[None]]
     import httpx2
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
-
-    from mcp_transport import McpTransport
 
     async def run() -> None:
         transport = McpTransport(site.app)
@@ -287,6 +293,39 @@ def test_it_lists_no_hidden_page_and_reads_only_pages(site: Site) -> None:
         assert "no page" in site.use("read_page", address=site.url + other)
     for other in ("http://elsewhere.test/", "/", "http://[", "//", site.url.replace("://", "s://"), "\0"):
         assert "no page" in site.use("read_page", address=other)
+
+
+def test_what_tools_say_is_there_for_programs(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    look = {"styling": {}, "internationalization": {}, "feedback": {"enabled": True}}
+    assert site.world.call("admin", "PUT", f"{site.path}/customization", json=look).status_code == 200
+    listed = site.call("tools/list").json()["result"]["tools"]
+    for tool in listed:
+        schema = tool["outputSchema"]
+        assert schema["type"] == "object" and set(schema["required"]) == set(schema["properties"]), tool[
+            "name"
+        ]
+    monkeypatch.setattr(mcp, "_PAGES", 1)
+    first = site.data("list_pages")
+    assert first == {
+        "pages": [{"title": "Start", "address": site.url, "description": ""}], "next": 1
+    }  # fmt: skip
+    second = site.data("list_pages", start=1)
+    assert second["pages"][0]["description"] == "Many words" and second["next"] is None
+    (hit,) = site.data("search", query="granite")["pages"]
+    assert (hit["title"], hit["address"]) == ("Start", first["pages"][0]["address"])
+    assert "Welcome to granite." in hit["excerpt"]
+    assert site.data("search", query="granit")["pages"] or site.data("search", query="granit")["suggestions"]
+    read = site.data("read_page", address=hit["address"])
+    assert read["address"] == hit["address"] and "Welcome to granite." in read["markdown"]
+    assert read["next"] is None and read["revision"]
+    long, text, start = f"{site.url}long", "", 0
+    while start is not None:
+        part = site.data("read_page", address=long, start=start)
+        text, start = text + part["markdown"], part["next"]
+    assert text.count("word ") == LONG.count("word "), "nothing else is said in between"
+    assert site.data("send_feedback", address=long, rating="good") == {"address": long, "rating": "good"}
+    assert site.data("list_operations") == {"operations": [], "next": None}
+    assert site.data("read_page", address="http://elsewhere.test/") == {}, "a refusal is no answer"
 
 
 # --- who asks -----------------------------------------------------------------------------------------

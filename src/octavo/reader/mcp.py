@@ -36,7 +36,7 @@ from ..kit.mcp import Prompt, RefusedTool, Resource, Resources, Server, Tool, To
 from ..openapi import Listed, PreparedRequest, Sent, Values, fill, list_operations, prepare
 from ..search import MAX_SEARCH
 from ..visits import SendOn, SiteVisit, SpaceVisit, enter_space
-from .asking import Question, checked_question
+from .asking import Question, WrittenAnswer, checked_question
 from .pages import PageBuilder
 from .searching import search_site
 from .sites import listed_pages
@@ -147,6 +147,101 @@ class CallOperation(Values, forbid_unknown_fields=True, kw_only=True):
     ]
 
 
+Next = Annotated[int | None, Meta(description="The start to go on with; null at the end")]
+
+
+class FoundSection(Struct):
+    title: str
+    anchor: Annotated[str, Meta(description="The section of read_page")]
+
+
+class FoundPage(Struct):
+    """``path``: the titles above the page."""
+
+    title: str
+    path: list[str]
+    address: str
+    excerpt: str
+    sections: Annotated[list[FoundSection], Meta(description="Those that match")]
+
+
+class FoundPages(Struct):
+    pages: Annotated[list[FoundPage], Meta(description="The best first")]
+    suggestions: Annotated[list[str], Meta(description="Similar words, where no page matches")]
+
+
+class PageMarkdown(Struct):
+    address: str
+    revision: Annotated[str, Meta(description="The revision of the space that it was read at")]
+    markdown: str
+    next: Next
+
+
+class FileText(Struct):
+    address: str
+    revision: Annotated[str, Meta(description="The revision of the space that it was read at")]
+    text: str
+    next: Next
+
+
+class ListedPage(Struct):
+    title: str
+    address: str
+    description: str
+
+
+class ListedPages(Struct):
+    pages: list[ListedPage]
+    next: Next
+
+
+class ListedOperation(Struct):
+    method: str
+    path: str
+    summary: str
+    address: str
+
+
+class ListedOperations(Struct):
+    operations: list[ListedOperation]
+    next: Next
+
+
+class ExplainedOperation(Struct):
+    markdown: str
+    next: Next
+
+
+class AnswerSource(Struct):
+    title: str
+    address: str
+
+
+class AnswerGiven(Struct):
+    markdown: str
+    sources: Annotated[list[AnswerSource], Meta(description="The sections that the answer rests on")]
+    followups: Annotated[list[str], Meta(description="What else could be asked")]
+
+
+class FeedbackTaken(Struct):
+    address: Annotated[str, Meta(description="Of the page")]
+    rating: PageRating
+
+
+class AnsweredHeader(Struct):
+    name: str
+    value: str
+
+
+class AnsweredCall(Struct):
+    status: int
+    milliseconds: int
+    headers: list[AnsweredHeader]
+    body: Annotated[str | None, Meta(description="Null where it is no text, or there is none")]
+    size: Annotated[int, Meta(description="Bytes of the body")]
+    left: Annotated[int, Meta(description="Characters of the body that are left out")]
+
+
 class ToSend(NamedTuple):
     """A request to an API that a visitor wants sent. ``location``: of the page that shows the operation."""
 
@@ -166,13 +261,13 @@ class Reading(NamedTuple):
     open: Callable[[str], bytes]
     """The bytes of a file of the site, by its hash. Raises NotFound."""
     takes_feedback: bool
-    ask: Callable[[Question], str] | None = None
+    ask: Callable[[Question], WrittenAnswer] | None = None
     """Answers a question; there only for who asks one, since nothing is read meanwhile."""
     send: Callable[[ToSend], None] | None = None
     """Takes a request that is sent once nothing is read any more; there only where the site lets programs call."""
 
 
-def _search(site: Reading, asked: Search) -> str:
+def _search(site: Reading, asked: Search) -> ToolText:
     site.visit.made_of.more = True  # of the index
     # PostgreSQL takes no NUL in texts, and no page has one.
     query = asked.query.replace("\0", " ").strip()
@@ -184,36 +279,46 @@ def _search(site: Reading, asked: Search) -> str:
         site.note(here, SearchMissing, query=query[:MAX_WORDS])
     if not found.hits:
         near = f" Similar words: {', '.join(found.suggestions)}." if found.suggestions else ""
-        return f"No page matches.{near}"
+        return ToolText(f"No page matches.{near}", data=FoundPages([], list(found.suggestions)))
     said = [f"The {len(found.hits)} best matches." if len(found.hits) > 1 else "1 match."]
-    return "\n\n".join([*said, *(_hit(site.visit, hit) for hit in found.hits)])
+    hits = [_hit(site.visit, hit) for hit in found.hits]
+    return ToolText("\n\n".join([*said, *map(_write_hit, hits)]), data=FoundPages(hits, []))
 
 
-def _hit(visit: SiteVisit, hit: SearchHit) -> str:
+def _hit(visit: SiteVisit, hit: SearchHit) -> FoundPage:
     excerpts = [hit.excerpt, *(section.excerpt for section in hit.sections)]
     text = " … ".join(
         joined for parts in excerpts if (joined := "".join(part.text for part in parts).strip())
     )
     if len(text) > _EXCERPT:
         text = f"{text[:_EXCERPT]}…"
-    title = " / ".join((*hit.crumbs, hit.title))
-    anchors = [f"{section.title} (#{unquote(section.href.rpartition('#')[2])})" for section in hit.sections]
+    sections = [
+        FoundSection(section.title, unquote(section.href.rpartition("#")[2])) for section in hit.sections
+    ]
+    return FoundPage(hit.title, list(hit.crumbs), visit.public(hit.href), text, sections)
+
+
+def _write_hit(hit: FoundPage) -> str:
+    title = " / ".join((*hit.path, hit.title))
+    anchors = [f"{section.title} (#{section.anchor})" for section in hit.sections]
     inside = f"Sections: {', '.join(anchors)}" if anchors else ""
-    return "\n".join(line for line in (f"## {title}", visit.public(hit.href), inside, text) if line)
+    return "\n".join(line for line in (f"## {title}", hit.address, inside, hit.excerpt) if line)
 
 
-def _list_pages(site: Reading, asked: ListPages) -> str:
+def _list_pages(site: Reading, asked: ListPages) -> ToolText:
     pages = listed_pages(site.tx, site.visit)
     skipped = sum(1 for _ in islice(pages, asked.start))
-    lines = []
+    shown, lines = [], []
     for space, page in islice(pages, _PAGES):
         about = f": {page.description}" if page.description else ""
         url = site.visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}")
         lines.append(f"- {page.title} ({url}){about}")
+        shown.append(ListedPage(page.title, url, page.description or ""))
     left = sum(1 for _ in pages)
+    follows = skipped + _PAGES if left else None
     if left:
-        lines.append(f"\n{left} more pages: call again with start={skipped + _PAGES}.")
-    return "\n".join(lines) or "There are no more pages."
+        lines.append(f"\n{left} more pages: call again with start={follows}.")
+    return ToolText("\n".join(lines) or "There are no more pages.", data=ListedPages(shown, follows))
 
 
 def _enter(site: Reading, address: str) -> tuple[SpaceVisit, str] | None:
@@ -264,11 +369,10 @@ def _read_file(site: Reading, asked: ReadFile) -> ToolText:
         )
     text = site.open(item.content).decode(errors="replace")
     space = entered[0]
-    about = {
-        "octavo/address": space.visit.public(f"{space.base}{quote(space.rest)}"),
-        "octavo/revision": space.view.state.revision_id,
-    }
-    return ToolText(_part(text, asked.start), about)
+    address, revision = space.visit.public(f"{space.base}{quote(space.rest)}"), space.view.state.revision_id
+    said, part, follows = _part(text, asked.start)
+    about = {"octavo/address": address, "octavo/revision": revision}
+    return ToolText(said, about, FileText(address, revision, part, follows))
 
 
 def _read_page(site: Reading, asked: ReadPage) -> ToolText:
@@ -286,8 +390,10 @@ def _read_page(site: Reading, asked: ReadPage) -> ToolText:
     builder = site.build(space)
     text = _write(builder, page, asked.section.removeprefix("#"))
     site.visit.made_of.more = site.visit.made_of.more or builder.varies
-    about = {"octavo/address": location.url, "octavo/revision": space.view.state.revision_id}
-    return ToolText(_part(text, asked.start), about)
+    revision = space.view.state.revision_id
+    said, part, follows = _part(text, asked.start)
+    about = {"octavo/address": location.url, "octavo/revision": revision}
+    return ToolText(said, about, PageMarkdown(location.url, revision, part, follows))
 
 
 def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
@@ -301,15 +407,17 @@ def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
     return text
 
 
-def _part(text: str, start: int) -> str:
+def _part(text: str, start: int) -> tuple[str, str, int | None]:
+    """What is said of a text from ``start`` on, that part of it, and where it goes on."""
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
     if left > 0:
-        part += f"\n\n[{left} more characters: call again with start={start + _TEXT}.]"
-    return part or f"This has {len(text)} characters; there is nothing at start={start}."
+        said = f"{part}\n\n[{left} more characters: call again with start={start + _TEXT}.]"
+        return said, part, start + _TEXT
+    return part or f"This has {len(text)} characters; there is nothing at start={start}.", part, None
 
 
-def _list_operations(site: Reading, asked: ListOperations) -> str:
+def _list_operations(site: Reading, asked: ListOperations) -> ToolText:
     site.visit.made_of.more = True  # of what specifications say now
     words = asked.query.lower().split()
     found = (
@@ -319,19 +427,20 @@ def _list_operations(site: Reading, asked: ListOperations) -> str:
         if all(word in f"{each.method} {each.path} {each.title}".lower() for word in words)
     )
     skipped = sum(1 for _ in islice(found, asked.start))
-    lines = [_operation(site.visit, *one) for one in islice(found, _OPERATIONS)]
+    shown = [_operation(site.visit, *one) for one in islice(found, _OPERATIONS)]
+    lines = [f"- {one.method} {one.path}: {one.summary} ({one.address})" for one in shown]
     left = sum(1 for _ in found)
+    follows = skipped + _OPERATIONS if left else None
     if left:
-        lines.append(f"\n{left} more operations: call again with start={skipped + _OPERATIONS}.")
-    if lines:
-        return "\n".join(lines)
-    return "There are no more operations." if asked.start else "There is no such operation."
+        lines.append(f"\n{left} more operations: call again with start={follows}.")
+    nothing = "There are no more operations." if asked.start else "There is no such operation."
+    return ToolText("\n".join(lines) or nothing, data=ListedOperations(shown, follows))
 
 
-def _operation(visit: SiteVisit, space: SpaceVisit, page: Page, listed: Listed) -> str:
+def _operation(visit: SiteVisit, space: SpaceVisit, page: Page, listed: Listed) -> ListedOperation:
     place = f"#{quote(listed.anchor)}" if listed.anchor else ""
     url = visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}{place}")
-    return f"- {listed.method.upper()} {listed.path}: {listed.title[:_EXCERPT]} ({url})"
+    return ListedOperation(listed.method.upper(), listed.path, listed.title[:_EXCERPT], url)
 
 
 def _find_operation(site: Reading, address: str) -> tuple[SpaceVisit, Page, Listed]:
@@ -347,13 +456,14 @@ def _find_operation(site: Reading, address: str) -> tuple[SpaceVisit, Page, List
     )
 
 
-def _explain_operation(site: Reading, asked: ExplainOperation) -> str:
+def _explain_operation(site: Reading, asked: ExplainOperation) -> ToolText:
     site.visit.made_of.more = True
     space, page, listed = _find_operation(site, asked.address)
     builder = site.build(space)
     # An operation that is called like its page has no heading of its own there.
     text = builder.section(page, listed.anchor) if listed.anchor else None
-    return _part(text or builder.markdown(page), asked.start)
+    said, part, follows = _part(text or builder.markdown(page), asked.start)
+    return ToolText(said, data=ExplainedOperation(part, follows))
 
 
 def _call_operation(site: Reading, asked: CallOperation) -> str:
@@ -377,39 +487,45 @@ def note_sent(site: Reading, sent: ToSend) -> None:
     site.note(sent.location, ApiClientRequest, operation=sent.operation)
 
 
-def write_sent(sent: Sent) -> str:
+def write_sent(sent: Sent) -> ToolText:
     """What an API answered, for a program."""
-    kind, headers, left = "", [], _HEADERS
+    kind, headers, left, shown = "", [], _HEADERS, None
     for name, value in sent.headers:
         kind = value if name.lower() == "content-type" else kind
         line = f"{name}: {value}"
         left -= len(line)
         if left >= 0:
-            headers.append(line)
-    said = [f"{sent.status}, after {sent.milliseconds} ms. What follows is what the API said.", *headers]
+            headers.append(AnsweredHeader(name, value))
+    said = [f"{sent.status}, after {sent.milliseconds} ms. What follows is what the API said."]
+    said += [f"{header.name}: {header.value}" for header in headers]
     body = sent.body.decode(errors="replace")
     if not sent.body:
         said.append("\n[It has no body.]")
     elif not is_text(kind.partition(";")[0].strip().lower()):
         said.append(f"\n[It has {len(sent.body)} bytes of {kind or 'a kind that it does not name'}.]")
     else:
-        said += ["", body[:_TEXT]]
+        shown = body[:_TEXT]
+        said += ["", shown]
         if len(body) > _TEXT:
             said.append(f"\n[{len(body) - _TEXT} more characters are left out: ask for less.]")
-    return "\n".join(said)
+    cut = max(0, len(body) - _TEXT) if shown is not None else 0
+    data = AnsweredCall(sent.status, sent.milliseconds, headers, shown, len(sent.body), cut)
+    return ToolText("\n".join(said), data=data)
 
 
-def _ask(site: Reading, asked: Ask) -> str:
+def _ask(site: Reading, asked: Ask) -> ToolText:
     try:
         question = checked_question(asked.question, asked.goal)
     except BadRequest as error:
         raise RefusedTool(error.message) from None
     site.note(location_at(site.visit, "", "mcp"), AskQuestion, query=question.text[:MAX_WORDS])
     assert site.ask is not None, "whoever calls this tool gets what answers"
-    return site.ask(question)
+    answer = site.ask(question)
+    sources = [AnswerSource(title, url) for title, url in answer.sources]
+    return ToolText(answer.text, data=AnswerGiven(answer.markdown, sources, answer.followups))
 
 
-def _send_feedback(site: Reading, asked: SendFeedback) -> str:
+def _send_feedback(site: Reading, asked: SendFeedback) -> ToolText:
     found = _find_page(site, asked.address)
     if found is None or not site.takes_feedback:
         what = "There is no page at this address." if found is None else "Pages of this site are not rated."
@@ -419,7 +535,8 @@ def _send_feedback(site: Reading, asked: SendFeedback) -> str:
     if asked.comment.strip():
         said = RatingComment(asked.rating, asked.comment.strip().replace("\0", " "))
         site.note(location, PagePostFeedbackComment, feedback=said)
-    return "Thank you: whoever writes this documentation sees it."
+    thanks = "Thank you: whoever writes this documentation sees it."
+    return ToolText(thanks, data=FeedbackTaken(location.url, asked.rating))
 
 
 ASK, CALL = "ask", "call_operation"
@@ -429,6 +546,7 @@ _TOOLS = {
         "Answers a question out of this documentation, and names the sections that the answer rests on.",
         Ask,
         _ask,
+        gives=AnswerGiven,
     ),
     "send_feedback": Tool(
         "Send feedback",
@@ -436,22 +554,31 @@ _TOOLS = {
         SendFeedback,
         _send_feedback,
         False,
+        gives=FeedbackTaken,
     ),
-    "search": Tool("Search", "Finds pages of this documentation by words.", Search, _search),
+    "search": Tool(
+        "Search", "Finds pages of this documentation by words.", Search, _search, gives=FoundPages
+    ),
     "read_page": Tool(
         "Read a page",
         f"A page as Markdown, or one section of it, {_TEXT} characters at a time.",
         ReadPage,
         _read_page,
+        gives=PageMarkdown,
     ),
     "read_file": Tool(
         "Read a file",
         f"A file of a page that is text, such as a sample or a table, {_TEXT} characters at a time.",
         ReadFile,
         _read_file,
+        gives=FileText,
     ),
     "list_pages": Tool(
-        "List pages", f"Titles and addresses of all listed pages, {_PAGES} at a time.", ListPages, _list_pages
+        "List pages",
+        f"Titles and addresses of all listed pages, {_PAGES} at a time.",
+        ListPages,
+        _list_pages,
+        gives=ListedPages,
     ),
     "list_operations": Tool(
         "List operations",
@@ -459,6 +586,7 @@ _TOOLS = {
         f"{_OPERATIONS} at a time.",
         ListOperations,
         _list_operations,
+        gives=ListedOperations,
     ),
     "explain_operation": Tool(
         "Explain an operation",
@@ -466,6 +594,7 @@ _TOOLS = {
         f"{_TEXT} characters at a time.",
         ExplainOperation,
         _explain_operation,
+        gives=ExplainedOperation,
     ),
     CALL: Tool(
         "Call an operation",
@@ -478,6 +607,7 @@ _TOOLS = {
         reads=False,
         destroys=True,
         reaches_out=True,
+        gives=AnsweredCall,
     ),
 }
 

@@ -15,6 +15,7 @@ from ...kit.fetch import Fetcher, FetchError
 from ...kit.mcp import (
     Call,
     Headers,
+    ToolText,
     answer_call,
     answer_message,
     called_tool,
@@ -26,7 +27,7 @@ from ...openapi import send
 from ...sites import get_customization
 from ...visits import MCP_PATHS, SendOn, SiteVisit, enter_space
 from ..answers import Frame, decoded_path, is_foreign
-from ..asking import Question, answer_in_markdown, make_asker
+from ..asking import Question, WrittenAnswer, answer_in_markdown, make_asker
 from ..mcp import (
     ASK,
     KEPT,
@@ -83,7 +84,7 @@ def _send(view: View, visit: SiteVisit, reading: Reading, wanted: ToSend, answer
         try:
             sent = send(fetcher, wanted.request)
         except FetchError as error:
-            return say_instead(answer, error.message, wrong=True)
+            return say_instead(answer, ToolText(error.message), wrong=True)
         note_sent(reading, wanted)
         return say_instead(answer, write_sent(sent), wrong=False)
 
@@ -121,7 +122,7 @@ def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
     return told.result if isinstance(told.result, Answer) else answer_call(call, told.result)
 
 
-def _asks(view: View, visit: SiteVisit) -> Callable[[Question], str] | None:
+def _asks(view: View, visit: SiteVisit) -> Callable[[Question], WrittenAnswer] | None:
     """Answers questions out of all that the site shows; None where visitors ask nothing."""
     try:
         space = enter_space(view.tx, msgspec.structs.replace(visit, rest=""))

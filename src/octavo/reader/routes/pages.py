@@ -127,7 +127,7 @@ def _answer_question(view: View, visit: SpaceVisit, look: Look, page: Page) -> L
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex", **VARIES}
 
     def answer() -> Answer:
-        text = answer_in_markdown(context, asker, question, visit.visit)
+        text = answer_in_markdown(context, asker, question, visit.visit).text
         return Answer(200, text.encode(), MARKDOWN, headers)
 
     return Later(visit.visit.organization_id, answer, "questions", "questions")
