@@ -641,9 +641,9 @@ def _verify(options: argparse.Namespace) -> int:
         try:
             with _context(options) as context:
                 findings = verify_installation(context)
-        except Damaged:
-            # It was recognized before, and so cannot even be opened.
-            findings = list_damage(_settings(options))
+        except Damaged as damaged:
+            # It was recognized before, and so cannot even be opened; or PostgreSQL found it meanwhile.
+            findings = list_damage(_settings(options)) or [damaged.message]
     elif is_place(options.file) and holds_log(place := BackupPlace(options.file)):
         findings = verify_followed(place, options.fresh)
     elif options.fresh is not None:

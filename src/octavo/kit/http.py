@@ -353,8 +353,10 @@ class Dispatcher:
         except self._tried_again:
             raise
         except Exception:
-            # What it was sure of may have gone since it was entered: then that is what there is to say.
-            self._enter(call)
+            # What it was sure of may have gone since it was entered: then that is what there is to say. A read saw one
+            # snapshot, and what failed in it may have ended it.
+            if operation.method != "GET":
+                self._enter(call)
             raise
 
     def _enter(self, call: Call) -> dict[str, Any]:
