@@ -470,6 +470,21 @@ def test_no_pattern_admits_a_line_behind_the_text() -> None:
         assert pattern.startswith("^") == pattern.endswith(r"\Z"), f"{where}: from ^ to \\Z, or neither"
 
 
+def test_no_pattern_of_a_url_admits_control_characters() -> None:
+    """No browser follows one as it stands, and no header may have one."""
+    url, admitted = "https://docs.example/a", []
+    of_urls = [
+        (where, pattern)
+        for where, pattern in model_patterns()
+        if re.search(pattern, url) and not re.search(pattern, "no URL")
+    ]
+    assert len(of_urls) >= 5
+    for where, pattern in of_urls:
+        controls = [chr(code) for code in (*range(32), *range(127, 160))]
+        admitted += [f"{where}: {char!r}" for char in controls if re.search(pattern, f"{url}{char}b")]
+    assert not admitted, "\n".join(admitted)
+
+
 SHARED = {
     "content/bodies.py:_failed",  # as the next ones
     "content/bodies.py:_parts",  # by the hash of a text

@@ -267,7 +267,7 @@ class SeenPage(Struct, tag_field="type", tag="page_view"):
 class SeenClick(Struct, tag_field="type", tag="link_click"):
     """A link to another site was followed."""
 
-    url: Annotated[str, Meta(max_length=_URL, pattern=r"^https?://[^\x00]+\Z")]
+    url: Annotated[str, Meta(max_length=_URL, pattern=r"^https?://[^\x00-\x1f\x7f-\x9f]+\Z")]
     position: LinkPosition
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import msgspec
@@ -31,6 +32,7 @@ from .looks import (
 
 _customizations = msgspec.json.Decoder(Customization)
 _plain = msgspec.json.Decoder(dict[str, Any])
+_URL, _CONTROL = re.compile(r"https?:|mailto:|/"), re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _WHOLE = {"favicon", "announcement", "logo", "tint", "font", "monospaceFont", "codeTheme"}
 """Objects that are set as one; those besides are overridden field by field."""
 
@@ -113,7 +115,29 @@ def _read(kept: str | None) -> Kept:
     """What is stored has no default theme where nobody chose one."""
     if not kept:
         return Kept(Customization(), None)
-    return Kept(_customizations.decode(kept), _plain.decode(kept).get("themes", {}).get("default"))
+    plain = _plain.decode(kept)
+    try:
+        customization = _customizations.decode(kept)
+    except msgspec.ValidationError:
+        customization = _convert(plain)
+    return Kept(customization, plain.get("themes", {}).get("default"))
+
+
+def _convert(stored: dict[str, Any]) -> Customization:
+    """The customization that is stored. Earlier versions took some control characters in URLs."""
+    try:
+        return msgspec.convert(stored, Customization)
+    except msgspec.ValidationError:
+        return msgspec.convert(_without_controls(stored), Customization)
+
+
+def _without_controls(stored: Any) -> Any:
+    """What is stored, with another character for each control character of a URL."""
+    if isinstance(stored, dict):
+        return {name: _without_controls(value) for name, value in stored.items()}
+    if isinstance(stored, list):
+        return [_without_controls(value) for value in stored]
+    return _CONTROL.sub("_", stored) if isinstance(stored, str) and _URL.match(stored) else stored
 
 
 def _put_over(before: Kept, body: PutCustomization) -> Kept:
@@ -220,7 +244,7 @@ def _find_override(tx: Transaction, site_space_id: str) -> dict[str, Any]:
 
 
 def _merged(whole: Customization, override: dict[str, Any]) -> Customization:
-    return msgspec.convert(_overlaid(msgspec.to_builtins(whole), override), Customization)
+    return _convert(_overlaid(msgspec.to_builtins(whole), override))
 
 
 def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Override) -> Customization:
