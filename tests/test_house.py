@@ -396,7 +396,7 @@ def test_programs_are_started_in_one_place() -> None:
 
 OWN_ADDRESSES = {
     "core/links.py", "sites/site/redirects/resolving.py", "extensions/integrations/invoking.py",  # that of the installation
-    "organization/identity/saml/responses.py", "operations/admin/static_export.py", "delivery/renderers/notifying.py",  # made of it
+    "organization/identity/saml/responses.py", "operations/admin/static_export.py", "delivery/renderers/notifying.py", "delivery/visits/admission.py",  # made of it
     "settings.py", "kit/files.py",  # looked at before anything starts
 }  # fmt: skip
 """Who may ask for the parts of an address without a way for what is none, because it is our own."""
@@ -451,6 +451,21 @@ def test_no_pattern_admits_a_line_behind_the_text() -> None:
         assert pattern.startswith("^") == pattern.endswith(r"\Z"), f"{where}: from ^ to \\Z, or neither"
 
 
+def test_no_pattern_of_a_url_admits_control_characters() -> None:
+    """No browser follows one as it stands, and no header may have one."""
+    url, admitted = "https://docs.example/a", []
+    of_urls = [
+        (where, pattern)
+        for where, pattern in model_patterns()
+        if re.search(pattern, url) and not re.search(pattern, "no URL")
+    ]
+    assert len(of_urls) >= 5
+    for where, pattern in of_urls:
+        controls = [chr(code) for code in (*range(32), *range(127, 160))]
+        admitted += [f"{where}: {char!r}" for char in controls if re.search(pattern, f"{url}{char}b")]
+    assert not admitted, "\n".join(admitted)
+
+
 SHARED = {
     "content/revisions/bodies.py:_failed",  # as the next ones
     "content/revisions/bodies.py:_parts",  # by the hash of a text
@@ -475,6 +490,7 @@ REGISTRIES = {
     "organization/spaces/hooks.py:_before_copy", "organization/spaces/hooks.py:_find_shared", "organization/spaces/hooks.py:_on_begin", "organization/spaces/hooks.py:_on_copy",
     "organization/spaces/hooks.py:_on_language", "organization/spaces/hooks.py:_on_leaving", "organization/spaces/hooks.py:_on_purge",
     "organization/spaces/hooks.py:_on_transfer", "organization/spaces/hooks.py:_on_unnamed_texts", "interchange/transfer/variants.py:_arrange",
+    "delivery/visits/admission.py:_agents",
 }  # fmt: skip
 """Where modules register what they do, when they are imported."""
 

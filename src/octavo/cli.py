@@ -668,9 +668,9 @@ def _verify(options: argparse.Namespace) -> int:
         try:
             with _context(options) as context:
                 findings = verify_installation(context)
-        except Damaged:
-            # A database that is known to be damaged is not opened.
-            findings = list_damage(_settings(options))
+        except Damaged as damaged:
+            # A database that is known to be damaged is not opened; or PostgreSQL found it meanwhile.
+            findings = list_damage(_settings(options)) or [damaged.message]
     elif is_place(options.file) and holds_log(place := BackupPlace(options.file)):
         findings = verify_followed(place, options.fresh)
     elif options.fresh is not None:

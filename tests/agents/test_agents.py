@@ -18,8 +18,8 @@ from octavo.assistants.agents import store, tools, undoing
 from octavo.assistants.agents.jobs import forget_programs
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.http.edge import RateLimiter
 from octavo.kit.http.operation import TABLE
+from octavo.kit.rates import RateLimiter
 from octavo.operations.admin.credentials import revoke_tokens
 from octavo.organization.access.scopes import AGENT_SCOPES
 from octavo.organization.identity.removal import disable_member

@@ -159,7 +159,7 @@ WRONG = [
 
 
 def test_documents_that_say_nothing_good(world, connecting, web, monkeypatch):
-    monkeypatch.setattr(documents, "_FETCHES", 100)
+    monkeypatch.setattr(world.context.document_fetches, "limit", 100)
     found = Documents(world.context)
     for wrong in WRONG:
         web.put(**wrong)
@@ -236,7 +236,7 @@ def test_few_are_fetched(world, web, monkeypatch):
     busy = Documents(world.context)
     with ExitStack() as stack:
         for owner in ("a", "b", "c"):
-            stack.enter_context(busy._places.place((owner, owner), 0))
+            stack.enter_context(world.context.documents.place((owner, owner), 0))
         with pytest.raises(Unavailable):
             busy.find(PEN, SimpleNamespace(client="203.0.113.8", owner=("a", "a")))
 

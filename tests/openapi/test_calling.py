@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcp_transport import said_by
 from octavo.errors import BadRequest, OctavoError
 from octavo.sites.insights.queueing import EventQueue
 from octavo.sites.openapi.calling import CallValues, fill_form
@@ -45,6 +46,7 @@ class Shop:
     def __init__(self, world: World, site: Site) -> None:
         self.world, self.site = world, site
         self.path = world.home.path("/orgs/{organizationId}/sites/") + site.id
+        self.data: dict[str, Any] = {}
         self.let(True)
 
     def let(self, calls: bool, **more: Any) -> None:
@@ -63,6 +65,7 @@ class Shop:
         answer = self.message("tools/call", {"name": tool, "arguments": arguments}, **headers)
         assert answer.status_code == 200, answer.text
         result = answer.json()["result"]
+        self.data = said_by(tool, result)
         return result["content"][0]["text"], result["isError"]
 
     def address(self, words: str) -> str:
@@ -105,6 +108,8 @@ def test_what_is_given_is_sent_to_the_server(make: Any, api: Any, grouping: str)
     }
     said, wrong = shop.call("get pets", **given)
     assert not wrong and said.startswith("200, after ") and "content-type: application/json" in said.lower()
+    assert shop.data["status"] == 200 and said.endswith(shop.data["body"]) and shop.data["left"] == 0
+    assert "application/json" in [header["value"] for header in shop.data["headers"]]
     (asked,) = api.asked
     assert asked["path"] == "/v1/pets/a%2Fb%3Fc?fields=x&fields=y+z&more=true" and asked["path"] in said
     headers = asked["headers"]

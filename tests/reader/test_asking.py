@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from mcp_transport import said_by
 from model_server import ModelServer, world_with_model
 from octavo.delivery.reader import locales
 from octavo.kit.work.worker import Worker
@@ -277,6 +278,7 @@ def _tool(asked: Asked, name: str, **arguments: Any) -> tuple[bool, str]:
     answer = asked.visitor.send(f"{asked.base}~mcp", call)
     assert answer.status_code == 200, answer.text
     result = answer.json()["result"]
+    said_by(name, result)
     return result["isError"], result["content"][0]["text"]
 
 

@@ -254,6 +254,41 @@ def test_no_word_of_customization_becomes_markup_or_style(site):
     assert text.count("</style>") == 1
 
 
+URLS = (
+    "header.logo.light", "favicon.icon.dark", "socialPreview.url", "privacyPolicy.url", "header.links.1.to.url",
+    "footer.groups.0.links.0.to.url",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("char", ["\x00", "\x01", "\x08", "\x1b", "\x1f", "\x7f", "\x80", "\x85", "\x9f"])
+def test_no_url_has_control_characters(site, char):
+    """Those that an earlier version stored are read all the same."""
+    site.customize(FULL)
+    bad = f"https://example.com/{char}x"
+    for path in URLS:
+        site.customize(put(FULL, path, bad), 400)
+    with site.world.context.db.write() as tx:
+        stored = msgspec.json.decode(tx.value("SELECT customization FROM sites WHERE id = :id", id=site.id))
+        for path in URLS:
+            stored = put(stored, path, bad)
+        given = {"kept": msgspec.json.encode(stored).decode(), "site": site.id}
+        tx.run("UPDATE sites SET customization = :kept WHERE id = :site", **given)
+    told = site.world.get("admin", f"{site.path}/customization")
+    assert told["socialPreview"]["url"] == told["header"]["logo"]["light"] == "https://example.com/_x"
+    assert "https://example.com/_x" in site.page()
+    with site.world.context.db.write() as tx:
+        tx.run("UPDATE sites SET customization = '{}' WHERE id = :site", site=site.id)
+        override = {"privacyPolicy": {"url": bad}, "header": {"logo": {"light": bad, "dark": bad}}}
+        given = {"kept": msgspec.json.encode(override).decode(), "id": site.site_space}
+        tx.run("UPDATE site_spaces SET customization = :kept WHERE id = :id", **given)
+    assert "https://example.com/_x" in site.page()
+    # And can be saved again as they were answered.
+    look = f"{site.path}/site-spaces/{site.site_space}/customization"
+    again = site.world.get("admin", look)
+    assert again["privacyPolicy"]["url"] == "https://example.com/_x"
+    site.customize(told)
+
+
 def test_links_that_lead_nowhere_for_a_visitor_are_not_there(site):
     refs = [
         {"kind": "user", "user": "x"},

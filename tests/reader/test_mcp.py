@@ -18,9 +18,11 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 
 from light_client import LightClient
+from mcp_transport import McpTransport, said_by
 from octavo.delivery.reader import mcp
 from octavo.delivery.reader.app import reader_edge
 from octavo.delivery.reader.routes import assistants
+from octavo.delivery.visits.admission import MCP_PATHS
 from octavo.kit.clock import now
 from octavo.operations.admin.import_export import bring
 from octavo.sites.insights.queueing import EventQueue
@@ -102,8 +104,15 @@ class Site:
         params = {"name": tool, "arguments": arguments}
         answer = self.call("tools/call", params, path, **(headers or {}))
         assert answer.status_code == 200, answer.text
-        text: str = answer.json()["result"]["content"][0]["text"]
+        result = answer.json()["result"]
+        said_by(tool, result)
+        text: str = result["content"][0]["text"]
         return text
+
+    def data(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """What it says to programs."""
+        params = {"name": tool, "arguments": arguments}
+        return said_by(tool, self.call("tools/call", params).json()["result"])
 
     def seen(self, path: str = "~mcp", **headers: str) -> str:
         """Everything that a visitor is told."""
@@ -125,8 +134,6 @@ def with_client(site: Site, path: str, work: Callable[[Client], Awaitable[None]]
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
-    from mcp_transport import McpTransport
-
     async def run() -> None:
         transport = McpTransport(site.app)
         async with httpx2.AsyncClient(transport=transport) as http:
@@ -137,7 +144,7 @@ def with_client(site: Site, path: str, work: Callable[[Client], Awaitable[None]]
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("path", mcp.MCP_PATHS)
+@pytest.mark.parametrize("path", MCP_PATHS)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_the_official_client(site: Site, path: str, mode: str) -> None:
     async def work(client: Client) -> None:
@@ -196,14 +203,14 @@ def test_the_page_names_an_address_that_answers(site: Site) -> None:
         "id": 1,
         "result": {},
     }
-    for path in mcp.MCP_PATHS:
+    for path in MCP_PATHS:
         refused = site.ask("GET", path)
         assert refused.status_code == 405 and refused.headers["allow"] == "POST"
     answer = site.world.call(
         "admin", "PUT", f"{site.path}/customization", json={"pageActions": {"mcp": False}}
     )
     assert answer.status_code == 200, answer.text
-    for path in mcp.MCP_PATHS:
+    for path in MCP_PATHS:
         assert site.call("ping", path=path).status_code == 404
     assert "data-copy-text" not in site.ask("GET", "").text
 
@@ -290,6 +297,39 @@ def test_it_lists_no_hidden_page_and_reads_only_pages(site: Site) -> None:
         assert "no page" in site.use("read_page", address=other)
 
 
+def test_what_tools_say_is_there_for_programs(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    look = {"styling": {}, "internationalization": {}, "feedback": {"enabled": True}}
+    assert site.world.call("admin", "PUT", f"{site.path}/customization", json=look).status_code == 200
+    listed = site.call("tools/list").json()["result"]["tools"]
+    for tool in listed:
+        schema = tool["outputSchema"]
+        assert schema["type"] == "object" and set(schema["required"]) == set(schema["properties"]), tool[
+            "name"
+        ]
+    monkeypatch.setattr(mcp, "_PAGES", 1)
+    first = site.data("list_pages")
+    assert first == {
+        "pages": [{"title": "Start", "address": site.url, "description": ""}], "next": 1
+    }  # fmt: skip
+    second = site.data("list_pages", start=1)
+    assert second["pages"][0]["description"] == "Many words" and second["next"] is None
+    (hit,) = site.data("search", query="granite")["pages"]
+    assert (hit["title"], hit["address"]) == ("Start", first["pages"][0]["address"])
+    assert "Welcome to granite." in hit["excerpt"]
+    assert site.data("search", query="granit")["pages"] or site.data("search", query="granit")["suggestions"]
+    read = site.data("read_page", address=hit["address"])
+    assert read["address"] == hit["address"] and "Welcome to granite." in read["markdown"]
+    assert read["next"] is None and read["revision"]
+    long, text, start = f"{site.url}long", "", 0
+    while start is not None:
+        part = site.data("read_page", address=long, start=start)
+        text, start = text + part["markdown"], part["next"]
+    assert text.count("word ") == LONG.count("word "), "nothing else is said in between"
+    assert site.data("send_feedback", address=long, rating="good") == {"address": long, "rating": "good"}
+    assert site.data("list_operations") == {"operations": [], "next": None}
+    assert site.data("read_page", address="http://elsewhere.test/") == {}, "a refusal is no answer"
+
+
 # --- who asks -----------------------------------------------------------------------------------------
 
 
@@ -319,7 +359,8 @@ def test_signed_visitors_send_their_token(site: Site) -> None:
     bearer = {"authorization": f"Bearer {site.token()}"}
     for bad in ({}, {"authorization": "Bearer x"}, {"authorization": f"Basic {site.token()}"}):
         refused = site.call("tools/list", **bad)
-        assert refused.status_code == 401 and refused.headers["www-authenticate"] == "Bearer"
+        told = refused.headers["www-authenticate"]
+        assert refused.status_code == 401 and told.startswith("Bearer resource_metadata=")
     assert "granite" in site.seen(**bearer) and "Only marble" not in site.seen(**bearer)
     assert "granite" in site.seen(cookie=f"octavo-visitor={site.token()}")
 

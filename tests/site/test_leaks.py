@@ -14,8 +14,8 @@ import httpx
 import msgspec
 import pytest
 
-from octavo.delivery.reader.mcp import MCP_PATHS
 from octavo.delivery.reader.table import ROUTES
+from octavo.delivery.visits.admission import MCP_PATHS
 from site_worlds import COMMON, Answer, Guest, MadePage, Shown, SiteWorld, quoted, words_of
 from visiting import Visitor
 from world import World
@@ -38,10 +38,11 @@ READ = {
 """The routes of sites that are asked here; a new one has to be asked as well."""
 ASKED_ELSEWHERE = {
     "noteSeen", "ratePage", "readTryForm", "tryOperation", "readBlock", "pressBlock", "readOperations",
-    "readSpecification", "readModels", "readAccess",
+    "readSpecification", "readModels", "readAccess", "askVisitor", "connectVisitor",
 }  # fmt: skip
 """What is made of what a page shows: ``openapi/test_trying.py``, ``openapi/test_pages.py``, ``reader/test_blocks.py``
-and ``reader/test_tracking.py`` ask for that of withheld pages."""
+and ``reader/test_tracking.py`` ask for that of withheld pages; and what connects agents, which
+``agents/test_site_agents.py`` asks."""
 
 
 class Case:

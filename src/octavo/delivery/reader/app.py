@@ -8,7 +8,7 @@ only, until the next commit, and no longer than the visitor's token is valid."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
 from urllib.parse import parse_qs
@@ -30,7 +30,6 @@ from octavo.kit.http.edge import (
     Action,
     Answer,
     Edge,
-    RateLimiter,
     Request,
     Route,
     fixed,
@@ -41,6 +40,7 @@ from octavo.kit.http.mcp import Call, Headers, answer_call, read_call
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.http.proxies import address_key
 from octavo.kit.http.recent_access import Insiders
+from octavo.kit.rates import RateLimiter
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.shares import SharedThreads, request_threads
 from octavo.settings import parse_networks
@@ -460,7 +460,7 @@ def reader_edge(
     context: Context,
     metrics: Metrics | None = None,
     events: EventQueue | None = None,
-    others: Sequence[Route] = (),
+    others: Callable[[SharedThreads], Sequence[Route]] = lambda pool: (),
 ) -> Edge:
     """Return the application of published sites. ``events``: the queue for what visitors do, which its owner writes
     to the database from time to time. ``others``: further routes."""
@@ -477,7 +477,7 @@ def reader_edge(
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
             icon_route(),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),
-            *others,
+            *others(pool),
             *public_routes(context, pool),
             Route(
                 "/{path*}",

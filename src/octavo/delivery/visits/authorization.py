@@ -163,6 +163,12 @@ def _find_by_path(tx: Transaction, path: str) -> _Place | None:
     return _Place(found, path, base, parts[2] if len(parts) > 2 else "")
 
 
+def find_site_at(tx: Transaction, host: str, path: str) -> tuple[SiteRow, str] | None:
+    """The site that an address names, whoever may see it, and what follows its base."""
+    found = _find_by_host(tx, host, path) or _find_by_path(tx, path)
+    return (found.site, found.rest) if found is not None else None
+
+
 def _find_previewed(tx: Transaction, context: Context, path: str) -> _Place | None:
     token, _, rest = path.removeprefix(PREVIEWED).partition("/")
     found = admit_framed(tx, context, token)

@@ -40,6 +40,7 @@ class AuthenticatedVisitor(NamedTuple):
 
     claims: dict[str, Any]
     until: int
+    token: str
 
 
 class OtherAuthenticator(NamedTuple):
@@ -122,5 +123,5 @@ def _read(key: str, token: str) -> AuthenticatedVisitor | None:
     except (JoseError, ValueError, TypeError, OverflowError, RecursionError):
         return None
     return AuthenticatedVisitor(
-        {name: value for name, value in claims.items() if name not in _REGISTERED}, until
+        {name: value for name, value in claims.items() if name not in _REGISTERED}, until, token
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import msgspec
@@ -34,6 +35,7 @@ from .model import (
 
 _customizations = msgspec.json.Decoder(Customization)
 _plain = msgspec.json.Decoder(dict[str, Any])
+_URL, _CONTROL = re.compile(r"https?:|mailto:|/"), re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _WHOLE = {"favicon", "announcement", "logo", "tint", "font", "monospaceFont", "codeTheme"}
 """Objects that are replaced as a whole; all others are overridden field by field."""
 
@@ -119,9 +121,29 @@ def _read(kept: str | None) -> StoredCustomization:
     """Decode a stored customization, which has no default theme if none was chosen."""
     if not kept:
         return StoredCustomization(Customization(), None)
-    return StoredCustomization(
-        _customizations.decode(kept), _plain.decode(kept).get("themes", {}).get("default")
-    )
+    plain = _plain.decode(kept)
+    try:
+        customization = _customizations.decode(kept)
+    except msgspec.ValidationError:
+        customization = _convert(plain)
+    return StoredCustomization(customization, plain.get("themes", {}).get("default"))
+
+
+def _convert(stored: dict[str, Any]) -> Customization:
+    """The customization that is stored. Earlier versions took some control characters in URLs."""
+    try:
+        return msgspec.convert(stored, Customization)
+    except msgspec.ValidationError:
+        return msgspec.convert(_without_controls(stored), Customization)
+
+
+def _without_controls(stored: Any) -> Any:
+    """What is stored, with another character for each control character of a URL."""
+    if isinstance(stored, dict):
+        return {name: _without_controls(value) for name, value in stored.items()}
+    if isinstance(stored, list):
+        return [_without_controls(value) for value in stored]
+    return _CONTROL.sub("_", stored) if isinstance(stored, str) and _URL.match(stored) else stored
 
 
 def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomization:
@@ -237,7 +259,7 @@ def _find_override(tx: Transaction, site_space_id: str) -> dict[str, Any]:
 
 
 def _merged(whole: Customization, override: dict[str, Any]) -> Customization:
-    return msgspec.convert(_merge_over(msgspec.to_builtins(whole), override), Customization)
+    return _convert(_merge_over(msgspec.to_builtins(whole), override))
 
 
 def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Override) -> Customization:

@@ -14,7 +14,7 @@ from octavo.kit.texts import TWO_SIGNS
 from ..types import SiteTitle
 
 Color = Annotated[str, Meta(pattern=r"^#(?:[0-9a-fA-F]{3}){1,2}\Z")]
-Url = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\s\x22'<>()\\]+\Z")]
+Url = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\s\x00-\x1f\x7f-\x9f\x22'<>()\\]+\Z")]
 """URL of images and links; excludes characters that could end a CSS `url()` or an attribute."""
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Copyright = Annotated[str, Meta(max_length=300)]
@@ -152,7 +152,9 @@ class FileRef(Struct, rename="camel", tag_field="kind", tag="file"):
 
 
 class UrlRef(Struct, rename="camel", tag_field="kind", tag="url"):
-    url: Annotated[str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/(?![/\\]))[^\x00-\x1f\x7f]*\Z")]
+    url: Annotated[
+        str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/(?![/\\]))[^\x00-\x1f\x7f-\x9f]*\Z")
+    ]
 
 
 class PageRef(Struct, rename="camel", tag_field="kind", tag="page"):
