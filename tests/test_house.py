@@ -42,8 +42,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "interchange": ("transfer", "gitsync"),
     "sites": ("fonts", "printing", "openapi", "site", "insights"),
     "extensions": ("deliveries", "webhooks", "integrations"),
-    "assistants": ("models", "translations", "conversations", "ask", "agents"),
-    "delivery": ("visits", "renderers", "reader", "studio"),
+    "assistants": ("models", "translations", "conversations", "ask"),
+    "delivery": ("visits", "renderers", "reader", "studio", "agents"),
     "operations": ("migrations", "installation", "meanings", "admin", "developing"),
 }
 """The folders of ``src/octavo`` and their packages, from the ground up: each may use those before it."""

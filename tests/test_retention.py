@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from octavo.assistants.agents.store import MAX_CLIENTS
 from octavo.assistants.ask.site_answers import LASTS as ANSWER_LASTS
 from octavo.assistants.models.retention import MAX_VECTORS
 from octavo.content.events import store as presence
 from octavo.content.notifications.notifying import KEEP
 from octavo.content.uploads.receiving import KEPT_FOR
+from octavo.delivery.agents.store import MAX_CLIENTS
 from octavo.extensions.deliveries.delivering import KEEP_TRYING
 from octavo.interchange.gitsync.store import MOST_RUNS
 from octavo.kit.clock import CLOCK, now, system_time

@@ -14,7 +14,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
-from octavo.assistants.agents import site_agents
+from octavo.delivery.agents import site_agents
 from octavo.errors import Unavailable
 from octavo.kit.clock import now
 from octavo.kit.db.rows import read_schema

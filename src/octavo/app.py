@@ -17,11 +17,11 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from octavo.assistants.agents.mcp_routes import agent_routes
-from octavo.assistants.agents.site_oauth import SiteOAuth
 from octavo.content.events.presence import write_presence
 from octavo.content.uploads.receiving import upload_route
 from octavo.core.url_parts import write_authority
+from octavo.delivery.agents.mcp_routes import agent_routes
+from octavo.delivery.agents.site_oauth import SiteOAuth
 from octavo.delivery.reader.api_reference import reference_routes
 from octavo.delivery.reader.app import icon_route, reader_edge
 from octavo.delivery.studio.serving import studio_routes

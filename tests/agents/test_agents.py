@@ -14,12 +14,12 @@ import pytest
 from msgspec import structs
 
 from octavo.app import api_app
-from octavo.assistants.agents import store, tools, undoing
-from octavo.assistants.agents.jobs import forget_programs
+from octavo.delivery.agents import store, tools, undoing
+from octavo.delivery.agents.jobs import forget_programs
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.http.operation import TABLE
-from octavo.kit.rates import RateLimiter
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.operations.admin.credentials import revoke_tokens
 from octavo.organization.access.scopes import AGENT_SCOPES
 from octavo.organization.identity.removal import disable_member

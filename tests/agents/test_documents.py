@@ -15,9 +15,9 @@ import pytest
 from msgspec import structs
 
 from mcp_transport import McpTransport
-from octavo.assistants.agents import documents
-from octavo.assistants.agents.connecting import Unusable
-from octavo.assistants.agents.documents import Documents, Fetcher
+from octavo.delivery.agents import documents
+from octavo.delivery.agents.connecting import Unusable
+from octavo.delivery.agents.documents import Documents, Fetcher
 from octavo.errors import TooManyRequests, Unavailable
 from octavo.kit.net.fetch import Fetched, FetchError
 from world import URL

@@ -22,8 +22,8 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 
 from light_client import LightClient
-from octavo.assistants.agents import jobs, site_agents
-from octavo.assistants.agents.site_oauth import SiteOAuth
+from octavo.delivery.agents import jobs, site_agents
+from octavo.delivery.agents.site_oauth import SiteOAuth
 from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import now
 from octavo.sites.site.audiences.visitor_auth import signing_key

@@ -34,7 +34,7 @@ from octavo.kit.http.edge import (
 )
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.http.routing import Routes, split_path
-from octavo.kit.rates import RateLimiter
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import request_threads
 from octavo.settings import parse_networks
 

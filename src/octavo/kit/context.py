@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.core.app_urls import AppAddresses
 from octavo.kit.db.cache import FreshCache, share
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import LoopTurns, SharedThreads, Shares
-
-from .rates import RateLimiter
 
 if TYPE_CHECKING:
     from octavo.kit.db.database import Database

@@ -40,8 +40,8 @@ from octavo.kit.http.mcp import Call, Headers, answer_call, read_call
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.http.proxies import address_key
 from octavo.kit.http.recent_access import Insiders
-from octavo.kit.rates import RateLimiter
 from octavo.kit.scheduling.owners import Owner
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import SharedThreads, request_threads
 from octavo.settings import parse_networks
 from octavo.sites.insights.queueing import DeferredEvents, EventQueue

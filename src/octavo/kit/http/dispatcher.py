@@ -29,8 +29,8 @@ from octavo.errors import (
 from octavo.kit.context import Context
 from octavo.kit.db.database import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
 from octavo.kit.observability import tracing
-from octavo.kit.rates import RateLimiter
 from octavo.kit.scheduling.owners import Owner
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import SharedThreads
 from octavo.kit.work.hub import Hub, Listener
 from octavo.settings import parse_networks

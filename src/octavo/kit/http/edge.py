@@ -44,10 +44,10 @@ from octavo.errors import (
     UriTooLong,
 )
 from octavo.kit.observability import logs, tracing
-from octavo.kit.rates import RateLimiter
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.pending import PendingCall, run_in
 from octavo.kit.scheduling.permits import compute
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import SharedThreads
 from octavo.settings import Network
 

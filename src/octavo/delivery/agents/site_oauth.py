@@ -30,7 +30,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.edge import Action, Answer, Request, Route, in_turn
 from octavo.kit.http.proxies import address_key
-from octavo.kit.rates import RateLimiter
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import SharedThreads
 from octavo.organization.access.tokens import hash_token
 from octavo.sites.site.customization.editing import get_customization

@@ -13,7 +13,7 @@ from octavo.errors import BadRequest
 from octavo.kit.context import Context
 from octavo.kit.http.edge import Answer, Request
 from octavo.kit.http.proxies import address_key
-from octavo.kit.rates import RateLimiter
+from octavo.kit.scheduling.rates import RateLimiter
 
 from . import store
 from .connecting import Unusable, allows_redirect, check_redirect

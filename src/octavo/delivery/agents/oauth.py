@@ -12,7 +12,7 @@ import msgspec
 from octavo.kit.context import Context
 from octavo.kit.http.edge import Action, Answer, Request, Route, in_turn
 from octavo.kit.http.proxies import address_key
-from octavo.kit.rates import RateLimiter
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.organization.access.api_scopes import API_SCOPES
 from octavo.organization.access.scopes import AGENT_SCOPES
 from octavo.organization.access.tokens import hash_token
