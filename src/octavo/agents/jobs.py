@@ -7,7 +7,7 @@ from ..kit.context import Context
 from . import store
 
 
-@jobs.job("forgetPrograms", seconds=60)
+@jobs.job("forgetPrograms", bound="what expired since the last one", seconds=60)
 def forget_programs(context: Context) -> None:
     with context.db.write() as tx:
         store.forget_clients(tx)

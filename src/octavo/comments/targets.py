@@ -20,7 +20,7 @@ from ..errors import NotFound
 from ..kit.cache import OwnCache
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.jobs import enqueue, job
+from ..kit.jobs import advance, enqueue, job
 from .entering import Discussion
 from .store import Anchor, CommentRow
 
@@ -43,6 +43,7 @@ class Nodes(Struct, frozen=True):
     tables: dict[str, dict[Spot, str | None]]
 
 
+_PAGES_AT_ONCE = 500
 _KEY_BYTES = 100
 _nodes: OwnCache[Nodes] = OwnCache("nodes with comments", 4)
 
@@ -169,13 +170,21 @@ def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) 
     )
 
 
-@job("noteCommentedNodes")
-def note_commented_nodes(context: Context, space_id: str) -> None:
-    """Note where the nodes are that comments of a space are about: after an upgrade, and where they were imported."""
-    with context.db.write() as tx:
-        rows = tx.all(
-            """SELECT DISTINCT page_id FROM comments
-               WHERE space_id = :space AND page_id IS NOT NULL AND node_id IS NOT NULL""",
-            space=space_id,
-        )
-        order_notes(tx, space_id, (row[0] for row in rows))
+@job("noteCommentedNodes", bound=None)
+def note_commented_nodes(context: Context, space_id: str, after: str = "") -> None:
+    """Note where the nodes are that comments of a space are about: after an upgrade, and where they were imported.
+    ``after``: the id of the last page that was done."""
+    while True:
+        with context.db.write() as tx:
+            rows = tx.all(
+                """SELECT DISTINCT page_id FROM comments
+                   WHERE space_id = :space AND page_id > :after AND node_id IS NOT NULL ORDER BY page_id LIMIT :most""",
+                space=space_id,
+                after=after,
+                most=_PAGES_AT_ONCE,
+            )
+            if not rows:
+                return
+            order_notes(tx, space_id, (row[0] for row in rows))
+            after = rows[-1][0]
+            advance(tx, after=after)

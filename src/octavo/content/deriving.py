@@ -18,13 +18,15 @@ from msgspec.structs import replace
 
 from ..core.links import app_hosts
 from ..errors import NotFound, Unavailable
+from ..kit import jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Database, Transaction, json_list
-from ..kit.jobs import enqueue, job
+from ..kit.jobs import enqueue
 from ..kit.turns import short_write
 from ..spaces import Copy
 from . import staging
+from .bodies import list_oversized
 from .staging import list_unclaimed_branches, remove_unclaimed, written_before
 from .store import (
     ITEM_KINDS,
@@ -32,6 +34,8 @@ from .store import (
     Changes,
     Staged,
     State,
+    find_items,
+    find_pages,
     list_items,
     list_pages,
     lock_branch,
@@ -44,7 +48,10 @@ DERIVATION = 2
 (how texts are read, what is indexed, which files are looked at): the next start then rebuilds what is derived."""
 _REBUILD = "rebuildDerived"
 _ATTEMPTS = 5
-_SECONDS = 3600.0
+_SECONDS = 600.0
+_AT_ONCE = 200
+"""Owners of what is derived that a rebuild takes at a time, unless their texts have more than ``_BYTES_AT_ONCE``."""
+_BYTES_AT_ONCE = 100_000
 _OWNERS = 50
 """Owners whose replaced rows are removed in one transaction."""
 
@@ -74,6 +81,7 @@ class Versioned(NamedTuple):
     on, have none any more. ``copy(tx, space_id, copy_id)`` gives a copy of a space the rows that
     count. ``recount(db, space_id)`` makes numbers true that are kept beside the rows, in short transactions.
     ``finish(db, space_id)`` does in such what ``switch`` left to do, in the job that then removes replaced rows.
+    Both are parts of a job.
     """
 
     count: Callable[[Any], int]
@@ -91,28 +99,30 @@ class Derived(NamedTuple):
     """Something that is derived from main.
 
     ``prepare(tx, state, changes, hosts)`` is called in a read with the head of main that is to change and the hosts of
-    this installation (``core.links.app_hosts``), or with ``anew=True`` as if nothing of the space had been derived so
-    far; with ``whole=True`` as it is written under a version, otherwise as what differs. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` says in the write whether what was prepared would
+    this installation (``core.links.app_hosts``), or with ``anew=True`` as if nothing had been derived of these owners,
+    which are as the head has them; with ``whole=True`` as it is written under a version, otherwise as what differs. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` says in the write whether what was prepared would
     be the same after others changed the texts and fields of these other pages. ``apply(tx, space_id, prepared)``
     writes it, under the versions that count.
 
-    ``clear(tx, space_id)`` deletes what was derived from a space. ``check(tx, space_id, hosts)`` says what is wrong
-    with it. ``versioned``: how much is written, where that may be much.
+    ``clear(tx, space_id, owner_ids)`` deletes what was derived from these owners and counts; of what is not
+    ``versioned``, whatever was derived from the space. ``check(tx, space_id, hosts)`` says what is wrong with it.
+    ``versioned``: how much is written, where that may be much.
     """
 
     prepare: Prepare
     is_still_true: Callable[[Transaction, str, Changes, Set[str], Any], bool]
     apply: Callable[[Transaction, str, Any], None]
-    clear: Callable[[Transaction, str], None]
+    clear: Callable[[Transaction, str, Sequence[str]], None]
     check: Callable[[Transaction, str, tuple[str, ...]], str | None]
     versioned: Versioned | None = None
 
 
 class PreparedParts(Struct):
-    """What is derived with one revision: a part for each that derives something. ``owners``: whose, as
-    ``json_list`` makes them. ``staged``: what all of it, and the rows of the revision, is written under already; None
-    where nothing is written yet. ``in_place``: the revision adds, removes and moves no page."""
+    """What is derived with one revision, or in one part of a rebuild: of each that derives something in it, a part.
+    ``owners``: whose, as ``json_list`` makes them. ``staged``: what all of it, and the rows of the revision, is written
+    under already; None where nothing is written yet. ``in_place``: the revision adds, removes and moves no page."""
 
+    derived: list[Derived]
     parts: list[Any]
     owners: str
     staged: Staged | None = None
@@ -135,7 +145,7 @@ def prepare_derived(
     Called outside of any transaction. A block that fails leaves nothing."""
     with db.read() as tx:
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
-        prepared = PreparedParts(parts, json_list([*changes.pages, *changes.items]))
+        prepared = PreparedParts(_derived, parts, json_list([*changes.pages, *changes.items]))
         if _is_large(changes, prepared):
             prepared.parts = [derived.prepare(tx, state, changes, hosts, whole=True) for derived in _derived]
     with _written_before(db, state, changes, prepared):
@@ -167,7 +177,9 @@ def _is_large(changes: Changes, prepared: PreparedParts) -> bool:
 
 
 def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, Any]]:
-    pairs = ((derived.versioned, part) for derived, part in zip(_derived, prepared.parts, strict=True))
+    pairs = (
+        (derived.versioned, part) for derived, part in zip(prepared.derived, prepared.parts, strict=True)
+    )
     return [(how, part) for how, part in pairs if how is not None]
 
 
@@ -177,54 +189,107 @@ def is_still_true(
     """Whether all that was prepared would be the same after others changed the texts and fields of these pages."""
     return all(
         derived.is_still_true(tx, space_id, changes, moved, part)
-        for derived, part in zip(_derived, prepared.parts, strict=True)
+        for derived, part in zip(prepared.derived, prepared.parts, strict=True)
     )
 
 
 def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> None:
     """Makes what was prepared count, in the transaction of the revision, which has claimed what is written already."""
     if prepared.staged is None:
-        for derived, part in zip(_derived, prepared.parts, strict=True):
+        for derived, part in zip(prepared.derived, prepared.parts, strict=True):
             derived.apply(tx, space_id, part)
         return
     switch_version(tx, space_id, prepared.owners, prepared.staged.version)
-    for derived, part in zip(_derived, prepared.parts, strict=True):
+    for derived, part in zip(prepared.derived, prepared.parts, strict=True):
         (derived.versioned.switch if derived.versioned else derived.apply)(tx, space_id, part)
 
 
-def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None:
-    """Makes all that is derived from a space anew, whatever became of it: a small space in one transaction, a large one
-    as a large revision is written. It is there all the while; whoever refers to the space from elsewhere is looked at
-    again, too. Called outside of any transaction. Raises NotFound, BranchMoved when main never holds still."""
-    for attempt in range(_ATTEMPTS):
-        with db.read() as tx:
-            state, changes = as_new(tx, space_id)
-            head = main_state(tx, space_id)
-            parts = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
-            owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
-        prepared = PreparedParts(parts, json_list(sorted(owners)))
+def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: str = "") -> None:
+    """Make all that is derived from a space anew, whatever became of it: some owners at a time, each part in one
+    transaction, which notes it as done for the job that it is part of. It is there all the while; whoever refers to the
+    space from elsewhere is looked at again, too. Called outside of any transaction.
+
+    ``after``: the id of the last owner that was done. Raises NotFound, BranchMoved when main never holds still.
+    """
+    moved = 0
+    while True:
         try:
-            with _written_before(db, head, Changes(), prepared), db.write() as tx:
-                lock_branch(tx, head.layers[0].branch_id)
-                if main_state(tx, space_id) != head:
-                    raise BranchMoved
-                if prepared.staged is None:
-                    end_versions(tx, space_id)
-                else:
-                    claim_version(tx, space_id, prepared.staged)
-                for derived in _derived:
-                    # Rows under a version count no more once it is switched from, and are removed later.
-                    if prepared.staged is None or derived.versioned is None:
-                        derived.clear(tx, space_id)
-                apply_derived(tx, space_id, prepared)
+            last = _rebuild_part(db, space_id, hosts, after)
         except BranchMoved:
-            if attempt == _ATTEMPTS - 1:
+            moved += 1
+            if moved == _ATTEMPTS:
                 raise
-        else:
+            continue
+        if last is None:
             break
-    if prepared.staged is not None:
-        for versioned, _ in _versioned(prepared):
-            versioned.recount(db, space_id)
+        after, moved = last, 0
+    for derived in _derived:
+        if derived.versioned is not None:
+            derived.versioned.recount(db, space_id)
+
+
+def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: str) -> str | None:
+    """Rebuild what is derived from the next owners, and return the last of them. Where there are no more, rebuild what
+    has no owners, and return None. Raises NotFound, BranchMoved."""
+    with db.read() as tx:
+        head = main_state(tx, space_id)
+        changes = _next_owners(tx, head, after)
+        owners = sorted({*changes.pages, *changes.items})
+        wanted = [derived for derived in _derived if (derived.versioned is not None) == bool(owners)]
+        parts = [derived.prepare(tx, head, changes, hosts, anew=True) for derived in wanted]
+    prepared = PreparedParts(wanted, parts, json_list(owners))
+    last = owners[-1] if owners else None
+    with _written_before(db, head, Changes(), prepared), db.write() as tx:
+        lock_branch(tx, head.layers[0].branch_id)
+        if main_state(tx, space_id) != head:
+            raise BranchMoved
+        if prepared.staged is not None:
+            # Rows under the version that counted are removed later.
+            claim_version(tx, space_id, prepared.staged)
+        else:
+            for derived in wanted:
+                derived.clear(tx, space_id, owners)
+        apply_derived(tx, space_id, prepared)
+        if last is not None:
+            jobs.advance(tx, after=last)
+    return last
+
+
+def _next_owners(tx: Transaction, head: State, after: str) -> Changes:
+    """Whoever is in the head of main, was in main once, or has rows, and comes behind an id: so many that their texts
+    are not much together. None for those that main does not have."""
+    branch_id = head.layers[0].branch_id
+    sources = [
+        ("page_versions", "page_id", "branch_id = :branch"),
+        ("item_versions", "item_id", "branch_id = :branch"),
+        *((*derived.versioned.owners, "space_id = :space") for derived in _derived if derived.versioned),
+    ]
+    ids = {
+        row[0]
+        for table, column, where in sources
+        for row in tx.all(
+            f"""SELECT DISTINCT {column} FROM {table} WHERE {where} AND {column} > :after
+                ORDER BY {column} LIMIT {_AT_ONCE}""",
+            branch=branch_id,
+            space=head.space_id,
+            after=after,
+        )
+    }
+    some = sorted(ids)[:_AT_ONCE]
+    pages, items = find_pages(tx, head, some), find_items(tx, head, some)
+    bodies = {page.id: page.body or "" for page in pages.values()}
+    bodies |= {item.id: item.content or "" for item in items.values()}
+    sizes = dict(list_oversized(tx, {*bodies.values()}, 0))
+    found, size = Changes(), 0
+    for id in some:
+        size += sizes.get(bodies.get(id, ""), 0)
+        if found and size > _BYTES_AT_ONCE:
+            break
+        if id in items:
+            found.items[id] = items[id]
+        else:
+            found.pages[id] = pages.get(id)
+    return found
 
 
 def order_rebuilding(tx: Transaction, space_id: str) -> None:
@@ -233,11 +298,11 @@ def order_rebuilding(tx: Transaction, space_id: str) -> None:
     enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
 
 
-@job("indexSpace", seconds=_SECONDS)
-def index_space(context: Context, space_id: str) -> None:
-    """Makes everything derived from a space anew."""
+@jobs.job("indexSpace", bound=None, seconds=_SECONDS)
+def index_space(context: Context, space_id: str, after: str = "") -> None:
+    """Makes everything derived from a space anew, from the owner on that comes ``after`` the last one done."""
     with suppress(NotFound):  # purged meanwhile
-        rebuild_derived(context.db, space_id, app_hosts(context.settings.url))
+        rebuild_derived(context.db, space_id, app_hosts(context.settings.url), after)
 
 
 def order_outdated(db: Database) -> None:
@@ -276,13 +341,13 @@ def _derivation(tx: Transaction) -> int:
     return tx.value("SELECT max(version) FROM derivation") or 0
 
 
-@job(_REBUILD, seconds=_SECONDS)
-def rebuild_outdated(context: Context, space_id: str, version: int) -> None:
+@jobs.job(_REBUILD, bound=None, seconds=_SECONDS)
+def rebuild_outdated(context: Context, space_id: str, version: int, after: str = "") -> None:
     """Rebuild what an earlier version of the program derived from a space."""
     if version > DERIVATION:
         # Two versions are at work during an upgrade: this job is for a worker of the newer one.
         raise Unavailable(f"A newer version of Octavo ordered this rebuild ({version}, not {DERIVATION}).")
-    index_space(context, space_id)
+    index_space(context, space_id, after)
 
 
 def copy_derived(tx: Transaction, copy: Copy) -> None:
@@ -307,15 +372,6 @@ def copy_derived(tx: Transaction, copy: Copy) -> None:
         how.copy(tx, copy.source_id, copy.copy_id)
 
 
-def _list_owners(tx: Transaction, space_id: str) -> set[str]:
-    """Whoever has rows, be it in main or not."""
-    return {
-        row[0]
-        for table, column in (derived.versioned.owners for derived in _derived if derived.versioned)
-        for row in tx.all(f"SELECT DISTINCT {column} FROM {table} WHERE space_id = :space", space=space_id)
-    }
-
-
 def check_derived(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
     """What is wrong with all that is derived from a space."""
     found = (derived.check(tx, space_id, hosts) for derived in _derived)
@@ -330,7 +386,7 @@ def as_new(tx: Transaction, space_id: str) -> tuple[State, Changes]:
     return replace(head, layers=tuple(replace(layer, sequence=0) for layer in head.layers)), changes
 
 
-@job("removeReplaced", seconds=_SECONDS)
+@jobs.job("removeReplaced", bound=None, seconds=_SECONDS)
 def remove_replaced(context: Context, space_id: str) -> None:
     """Does what large revisions of a space left to do, and removes what does not count: what is derived and was
     replaced, and what killed ones left."""
@@ -357,4 +413,5 @@ def remove_replaced(context: Context, space_id: str) -> None:
         while owners:
             with short_write(context.db) as tx:
                 done = versioned.remove(tx, space_id, owners[:_OWNERS], staging.BATCH)
+                jobs.advance(tx)
             del owners[:done]

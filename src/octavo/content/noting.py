@@ -8,10 +8,9 @@ from collections.abc import Iterable
 import msgspec
 
 from ..core.document import whereabouts
-from ..kit import deadlines
 from ..kit.context import Context
 from ..kit.db import Transaction, json_list
-from ..kit.jobs import enqueue, job
+from ..kit.jobs import enqueue, job, renew
 from .keys import keyed_document
 from .revising import on_commit
 from .store import Changes
@@ -36,7 +35,7 @@ def order_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> None
         )
 
 
-@job("noteNodes")
+@job("noteNodes", bound=None)
 def note_nodes(context: Context, space_id: str, page_id: str) -> None:
     """Note where the nodes of a page are, in its texts of which that is not known yet."""
     with context.db.read() as tx:
@@ -51,7 +50,7 @@ def note_nodes(context: Context, space_id: str, page_id: str) -> None:
             most=_AT_ONCE,
         )
     for (body,) in bodies:
-        deadlines.check()
+        renew()
         with context.db.read() as tx:
             places = whereabouts(keyed_document(tx, page_id, body))
         # One at a time: what was noted stays when the job has no time left.

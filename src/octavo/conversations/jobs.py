@@ -10,7 +10,7 @@ from msgspec import Struct
 from ..kit import deadlines, ids
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.jobs import job
+from ..kit.jobs import advance, job
 from ..models import Embedder, decode_vector, encode_vector, find_embedder
 from . import store
 from .analysing import Issue, find_issues
@@ -39,7 +39,7 @@ class _Batch(Struct):
     clusters: list[NewCluster]
 
 
-@job(JOB, seconds=1800)
+@job(JOB, bound=None, seconds=1800)
 def analyse_conversations(context: Context, organization_id: str) -> None:
     """Analyses whatever waits in an organization."""
     with context.db.read() as tx:
@@ -68,6 +68,7 @@ def analyse_conversations(context: Context, organization_id: str) -> None:
         try:
             with context.db.write() as tx:
                 _write(tx, organization_id, version, clustering, batch, embedder)
+                advance(tx)
             version += 1
         except Moved:
             version, clustering = _load(context, organization_id, embedder, scale)

@@ -13,10 +13,9 @@ from msgspec import Struct
 
 from ..core.wording import shorten
 from ..errors import TooManyRequests
-from ..kit import deadlines
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.jobs import enqueue, job
+from ..kit.jobs import enqueue, job, renew
 from ..models import Message, Model, ModelFailed, as_data, find_model
 from . import store
 from .analysing import MAX_SUMMARY, MAX_TITLE
@@ -49,7 +48,7 @@ def name_later(tx: Transaction, context: Context, organization_id: str) -> None:
         enqueue(tx, JOB, organization=organization_id, key=key, organization_id=organization_id)
 
 
-@job(JOB, seconds=1800)
+@job(JOB, bound=None, seconds=1800)
 def name_conversations(context: Context, organization_id: str) -> None:
     """Names issues, then clusters, until all are named or the model fails; the next analysis begins again there."""
     with context.db.read() as tx:
@@ -58,7 +57,7 @@ def name_conversations(context: Context, organization_id: str) -> None:
         return
     try:
         while _name_issues(context, model) or _name_clusters(context, model):
-            deadlines.check()
+            renew()
     except (ModelFailed, TooManyRequests):
         # Why, the log of calls says.
         return

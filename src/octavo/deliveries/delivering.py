@@ -20,7 +20,7 @@ from ..kit import tracing
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..kit.jobs import enqueue, job, schedule
+from ..kit.jobs import advance, enqueue, job, schedule
 from ..kit.sealing import Sealer
 from . import store
 from .store import PREVIOUS, Delivery, LogLine, Recipient
@@ -135,7 +135,7 @@ def _wake(tx: Transaction, queue: str, organization_id: str, run_at: int | None 
     enqueue(tx, "deliverEvents", organization=organization_id, key=key, run_at=run_at, queue=queue)
 
 
-@job("deliverEvents", seconds=60, waits=True)
+@job("deliverEvents", bound=None, seconds=60, waits=True)
 def deliver(context: Context, queue: str) -> None:
     """Delivers what is due in a queue, for a little while."""
     until = time.monotonic() + ROUND
@@ -168,6 +168,7 @@ def _drop_old(context: Context, queue: str) -> None:
         while last:
             with context.db.write() as tx:
                 last = store.drop_waiting(tx, queue, type, now() - milliseconds)
+                advance(tx)
             dropped += last
         if dropped:
             log.warning("events dropped", extra={"queue": queue, "type": type, "count": dropped})
@@ -215,7 +216,7 @@ def _attempt(context: Context, row: Delivery) -> bool:
     return problem is None or result.refused
 
 
-@job("pruneDeliveries", seconds=600)
+@job("pruneDeliveries", bound=None, seconds=600)
 def prune(context: Context) -> None:
     """Deletes what was delivered, past the time that events are kept for."""
     before = now() - context.settings.event_days * 86_400_000
@@ -223,6 +224,7 @@ def prune(context: Context) -> None:
         with context.db.write() as tx:
             if not store.prune(tx, before):
                 return
+            advance(tx)
 
 
 schedule("pruneDeliveries", 3600, "pruneDeliveries")

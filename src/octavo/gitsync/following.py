@@ -47,7 +47,7 @@ from ..core.app_addresses import change_view, preview_view
 from ..core.merge import Versions
 from ..core.problems import Problem
 from ..errors import OctavoError
-from ..kit import deadlines
+from ..kit import jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -168,12 +168,12 @@ class _Following:
 
         heads = self.sync.connection.fetch_chosen(self.copy, choose)
         for ref, want in wanted.items():
-            deadlines.check()
+            jobs.renew()
             if ref in heads:
                 self._guarded(links.get(ref) or self._new(want), partial(self._look, want, heads[ref]))
         for ref, link in links.items():
             if ref not in wanted and link.status == "open":
-                deadlines.check()
+                jobs.renew()
                 first = link.pushes and link.commit_id is None
                 self._guarded(link, partial(self._begin if first else self._ended, ref in there))
 

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 
 from ..content import MAX_FILE, store_file
 from ..core.addresses import read_address
-from ..kit import deadlines
+from ..kit import jobs
 from ..kit.context import Context
 from ..kit.fetch import Allowance, Fetched, FetchError, FetchTimeout, Limits
 from . import store
@@ -249,7 +249,7 @@ class LargeFiles:
                 wrong |= {pointer.oid: str(refused) for pointer in batch}
                 continue
             for pointer in batch:
-                deadlines.check()
+                jobs.renew()
                 found = said.get(pointer.oid)
                 try:
                     if found is None or found.error is not None:

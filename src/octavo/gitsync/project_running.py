@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ..access import Can, act_for, find_space_access, space_access
 from ..core.problems import Problem
 from ..errors import Forbidden, NotFound
-from ..kit import deadlines
+from ..kit import jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -169,7 +169,7 @@ class _Run(Run[ProjectRow]):
         with self.context.db.read() as tx:
             members = store.list_members(tx, self.row.id)
         for member in members:
-            deadlines.check()
+            jobs.renew()
             if cause == "poll" and member.status == "synced" and member.commit_id == self.head:
                 continue
             if member.status == "stopped" and member.first is None:

@@ -36,7 +36,7 @@ from ..core.pages import Page
 from ..core.problems import Problem
 from ..core.space_config import CONFIG_PATH, TAGS_PATH, VARIABLES_PATH
 from ..core.summary import is_markdown
-from ..kit import deadlines, ids
+from ..kit import ids, jobs
 from ..kit.context import Context
 from ..kit.files import detect_type
 from ..transfer import longest_in_order, match_pages, ranks_of
@@ -143,7 +143,7 @@ class _Reader:
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
         """A text and its hash, stored, or why it is none. ``most``: bytes that it can have, where it is no page."""
-        deadlines.check()
+        jobs.renew()
         data = self._bytes(path, entry)
         if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:
             return problem
@@ -172,7 +172,7 @@ class _Reader:
 
     def file(self, path: str, entry: CommittedFile) -> dict[str, Any]:
         """The fields of a file's item, its bytes stored."""
-        deadlines.check()
+        jobs.renew()
         data = self._bytes(path, entry)
         blob = store_file(self.context, data)
         self.oids[blob.hash] = entry.oid

@@ -25,6 +25,7 @@ from dulwich.repo import Repo
 from msgspec import Struct
 
 from ..core.paths import unsafe_path
+from ..kit import jobs
 from ..kit.git_http import GitRefused
 from ..kit.git_packs import DAMAGES, GuardedStore
 from .people import Person
@@ -468,6 +469,7 @@ def remove_copies(data_folder: Path, kept: Sequence[str]) -> None:
     if not above.is_dir():
         return
     for path in above.iterdir():
+        jobs.renew()
         if path.name.removesuffix(".lock") not in kept and path.stat().st_mtime < time.time() - 60:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)

@@ -40,7 +40,7 @@ from ..core.merge import Conflict, Versions
 from ..core.pages import Page
 from ..core.problems import Problem
 from ..errors import NotFound
-from ..kit import deadlines
+from ..kit import deadlines, jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -263,7 +263,7 @@ class Sync(Run[SyncRow]):
         told = [now()]
 
         def progress(done: int, total: int) -> None:
-            deadlines.check()
+            jobs.renew()
             if now() - told[0] > store.HOLD // 4:
                 told[0] = now()
                 self.fresh()
@@ -467,7 +467,7 @@ class Sync(Run[SyncRow]):
             known = store.find_blobs(tx, self.space_id, contents)
         large: dict[str, FileText] = {}
         for path, file in files.items():
-            deadlines.check()
+            jobs.renew()
             there = copy.find(tree, path)
             if there is not None and not stat.S_ISREG(there[0]):
                 if file is not None and not stat.S_ISDIR(there[0]):

@@ -26,6 +26,8 @@ from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
 _TYPES = ("image/png", "image/jpeg", "image/webp")
 _BOUNDS = Bounds(memory=1024**3, file=32 * 1024**2, seconds=30)
 """What one image may take."""
+_NOTED_AT_ONCE = 1000
+"""Images that are noted in one transaction."""
 _BATCH = 5
 """Images of one run of the job: others come in between, and a process that stops waits for no more than these."""
 
@@ -125,16 +127,20 @@ def copy_made(tx: Transaction, copy: Copy) -> None:
 # --- making -----------------------------------------------------------------------------------------------
 
 
-@jobs.job("noteImages", seconds=600)
+@jobs.job("noteImages", bound=None, seconds=600)
 def note_images(context: Context, space_id: str) -> None:
     """Has variants made of all images of a space that has none yet, as it came from an older version."""
-    with context.db.write() as tx:
-        if _organization(tx, space_id) is not None:
-            note_all_files(tx, space_id, True)
-        jobs.finish(tx)
+    with context.db.read() as tx:
+        items = list_rasters(tx, space_id)
+    for start in range(0, len(items), _NOTED_AT_ONCE):
+        with context.db.write() as tx:
+            if _organization(tx, space_id) is None:
+                return
+            _order(tx, space_id, items[start : start + _NOTED_AT_ONCE])
+            jobs.advance(tx)
 
 
-@jobs.job("makeVariants", seconds=1800)
+@jobs.job("makeVariants", bound=None, seconds=1800)
 def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
     """Makes the variants of at most so many images of a space that wait for it, one after the other."""
     made = 0
@@ -150,6 +156,7 @@ def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
         picture = known.get(content) if elsewhere else _make(context, content)
         with context.db.write() as tx:
             made += store.keep(tx, space_id, content, picture) and picture is not None
+            jobs.advance(tx)
     with context.db.write() as tx:
         organization_id = _organization(tx, space_id)
         if made and organization_id is not None:

@@ -141,7 +141,7 @@ def copy_made(tx: Transaction, source_id: str, copy_id: str) -> None:
     )
 
 
-def remove(tx: Transaction, space_id: str) -> None:
+def remove(tx: Transaction, space_id: str, _: Sequence[str]) -> None:
     """Forgets what was made for a space; its files go unless something else names them."""
     release(tx, "file", "SELECT file AS hash FROM image_variants WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM image_variants WHERE space_id = :space", space=space_id)

@@ -24,7 +24,7 @@ from ..kit import ids
 from ..kit.clock import now, parse_iso
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
-from ..kit.jobs import job, schedule
+from ..kit.jobs import advance, job, schedule
 from ..sites import (
     SiteRow,
     Structure,
@@ -312,7 +312,7 @@ def _flat(visitor: Visitor) -> str | None:
     return msgspec.json.encode(found, order="sorted").decode() if found else None
 
 
-@job("forgetSiteEvents")
+@job("forgetSiteEvents", bound=None)
 def forget_events(context: Context) -> None:
     """Deletes what is older than the setting says, a chunk at a time, so that others write in between."""
     days = timedelta(days=context.settings.insight_days)
@@ -321,6 +321,7 @@ def forget_events(context: Context) -> None:
         with context.db.write() as tx:
             if store.delete_events_before(tx, moment, _CHUNK) < _CHUNK:
                 return
+            advance(tx)
 
 
 schedule("forgetSiteEvents", 3600, "forgetSiteEvents")

@@ -37,7 +37,7 @@ from ..content import (
 from ..core.document import Document, DocumentError, from_json
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound, OctavoError
-from ..kit import deadlines, jobs, outbox
+from ..kit import jobs, outbox
 from ..kit.cache import OwnCache
 from ..kit.clock import now
 from ..kit.context import Context
@@ -216,7 +216,7 @@ def _follow(tx: Transaction, event: outbox.Event) -> None:
 on_dependency_change(lambda tx, organization_id, space_ids: order_computing(tx, organization_id))
 
 
-@jobs.job(JOB, seconds=_SECONDS)
+@jobs.job(JOB, bound=None, seconds=_SECONDS)
 def _compute(context: Context, space_id: str, tries: int = 0) -> None:
     """Asks about the computed pages of a space, and then about their documents. Each answer is kept as it comes: what is
     cut off goes on where it was."""
@@ -289,7 +289,7 @@ def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bo
     changed = failed = False
     seen: set[str] = set()
     for question in questions:
-        deadlines.check()
+        jobs.renew()
         with context.db.read() as tx:
             known = question.key in seen or question.is_fresh(tx)
         if known:

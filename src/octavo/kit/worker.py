@@ -13,7 +13,7 @@ import random
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -24,9 +24,8 @@ import msgspec
 from . import jobs, logs, tracing
 from .clock import now
 from .db import Database, Transaction
-from .deadlines import OutOfTime, limited
-from .ids import new_id
-from .jobs import Kind, LeaseLost
+from .deadlines import OutOfTime, within
+from .jobs import Kind, Leased, LeaseLost
 from .owners import done_for
 from .permits import compute_aside
 from .shares import Shares
@@ -40,34 +39,6 @@ _BATCH = 200
 _REST = 0.05
 """Seconds between two looks for events: those of many commits are then handed over in one transaction, and not each in
 one of its own that takes the lock and the interpreter from whoever commits."""
-
-
-class _Run:
-    """A leased job, due since ``run_at``; ``trace``: what caused it. ``attempts`` counts the one that begins, ``deadline`` is of the monotonic clock, ``give_back`` ends
-    its hold on a thread."""
-
-    def __init__(
-        self,
-        id: str,
-        kind: str,
-        payload: str,
-        attempts: int,
-        organization: str,
-        run_at: int,
-        trace: str | None,
-        give_back: Callable[[], None],
-    ) -> None:
-        self.id = id
-        self.kind = kind
-        self.payload = payload
-        self.attempts = attempts
-        self.organization = organization
-        self.run_at = run_at
-        self.trace = trace
-        self.lease = new_id()
-        self.deadline = time.monotonic() + jobs.kinds[kind].seconds
-        self.given_up = False
-        self.give_back = give_back
 
 
 class Worker:
@@ -104,7 +75,7 @@ class Worker:
         self._poll = poll
         self._wake = threading.Event()
         self._lock = threading.Lock()
-        self._active: dict[str, _Run] = {}
+        self._active: dict[str, Leased] = {}
         self._turns: list[str] = []
         self._served: dict[str, str] = {}
         jobs.listen(self._wake)
@@ -173,7 +144,7 @@ class Worker:
 
     # --- which is next --------------------------------------------------------------------------------
 
-    def _claim(self, count: int) -> list[_Run]:
+    def _claim(self, count: int) -> list[Leased]:
         """Leases up to ``count`` jobs that are due, of kinds this process knows and has room for."""
         self._turns += [kind for kind in sorted(jobs.kinds) if kind not in self._turns]
         if not (free := [kind for kind in self._turns if self._has_room(kind)]):
@@ -182,7 +153,7 @@ class Worker:
             # An idle worker takes no lock.
             if not _is_anything_due(tx, free):
                 return []
-        leased: list[_Run] = []
+        leased: list[Leased] = []
         try:
             with self._database.write() as tx:
                 _make_ready(tx)
@@ -210,7 +181,7 @@ class Worker:
         places = self._groups[jobs.kinds[kind].group]
         return places.held < places.size
 
-    def _next(self, tx: Transaction, ready: set[str]) -> _Run | None:
+    def _next(self, tx: Transaction, ready: set[str]) -> Leased | None:
         for kind in list(self._turns):
             places = self._groups[jobs.kinds[kind].group]
             if kind not in ready or places.held >= places.size:
@@ -230,7 +201,7 @@ class Worker:
                     self._turns.append(kind)
                     give_back = places.hold((organization, kind))
                     id, payload, attempts, run_at, trace = row
-                    return _Run(id, kind, payload, attempts + 1, organization, run_at, trace, give_back)
+                    return Leased(id, kind, payload, attempts + 1, organization, run_at, trace, give_back)
         return None
 
     # --- leases ---------------------------------------------------------------------------------------
@@ -244,7 +215,7 @@ class Worker:
                 runs = [run for run in self._active.values() if not run.given_up]
             try:
                 for run in runs:
-                    if moment > run.deadline + self._grace:
+                    if moment > run.deadline.at + self._grace:
                         kind = jobs.kinds[run.kind]
                         run.given_up = True
                         self._fail(run, kind, OutOfTime(f"not done within {kind.seconds:g} seconds"))
@@ -263,7 +234,7 @@ class Worker:
 
     # --- running --------------------------------------------------------------------------------------
 
-    def _run_and_wake(self, found: _Run) -> None:
+    def _run_and_wake(self, found: Leased) -> None:
         try:
             self._run(found)
         except Exception:
@@ -271,13 +242,13 @@ class Worker:
             log.exception("job left to its lease", extra={"job": found.id, "kind": found.kind})
         self._wake.set()
 
-    def _run(self, found: _Run) -> None:
+    def _run(self, found: Leased) -> None:
         kind = jobs.kinds[found.kind]
-        token = jobs.running.set((found.id, found.lease))
+        token = jobs.running.set(found)
         try:
             with logs.bound(job=found.id, kind=found.kind), done_for((found.organization, "")):
                 try:
-                    with limited(found.deadline - time.monotonic()), _traced(found):
+                    with within(found.deadline), _traced(found):
                         payload = msgspec.json.decode(found.payload)
                         compute_aside(partial(kind.run, self._context, **payload))
                 except LeaseLost:
@@ -293,7 +264,7 @@ class Worker:
                 self._active.pop(found.lease, None)
             found.give_back()
 
-    def _fail(self, found: _Run, kind: Kind, error: Exception) -> None:
+    def _fail(self, found: Leased, kind: Kind, error: Exception) -> None:
         last = found.attempts >= kind.attempts
         delay = min(FIRST_RETRY * 2 ** (found.attempts - 1), LONGEST_RETRY)
         with self._database.write() as tx:
@@ -315,7 +286,7 @@ class Worker:
 
 
 @contextmanager
-def _traced(found: _Run) -> Iterator[None]:
+def _traced(found: Leased) -> Iterator[None]:
     """The block is a trace of its own, with a link to what caused the job."""
     span = tracing.start(
         f"job {found.kind}",

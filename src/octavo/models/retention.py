@@ -14,7 +14,7 @@ _VECTOR_DAYS = 30
 """Days for which a vector is kept that nobody uses."""
 
 
-@jobs.job("pruneModelCalls", seconds=600)
+@jobs.job("pruneModelCalls", bound=None, seconds=600)
 def prune_calls(context: Context) -> None:
     """Deletes calls past the time they are kept for, in small transactions."""
     before = now() - context.settings.llm_log_days * DAY
@@ -23,12 +23,13 @@ def prune_calls(context: Context) -> None:
         with context.db.write() as tx:
             if not store.prune_calls(tx, before):
                 return
+            jobs.advance(tx)
 
 
 jobs.schedule("pruneModelCalls", 3600, "pruneModelCalls")
 
 
-@jobs.job("pruneEmbeddings", seconds=600)
+@jobs.job("pruneEmbeddings", bound=None, seconds=600)
 def prune_embeddings(context: Context) -> None:
     """Deletes the vectors that nobody used for long, or that are too many, in small transactions."""
     with context.db.read() as tx:
@@ -38,6 +39,7 @@ def prune_embeddings(context: Context) -> None:
         with context.db.write() as tx:
             if not store.prune_vectors(tx, until):
                 return
+            jobs.advance(tx)
 
 
 jobs.schedule("pruneEmbeddings", 3600, "pruneEmbeddings")

@@ -34,7 +34,7 @@ def enqueue(context: Context, tx: Transaction, organization_id: str, row: Notifi
         )
 
 
-@jobs.job("mailNotification", attempts=5, waits=True)
+@jobs.job("mailNotification", bound="one mail", attempts=5, waits=True)
 def mail_notification(context: Context, user: str, notification: str) -> None:
     """Mails somebody what they have not read meanwhile and still see."""
     with context.db.read() as tx:
@@ -48,25 +48,26 @@ def mail_notification(context: Context, user: str, notification: str) -> None:
     _send(context, user, row.reason, address, subject, text)
 
 
-@jobs.job("mailDigests", seconds=600)
-def mail_digests(context: Context) -> None:
-    """Has everybody mailed for whom something waits for the digest."""
-    after = ""
+@jobs.job("mailDigests", bound=None, seconds=600)
+def mail_digests(context: Context, after: str = "") -> None:
+    """Has everybody mailed for whom something waits for the digest, in the order of their ids."""
     while True:
         deadlines.check()
         with context.db.write() as tx:
             users = store.list_digested(tx, after, _BATCH)
             for user in users:
                 jobs.enqueue(tx, "mailDigest", organization="", key=f"digest:{user}", user=user)
-        if len(users) < _BATCH:
-            return
-        after = users[-1]
+            if len(users) < _BATCH:
+                jobs.finish(tx)
+                return
+            after = users[-1]
+            jobs.advance(tx, after=after)
 
 
 jobs.schedule("mailDigests", 86_400, "mailDigests")
 
 
-@jobs.job("mailDigest", attempts=5, waits=True)
+@jobs.job("mailDigest", bound="one mail", attempts=5, waits=True)
 def mail_digest(context: Context, user: str) -> None:
     """Mails somebody what waits for their digest and they still see, the latest in words and of the rest the number.
     Without a mail server it is in the app alone."""

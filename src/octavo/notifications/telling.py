@@ -37,7 +37,7 @@ def note_event(tx: Transaction, event: Event) -> None:
         jobs.enqueue(tx, "notifyPeople", organization=event.organization_id, event=event._asdict())
 
 
-@jobs.job("notifyPeople")
+@jobs.job("notifyPeople", bound="a batch of people")
 def notify_people(context: Context, event: dict[str, Any], after: str | None = None) -> None:
     """Tells those whom an event concerns, a batch of them in the order of their ids; the next batch is a job of its own.
     ``after``: whom the last batch ended with."""
@@ -112,16 +112,17 @@ def _note(note: Note, reason: Reason) -> Note:
     return replace(note, reason=reason)
 
 
-@jobs.job("forgetNotifications")
+@jobs.job("forgetNotifications", bound=None)
 def forget_notifications(context: Context, comment: str) -> None:
     """Deletes what people were told about a thread that is gone."""
     while True:
         with context.db.write() as tx:
             if store.forget_about(tx, f"comment:{comment}") == 0:
                 return
+            jobs.advance(tx)
 
 
-@jobs.job("pruneNotifications", seconds=600)
+@jobs.job("pruneNotifications", bound=None, seconds=600)
 def prune_notifications(context: Context) -> None:
     """Deletes notifications past the time that they are kept for."""
     for state, days in KEEP.items():
@@ -129,6 +130,7 @@ def prune_notifications(context: Context) -> None:
             with context.db.write() as tx:
                 if store.prune(tx, state, now() - days * _DAY) == 0:  # type: ignore[arg-type]
                     break
+                jobs.advance(tx)
 
 
 jobs.schedule("pruneNotifications", 86_400, "pruneNotifications")

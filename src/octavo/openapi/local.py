@@ -6,6 +6,7 @@ So a page may show an operation of a file that its space holds, in whichever rev
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from msgspec import Struct
@@ -107,7 +108,7 @@ def prepare_anew(
     return anew
 
 
-def clear(tx: Transaction, space_id: str) -> None:
+def clear(tx: Transaction, space_id: str, _: Sequence[str]) -> None:
     tx.run("DELETE FROM openapi_sources WHERE space_id = :space", space=space_id)
 
 
@@ -136,7 +137,7 @@ def copy_sources(tx: Transaction, copy: Copy) -> None:
 # --- reading ----------------------------------------------------------------------------------------------
 
 
-@jobs.job("readDescriptions", seconds=900)
+@jobs.job("readDescriptions", bound=None, seconds=900)
 def read_descriptions(context: Context, space_id: str) -> None:
     """Reads the files of a space that wait for it, one after the other."""
     while (content := _next(context, space_id)) is not None:
@@ -156,8 +157,7 @@ def read_descriptions(context: Context, space_id: str) -> None:
                 space=space_id,
                 content=content,
             )
-    with context.db.write() as tx:
-        jobs.finish(tx)
+            jobs.advance(tx)
 
 
 def _next(context: Context, space_id: str) -> str | None:

@@ -53,7 +53,12 @@ class _CannotFetch(Exception):
         self.code = code
 
 
-@jobs.job("processSpec", attempts=3, seconds=2 * BOUNDS.longest)
+@jobs.job(
+    "processSpec",
+    bound="one specification, which a process reads in its own bounds",
+    attempts=3,
+    seconds=2 * BOUNDS.longest,
+)
 def process_spec(context: Context, spec_id: str, generation: int) -> None:
     """Processes a specification unless a newer request to do so was made meanwhile."""
     with context.db.write() as tx:
@@ -190,7 +195,7 @@ def _complete(
     )
 
 
-@jobs.job("checkSpecs")
+@jobs.job("checkSpecs", bound="a batch of specifications")
 def check_specs(context: Context) -> None:
     """Has those processed again whose time has come, and those that were never processed to an end."""
     with context.db.write() as tx:

@@ -17,7 +17,7 @@ from .index import (
     switch,
     write,
 )
-from .totals import finish_counting
+from .totals import finish_counting, recount
 
 declare(
     *(
@@ -46,7 +46,8 @@ derive_from_main(
             ("content_references", "owner_id"),
             remove,
             copy_references,
-            finish=finish_counting,
+            recount,
+            finish_counting,
         ),
     )
 )

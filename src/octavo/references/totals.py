@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..kit import deadlines
+from ..kit import deadlines, jobs
 from ..kit.db import Database, Transaction
 from ..kit.permits import waiting
 from .row import IS_CURRENT, Row
@@ -239,13 +239,6 @@ def _lock(tx: Transaction, space_id: str) -> bool:
     return tx.one(f"SELECT 1 FROM spaces WHERE id = :space{tx.for_update}", space=space_id) is not None
 
 
-def clear_totals(tx: Transaction, space_id: str) -> None:
-    """Of a space whose rows are all deleted."""
-    _lock(tx, space_id)
-    for table in ("reference_targets", "reference_totals", "reference_counting"):
-        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
-
-
 def count_anew(tx: Transaction, space_id: str) -> None:
     """Begins another generation, of which nothing is counted yet."""
     _lock(tx, space_id)
@@ -256,6 +249,14 @@ def count_anew(tx: Transaction, space_id: str) -> None:
     )
 
 
+def recount(db: Database, space_id: str) -> None:
+    """Counts everything anew, or goes on where that has begun."""
+    with db.write() as tx:
+        if _counting(tx, space_id).counted_to is None:
+            count_anew(tx, space_id)
+    finish_counting(db, space_id)
+
+
 def finish_counting(db: Database, space_id: str) -> None:
     """Counts what is not counted yet, and removes earlier generations, in short transactions."""
     going_on = True
@@ -263,6 +264,7 @@ def finish_counting(db: Database, space_id: str) -> None:
         deadlines.check()
         with db.write() as tx:
             going_on = _count_more(tx, space_id) or _remove_earlier(tx, space_id)
+            jobs.advance(tx)
         if going_on:
             with waiting():
                 time.sleep(_PAUSE)

@@ -93,7 +93,7 @@ def _order_long(tx: Transaction, space_id: str) -> None:
     )
 
 
-@jobs.job("indexLongPages", seconds=600)
+@jobs.job("indexLongPages", bound=None, seconds=600)
 def index_long_pages(context: Context, space_id: str) -> None:
     """Indexes the pages of main whose texts wait for it, as they are now."""
     with context.db.read() as tx:
@@ -103,7 +103,7 @@ def index_long_pages(context: Context, space_id: str) -> None:
             return
         waiting = store.list_waiting(tx, space_id)
     for page_id in waiting[:_PART]:
-        deadlines.check()
+        jobs.renew()
         _index_long(context, space_id, branch_id, page_id)
     with context.db.write() as tx:
         jobs.finish(tx)
@@ -135,7 +135,7 @@ def _order_after_change(tx: Transaction, organization_id: str, space_ids: Collec
         order_indexing(tx, space_id)
 
 
-@jobs.job("indexComputedPages", seconds=600)
+@jobs.job("indexComputedPages", bound=None, seconds=600)
 def index_computed_pages(context: Context, space_id: str, most: int = _PART) -> None:
     """Index what the computed pages of main are now, and what its other pages are drawn as.
 
@@ -152,7 +152,7 @@ def index_computed_pages(context: Context, space_id: str, most: int = _PART) -> 
         wanted += drawing.values()
         changed = []
         for page in wanted:
-            deadlines.check()
+            jobs.renew()
             was = known.get(page.id)
             if was is None or was[1].of != reading.hash_of(page, page.id in drawing):
                 changed.append(page)
@@ -161,7 +161,7 @@ def index_computed_pages(context: Context, space_id: str, most: int = _PART) -> 
     gone = {page_id: was for page_id, was in known.items() if was[0] and page_id not in ids}
     is_whole = len(changed) <= most
     for start in range(0, min(len(changed), most), _AT_ONCE):
-        deadlines.check()
+        jobs.renew()
         batch = changed[start : min(start + _AT_ONCE, most)]
         drawn = {page.id: page for page in batch if page.id in drawing}
         is_whole = _index_made(context, space_id, branch_id, batch, drawn, known) and is_whole

@@ -17,6 +17,7 @@ from ..content import (
     BATCH,
     Changes,
     State,
+    current_versions,
     get_body,
     holds_drawings,
     list_oversized,
@@ -28,7 +29,7 @@ from ..content import (
 from ..core.document import Conditions, Document, Section, close_conditions, contained, sections
 from ..core.import_plan import leading_title
 from ..core.pages import Page
-from ..kit import deadlines
+from ..kit import deadlines, jobs
 from ..kit.db import Database, Transaction
 from . import store
 from .store import PageText, SectionText
@@ -236,6 +237,13 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     return None
 
 
+def clear(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
+    """Take pages out of the index. Their words are counted anew with what takes their place, even where it has the same
+    words: of another organization, since a transfer."""
+    versions = current_versions(tx, space_id, page_ids)
+    store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
+
+
 def recount(db: Database, space_id: str) -> None:
     """Makes true on how many pages each word is."""
     with db.read() as tx:
@@ -244,6 +252,7 @@ def recount(db: Database, space_id: str) -> None:
         with db.write() as tx:
             # A difference stays what it is, whatever others index meanwhile.
             store.count_words(tx, space_id, Counter(dict(wrong[start : start + BATCH])), Counter())
+            jobs.advance(tx)
 
 
 def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:

@@ -238,7 +238,7 @@ def remove_pages(tx: Transaction, space_id: str, versions: Iterable[tuple[str, i
         known = tx.value(f"SELECT words FROM search_pages WHERE {_OF_A_PAGE}", **given)
         if known is not None:
             lost.update(msgspec.json.decode(known, type=list[str]))
-            gone.append(given)
+        gone.append(given)
     for table in ("search_sections", "search_pages"):
         tx.run_many(f"DELETE FROM {table} WHERE {_OF_A_PAGE}", gone)
     return lost
@@ -435,12 +435,6 @@ def has_computed(tx: Transaction, space_id: str) -> bool:
         space=space_id,
     )
     return found is not None
-
-
-def clear(tx: Transaction, space_id: str) -> None:
-    """Takes a space out of the index. What the sections have in it goes with them."""
-    for table in ("search_sections", "search_pages", "search_words"):
-        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
 
 
 class Indexed(Struct, frozen=True):

@@ -9,6 +9,7 @@ from .computed import apply, switch
 from .indexing import (
     batches,
     check,
+    clear,
     count,
     follow_transfer,
     is_still_true,
@@ -17,7 +18,7 @@ from .indexing import (
     remove,
     write,
 )
-from .store import clear, copy_space
+from .store import copy_space
 
 declare(
     *(

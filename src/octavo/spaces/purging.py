@@ -4,7 +4,7 @@ are copies that came to nothing."""
 from __future__ import annotations
 
 from ..access import RESTORE_DAYS, audit, delete_grants
-from ..kit import deadlines, jobs
+from ..kit import jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Database, Transaction
@@ -77,6 +77,7 @@ def _empty(db: Database, space_id: str) -> None:
         while going_on:
             with short_write(db) as tx:
                 going_on = _remove_some(tx, table, keys[name], space_id) == _BATCH
+                jobs.advance(tx)
 
 
 def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: str) -> int:
@@ -121,7 +122,7 @@ def _forget_rights(tx: Transaction, kind: str, ids: list[str]) -> None:
     left(tx, kind, ids)
 
 
-@jobs.job("purgeSpaces", seconds=3600)
+@jobs.job("purgeSpaces", bound=None, seconds=3600)
 def purge_spaces(context: Context) -> None:
     """Removes what nobody can restore any more."""
     before = now() - RESTORE_DAYS * DAY
@@ -129,7 +130,7 @@ def purge_spaces(context: Context) -> None:
         with context.db.read() as tx:
             found = list_purgeable(tx, before)
         for space_id in found:
-            deadlines.check()
+            jobs.renew()
             purge_space(context.db, space_id, before)
         if not found:
             break

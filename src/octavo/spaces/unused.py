@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..kit import deadlines, jobs
+from ..kit import jobs
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -87,13 +87,13 @@ def _remove(context: Context, content: Content, before: int) -> bool:
     return len(rows) == _BATCH
 
 
-@jobs.job("removeUnused", seconds=3600)
+@jobs.job("removeUnused", bound=None, seconds=3600)
 def remove_unused(context: Context) -> None:
     """Removes texts and files that nothing has named for a day."""
     before = now() - WAIT
     for content in ("text", "file"):
         while _remove(context, content, before):
-            deadlines.check()
+            jobs.renew()
 
 
 jobs.schedule("removeUnused", 3600, "removeUnused")

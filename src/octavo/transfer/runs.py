@@ -35,7 +35,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.deadlines import OutOfTime
 from ..kit.fetch import Fetcher
-from ..kit.jobs import LeaseLost, finish, job
+from ..kit.jobs import LeaseLost, finish, job, renew
 from ..kit.outbox import emit
 from ..kit.temporary import TemporaryFolder
 from ..spaces import name_language
@@ -83,7 +83,7 @@ class Progress:
             self.tell(0, self._gathered)
 
     def tell(self, done: int, total: int) -> None:
-        deadlines.check()
+        renew()
         moment = time.monotonic()
         if moment - self._told < _TELL_EVERY:
             return
@@ -93,7 +93,7 @@ class Progress:
                 raise Cancelled
 
 
-@job("runImport", attempts=ATTEMPTS + 1, seconds=SECONDS)
+@job("runImport", bound=None, attempts=ATTEMPTS + 1, seconds=SECONDS)
 def run_import(context: Context, run: str) -> None:
     """Runs an import to its end. Errors that are the source's end it; others are tried again."""
     with context.db.write() as tx:

@@ -23,11 +23,10 @@ from ..core.document import Document, read, split_page, with_head, word_count, w
 from ..core.pages import Page
 from ..core.problems import Problem
 from ..errors import OctavoError
-from ..kit import deadlines
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.deadlines import OutOfTime
-from ..kit.jobs import LeaseLost, finish, job
+from ..kit.jobs import LeaseLost, finish, job, renew
 from ..kit.outbox import emit
 from ..models import find_model
 from . import store
@@ -53,7 +52,7 @@ class _Source(Struct, frozen=True):
     items: dict[str, Item]
 
 
-@job(JOB, attempts=4, seconds=SECONDS)
+@job(JOB, bound=None, attempts=4, seconds=SECONDS)
 def run_translation(context: Context, translation: str, run: str) -> None:
     """Brings a translation up to its source. What is wrong with the source, the space or the rights ends the run."""
     with context.db.write() as tx:
@@ -186,7 +185,7 @@ def _translate(
     ]
     told = 0.0
     for number, part in enumerate(waiting):
-        deadlines.check()
+        renew()
         if time.monotonic() - told > _TELL_EVERY:
             told = time.monotonic()
             with context.db.write() as tx:

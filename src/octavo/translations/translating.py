@@ -15,8 +15,8 @@ from msgspec import Struct
 from ..core.document import from_json, to_text
 from ..core.wording import content_words
 from ..errors import OctavoError
-from ..kit import deadlines
 from ..kit.context import Context
+from ..kit.jobs import renew
 from ..models import Message, Model, as_data
 from . import store
 from .languages import LANGUAGES, seems_other
@@ -76,7 +76,7 @@ class Translator(Struct):
         reasons: dict[str, str] = {}
         if self.model is not None:
             for batch in _batches(rest.values()):
-                deadlines.check()
+                renew()
                 made = self._ask_twice(batch, reasons)
                 found |= made
                 if made:
