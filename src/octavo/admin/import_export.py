@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..access import Can, act_for, first_administrator, site_access
 from ..content import State, main_state, revision_state
 from ..core.addresses import read_address
 from ..core.docs_config import read_map
@@ -25,10 +26,11 @@ from ..kit.fetch import Fetcher, FetchError
 from ..kit.files import FileStore
 from ..kit.temporary import TemporaryFolder
 from ..orgs import get_organization
-from ..sites import create_site, find_site_of_space, get_site, published_url, set_published
+from ..sites import brand_site, create_site, find_site_of_space, get_site, published_url, set_published
 from ..spaces import get_space, insert_space, require_collection
 from ..transfer import (
     CONVERTED,
+    Brand,
     Exported,
     Folder,
     ImportOutcome,
@@ -210,10 +212,15 @@ def bring_into(
     author: str | None,
     progress: Progress,
     whole: bool,
+    *,
+    in_site: bool = False,
 ) -> Brought:
-    """Imports a source that is open into a space; ``where`` it is is what it is known by."""
+    """Imports a source that is open into a space; ``where`` it is is what it is known by. ``in_site``: the caller has a
+    site for it."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))
+    if not publish and source.brand and not in_site:
+        source.problems.append(source.brand.left_out())
     outcome = import_source(
         context,
         source,
@@ -226,13 +233,28 @@ def bring_into(
     )
     if not publish:
         return Brought(outcome, None)
+    source.brand.store(context)
     with context.db.write() as tx:
         org = get_organization(tx, get_space(tx, space_id).organization_id)
-        site_id = find_site_of_space(tx, space_id) or create_site(
-            tx, organization_id=org.id, title=title or get_space(tx, space_id).title, spaces=[space_id]
-        )
+        site_id = find_site_of_space(tx, space_id)
+        if site_id is None:
+            site_id = create_site(
+                tx, organization_id=org.id, title=title or get_space(tx, space_id).title, spaces=[space_id]
+            )
+            outcome.problems.extend(brand_new_site(tx, context, site_id, source.brand))
         set_published(tx, site_id, True)
         return Brought(outcome, published_url(context.settings.sites_url, org, get_site(tx, site_id)))
+
+
+def brand_new_site(tx: Transaction, context: Context, site_id: str, brand: Brand) -> list[Problem]:
+    """Give a new site the look that its source states, in the name of whoever administers the organization; what cannot
+    be used."""
+    organization_id = get_site(tx, site_id).organization_id
+    user = first_administrator(tx, organization_id)
+    if user is None or not brand:
+        return []
+    actor = act_for(user, organization_id)
+    return brand_site(tx, context, site_access(tx, actor, Can.ADMIN, organization_id, site_id), brand)
 
 
 def name_of(source: Source) -> str:

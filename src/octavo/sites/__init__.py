@@ -11,13 +11,13 @@ from .audiences.schema import admit as admit_claims
 from .audiences.share_links import find_link_by_key
 from .audiences.visitor_auth import MAX_TOKEN, Other, Signed, accept_key
 from .audiences.visitor_auth import read_token as read_visitor_token
+from .branding import brand_site
 from .creating import create_site
 from .customization.colours import colours_of
 from .customization.editing import find_customization, get_customization, put_customization
 from .customization.looks import ContentLink, ContentRef, Customization, HeaderItem, PutCustomization
 from .hostnames import require_shared_host
-from .pictures import find_picture
-from .pictures_wire import PICTURES
+from .pictures import PICTURES, find_picture
 from .previewing import PREVIEW, PREVIEWED, read_preview
 from .published import own_url, published_url
 from .publishing import may_open, require_opening
@@ -66,7 +66,7 @@ __all__ = [
     "ContentLink", "ContentRef", "CreateRedirect", "Customization", "GroupRow", "HeaderItem",
     "IntegrationScript", "MAX_DEPTH", "MAX_TOKEN", "Other", "Outline", "PICTURES", "PREVIEW", "PREVIEWED",
     "PROXIED", "PutCustomization", "SectionRow", "Sight", "Signed", "Site", "SiteRow", "SiteSpaceRow",
-    "Structure", "accept_key", "admit_claims", "arrange_site", "colours_of", "create_redirect", "create_site",
+    "Structure", "accept_key", "admit_claims", "arrange_site", "brand_site", "colours_of", "create_redirect", "create_site",
     "describe_site", "find_customization", "find_empty_spaces", "find_lead", "find_link_by_key", "find_parts",
     "find_picture", "find_site", "find_site_by_basename", "find_site_by_docs_source",
     "find_site_by_former_name", "find_site_by_hostname", "find_site_by_proxy", "find_site_of_space",

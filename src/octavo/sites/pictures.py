@@ -5,9 +5,11 @@ Whoever knows the address of one has it: pages show it to visitors who are not s
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from msgspec import Struct
 
-from ..access import OrgAccess, audit
+from ..access import Actor, OrgAccess, audit
 from ..errors import BadRequest
 from ..kit import ids
 from ..kit.clock import now
@@ -18,6 +20,8 @@ from ..kit.pagination import Slice, list_page
 from ..spaces import release, retain
 from ..uploads import get_upload
 
+PICTURES = "/~pictures/"
+"""What the addresses of pictures begin with, below that of all sites."""
 _HEAD = 4096
 """Bytes in which an SVG says that it is one."""
 _TYPES = {
@@ -41,6 +45,11 @@ class PictureRow(Struct, frozen=True):
 _COLUMNS = "id, name, hash, type, size, created_at"
 
 
+def picture_url(sites_url: str, row: PictureRow) -> str:
+    """Where everybody has a picture, for as long as it is there."""
+    return f"{sites_url.rstrip('/')}{PICTURES}{row.id}/{quote(row.name, safe='')}"
+
+
 def list_pictures(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[PictureRow]:
     """Oldest first."""
     return list_page(
@@ -53,15 +62,25 @@ def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> Pictu
     """A picture of an upload of the caller. Raises NotFound, BadRequest."""
     upload = get_upload(tx, org.organization_id, org.user_id, "customization_picture", key)
     assert upload.hash is not None, "what get_upload gives has come"
-    type = _type_of(context.files, upload.hash)
-    if type is None:
+    row = insert(tx, context.files, org.organization_id, org.actor, upload.name, upload.hash, upload.size)
+    if row is None:
         raise BadRequest("storageKey: the file is no PNG, JPEG, GIF, WebP, SVG or icon")
-    retain(tx, "file", [upload.hash])
-    row = PictureRow(ids.new_id(), upload.name, upload.hash, type, upload.size, now())
+    return row
+
+
+def insert(
+    tx: Transaction, files: FileStore, organization_id: str, actor: Actor, name: str, hash: str, size: int
+) -> PictureRow | None:
+    """A picture of a stored file; None where that is none."""
+    type = _type_of(files, hash)
+    if type is None:
+        return None
+    retain(tx, "file", [hash])
+    row = PictureRow(ids.new_id(), name, hash, type, size, now())
     tx.run(
         f"""INSERT INTO pictures (organization_id, {_COLUMNS})
             VALUES (:org, :id, :name, :hash, :type, :size, :created_at)""",
-        org=org.organization_id,
+        org=organization_id,
         id=row.id,
         name=row.name,
         hash=row.hash,
@@ -69,9 +88,7 @@ def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> Pictu
         size=row.size,
         created_at=row.created_at,
     )
-    audit(
-        tx, org.actor, "picture.created", org.organization_id, ("picture", row.id), after={"name": row.name}
-    )
+    audit(tx, actor, "picture.created", organization_id, ("picture", row.id), after={"name": row.name})
     return row
 
 

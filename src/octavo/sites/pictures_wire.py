@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from typing import Annotated
-from urllib.parse import quote
 
 from msgspec import Meta, Struct
 
 from ..kit.clock import iso
 from ..kit.operation import Recipient
-from .pictures import PictureRow
-
-PICTURES = "/~pictures/"
-"""What the addresses of pictures begin with, below that of all sites."""
+from .pictures import PictureRow, picture_url
 
 
 class CreatePicture(Struct, rename="camel"):
@@ -30,6 +26,5 @@ class OrganizationPicture(Struct, rename="camel"):
 
 
 def present_picture(to: Recipient, row: PictureRow) -> OrganizationPicture:
-    base = to.settings.sites_url.rstrip("/")
-    url = f"{base}{PICTURES}{row.id}/{quote(row.name, safe='')}"
+    url = picture_url(to.settings.sites_url, row)
     return OrganizationPicture(row.id, row.name, url, row.size, iso(row.created_at))

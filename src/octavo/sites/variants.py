@@ -11,6 +11,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..transfer import Source, on_variants
 from . import store
+from .branding import brand_site
 from .creating import create_site
 from .publishing import require_publishable
 from .redirects.importing import lead_old_addresses
@@ -32,6 +33,7 @@ def arrange_variants(
 ) -> tuple[str, list[Problem]]:
     """Shows spaces as variants: of the site that shows the first of them already, beside it, or of a new one. Answers with
     its id, and what could not be done. Raises Forbidden, NotFound."""
+    problems: list[Problem] = []
     first = next((entry for entry in structure if entry.default), structure[0])
     site_id = store.find_site_of_space(tx, spaces[first.key])
     if site_id is None:
@@ -40,11 +42,11 @@ def arrange_variants(
         require_publishable(tx, site.organization, dict(spaces))
         arrange_site(tx, site_id, DocsConfig(title=title, structure=structure), spaces, "", by=site)
         audit(tx, actor, "site.created", organization_id, ("site", site_id), after={"title": title})
+        problems += brand_site(tx, context, site, parts[first.key].brand)
     else:
         site = site_access(tx, actor, Can.ADMIN, organization_id, site_id)
         require_publishable(tx, site.organization, dict(spaces))
         _add(tx, site, structure, spaces, spaces[first.key])
-    problems: list[Problem] = []
     for entry in structure:
         if not entry.default:
             problems += lead_old_addresses(tx, context, site, spaces[entry.key], parts[entry.key].addresses)

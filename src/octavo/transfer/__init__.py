@@ -13,12 +13,12 @@ from .previewing import ImportPlan, plan_source
 from .readers import KINDS
 from .readme import Project, ReadMe
 from .repeating import begin_source, end_noted, find_noted_change, import_source, known_space, note_change
-from .sources import Source, SourceError
+from .sources import LOOK_LEFT_OUT, Brand, Source, SourceError
 from .space_links import guess_ids, with_ids, with_names
 from .variants import on_variants
 
 __all__ = [
-    "Absent", "CONVERTED", "Exported", "Folder", "ImportOutcome", "ImportPlan", "KINDS", "Project", "ReadMe",
+    "Absent", "Brand", "CONVERTED", "Exported", "Folder", "ImportOutcome", "ImportPlan", "KINDS", "LOOK_LEFT_OUT", "Project", "ReadMe",
     "Remote", "Service", "Source", "SourceError", "begin_source", "convert_file", "end_noted", "escaped",
     "export_files", "find_noted_change", "guess_ids", "import_files", "import_source", "known_space",
     "lay_out", "list_of", "longest_in_order", "match_pages", "note_change", "object_of", "on_variants",

@@ -172,6 +172,8 @@ def _import(context: Context, run: RunRow) -> None:
             raise Cancelled
         if variants is not None:
             variants.bring(progress.tell)
+        elif source.brand:
+            problems.append(source.brand.left_out())
         _place(context, run, staged, urls, problems, variants)
 
 

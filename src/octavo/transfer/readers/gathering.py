@@ -25,7 +25,7 @@ from ...core.summary import SUMMARY_PATH, Summary, SummaryEntry, write_summary
 from ...core.yaml_text import write_yaml
 from ...kit.icons import is_free
 from ..inline_images import name_image, read_data_url
-from ..sources import Source
+from ..sources import LOOK_LEFT_OUT, Brand, Source
 from .form import Entry, Head, Layout, Variant
 from .heads import MAX_TEXT, Heads, is_index, is_page, unread_head
 from .heroes import hero_text
@@ -174,6 +174,7 @@ class _Gathering:
             self.tick()
             self._page(path, made)
         self._add_rest()
+        self.made.brand = self._brand()
         self.add(self.made, SUMMARY_PATH, self._summary(self._from_root).encode())
         addresses = {
             address: self.pages[path] for path, address in self.layout.addresses.items() if path in self.pages
@@ -182,6 +183,26 @@ class _Gathering:
         self.made.addresses = addresses
         self._lead_old_addresses(addresses)
         return self.made
+
+    def _brand(self) -> Brand:
+        """The stated look, with the files that its pictures are."""
+        stated, folders = self.layout.brand, ("", "static/", "public/", "_static/", "assets/")
+        made = Brand(stated.color, stated.dark_color)
+        for name in ("logo", "dark_logo", "favicon"):
+            href = getattr(stated, name)
+            if not href or href.startswith(("https://", "http://")):
+                setattr(made, name, href)
+                continue
+            starts = (self.layout.root, *self.layout.statics, *(self.project + folder for folder in folders))
+            inside = unquote(href).lstrip("/")
+            where = (posixpath.normpath(start + inside) for start in starts)
+            if (path := next((one for one in where if one in self.files.known), None)) is None:
+                message = f"the {name.replace('_', ' ')} {href[:100]} is not there"
+                self.made.problems.append(Problem(self.project, 0, LOOK_LEFT_OUT, message))
+                continue
+            setattr(made, name, path)
+            made.pictures[path] = (posixpath.basename(path), self.files.source.opening(path))
+        return made
 
     def _lead_old_addresses(self, addresses: dict[str, str]) -> None:
         """Has old addresses lead to where their pages are now."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...core.document import slug
 from ...core.problems import Problem
+from .brands import brand_of
 from .form import Dialect, Entry, Layout, Place
 from .heads import Heads, address_of, folder_of, is_page
 from .kinds import Reader
@@ -74,7 +75,14 @@ def _lay_out(files: Heads, project: str) -> Layout:
         lambda path: titles.get(path) or files.name(path),
         _outside(conf),
     )
+    look: dict[str, Any] = {
+        name: found[1]
+        for name in ("html_logo", "html_favicon")
+        if (found := re.search(rf"^{name}\s*=\s*[\"']([^\"'\n]+)[\"']", conf, re.MULTILINE))
+    }
+    look["html_theme_options"] = _assigned(conf, "html_theme_options")
     return Layout(
+        brand=brand_of(files, project, "sphinx", look, problems),
         entries=entries,
         dialect=Dialect(roles=True, dollars="dollarmath" in conf),
         root=project,

@@ -18,6 +18,7 @@ from ...core.pages import slugify
 from ...core.problems import Problem
 from ...core.summary import title_of_name
 from ...core.yaml_text import YamlError, read_yaml
+from .brands import brand_of
 from .form import Dialect, Entry, Layout, Variant
 from .heads import Heads, address_of, folder_of, is_index, is_page, stem_of
 from .kinds import Reader
@@ -258,6 +259,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         dialect=Dialect(
             indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in used, lowered="pymdownx.tilde" in used, raised="pymdownx.caret" in used,
         ),
+        brand=brand_of(files, project, "mkdocs", config, problems),
         root=root, addresses=addresses, redirects=redirects, site=_text(config.get("site_url")), title=_text(config.get("site_name")), description=_text(config.get("site_description")),
         language=first or _text(theme.get("language") or theme.get("locale")),
         parts=(*(posixpath.normpath(posixpath.join(project, one)).strip(".") for one in ([base_paths] if isinstance(base_paths, str) else _listing(base_paths)) if isinstance(one, str)), root.rstrip("/"), project.rstrip("/")),
@@ -557,6 +559,7 @@ def _docusaurus(files: Heads, project: str) -> Layout:
                     lay_out=partial(_docusaurus_of, files, project, None if version == "current" else version, locale, where.strip("/")),
                 )
             )  # fmt: skip
+    layout.brand = brand_of(files, project, "docusaurus", config, layout.problems)
     if versions:
         layout.left.append(left_out(f"{project}versioned_docs", "versions", versions))
     if locales:
@@ -1015,6 +1018,7 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
         for name in ["", *locales][:MAX_VARIANTS]
     ]  # fmt: skip
     return Layout(
+        brand=brand_of(files, project, "vitepress", config, problems),
         variants=variants if locales else [], left=[left_out(path, "translations", locales)] if locales else [],
         entries=entries, dialect=Dialect(vue=True, dollars=_mapping(config.get("markdown")).get("math") is True), root=root, statics=(f"{source}public/",),
         addresses=addresses, redirects=_redirects_of(files, paths), base=_text(config.get("base")), title=_text(config.get("title")),
@@ -1111,6 +1115,7 @@ def _starlight(files: Heads, project: str) -> Layout:
     title = _text(said) or _text(_mapping(said).get(default or "root") or _mapping(said).get(first) or _mapping(said).get("en"))  # fmt: skip
     layout = Layout(
         entries=entries, dialect=Dialect(jsx=(".mdx",)), root=root, statics=(f"{project}public/",), addresses=addresses, redirects=redirects,
+        brand=brand_of(files, project, "starlight", given, problems),
         site=_text(config.get("site")), base=_text(config.get("base")), title=title, parts=(project.rstrip("/"),), problems=problems,
         language=stated, description=_text(given.get("description")),
     )  # fmt: skip
@@ -1646,6 +1651,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
         if isinstance(one, dict)
     }
     return Layout(
+        brand=brand_of(files, project, "mintlify", config, problems),
         entries=entries, dialect=Dialect(jsx=(".mdx", ".md"), dollars=True), root=project, addresses=addresses, redirects=redirects, title=_text(config.get("name")),
         parts=(project.rstrip("/"), f"{project}snippets"), values={"variables": _mapping(config.get("variables"))}, problems=problems,
         language=language, description=description,
@@ -1812,6 +1818,7 @@ def _hugo(files: Heads, project: str) -> Layout:
     entries = grow(files, paths, root, zero_is_last=True)
     _by_their_titles(files, entries)
     layout = Layout(
+        brand=brand_of(files, project, "hugo", config, problems),
         entries=entries, dialect=Dialect(shortcodes=True, marks=False), root=root,
         statics=(f"{project}static/", f"{project}assets/"), addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("baseurl")),
         title=_text(config.get("title")), parts=(project.rstrip("/"), root.rstrip("/")), values={"variables": _mapping(config.get("params"))}, problems=problems,
@@ -1907,6 +1914,7 @@ def _jekyll(files: Heads, project: str) -> Layout:
     data = _jekyll_data(files, project)
     entries = _jekyll_nav(files, data, addresses) or _by_parents(files, paths, project)
     return Layout(
+        brand=brand_of(files, project, "jekyll", config, problems),
         entries=entries, dialect=Dialect(liquid=True), root=root, addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("url")),
         base=_text(config.get("baseurl")), title=_text(config.get("title")), parts=(project.rstrip("/"), f"{project}_includes"),
         values={"variables": {"site": {**config, "data": data}}}, problems=problems,
