@@ -1664,8 +1664,13 @@ def test_external_links_of_sphinx():
         {
             "conf.py": "project = 'X'\nextlinks = {'issue': ('https://example.org/i/%s', 'issue %s'), 'src': ('https://example.org/s/%s', None), 'bad': ('javascript:%s', '')}\n",
             "index.rst": "Home\n====\n\nSee :issue:`12`, :issue:`this one <13>`, :src:`a/b.py`, :bad:`x`.\n",
+            "markdown.md": "# Markdown\n\nSee {issue}`12`, {issue}`this one <13>`, {src}`a/(b).py`, {bad}`x`, {py:class}`a.B`.\n",
         },
         "sphinx",
+    )
+    assert text(made, "markdown.md").endswith(
+        "# Markdown\n\nSee [issue 12](https://example.org/i/12), [this one](https://example.org/i/13), "
+        "[https://example.org/s/a/(b).py](<https://example.org/s/a/(b).py>), `x`, `a.B`.\n"
     )
     said = text(made, "README.md")
     assert "[issue 12](https://example.org/i/12), [this one](https://example.org/i/13)" in said

@@ -31,6 +31,7 @@ from .heads import MAX_TEXT, Heads, is_index, is_page, unread_head
 from .heroes import hero_text
 from .literals import read_literal
 from .markdown import front_text, words
+from .names import OUTSIDE, outside_link
 from .translating import Translated, translate
 
 Tick = Callable[[], None]
@@ -880,6 +881,9 @@ class _Page:
 
     def _role(self, kind: str, target: str, line: int, quiet: bool) -> tuple[str, str]:
         gathering = self.gathering
+        if kind.startswith(OUTSIDE):
+            form = gathering.layout.values.get("outside", {}).get(kind.removeprefix(OUTSIDE))
+            return outside_link(form, target) if form is not None else ("", target)
         if kind == "doc":
             found = gathering.find(target, self.path)
             if found in gathering.pages:

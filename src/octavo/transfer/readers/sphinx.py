@@ -69,11 +69,12 @@ def _lay_out(files: Heads, project: str) -> Layout:
     language = re.search(r"^language\s*=\s*[\"']([\w-]+)[\"']", conf, re.MULTILINE)
     labels = _labels(files, paths)
     titles = {path: _title(files, path) for path in paths if path.endswith(".rst")}
+    outside = _outside(conf)
     names = Names(
         labels,
         lambda target, path: _find_file(files, project, target, path),
         lambda path: titles.get(path) or files.name(path),
-        _outside(conf),
+        outside,
     )
     look: dict[str, Any] = {
         name: found[1]
@@ -91,7 +92,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         title=title[1] if title else "",
         language=language[1] if language else "",
         parts=(project.rstrip("/"),),
-        values={"labels": labels, "variables": _substitutions(conf)},
+        values={"labels": labels, "outside": outside, "variables": _substitutions(conf)},
         titles=titles,
         skipped=(".rst",),
         schemes={"project:": "", "path:": ""},
