@@ -76,6 +76,10 @@ const KINDS: Record<string, Kind> = {
     title: t("Files that include themselves"),
     then: t("Readers see nothing in their place."),
   },
+  look_left_out: {
+    title: t("Logos and colors that no site gets"),
+    then: t("Set them in the customization of the site."),
+  },
   navigation_unread: {
     title: t("Navigation that only a program knows"),
     then: t("The tree is that of the folders."),

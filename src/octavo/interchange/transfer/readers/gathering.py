@@ -26,11 +26,12 @@ from octavo.core.yaml_text import write_yaml
 from octavo.kit.icons import is_free
 
 from ..inline_images import name_image, read_data_url
-from ..sources import Source
+from ..sources import LOOK_LEFT_OUT, Brand, Source
 from .heroes import hero_text
 from .layout import Entry, Head, Layout, Variant
 from .literals import read_literal
 from .markdown import front_text, words
+from .names import OUTSIDE, outside_link
 from .source_files import MAX_TEXT, Heads, is_index, is_page, unread_head
 from .translating import Translated, translate
 
@@ -175,6 +176,7 @@ class _Gathering:
             self.tick()
             self._page(path, made)
         self._add_rest()
+        self.made.brand = self._brand()
         self.add(self.made, SUMMARY_PATH, self._summary(self._from_root).encode())
         addresses = {
             address: self.pages[path] for path, address in self.layout.addresses.items() if path in self.pages
@@ -183,6 +185,26 @@ class _Gathering:
         self.made.addresses = addresses
         self._lead_old_addresses(addresses)
         return self.made
+
+    def _brand(self) -> Brand:
+        """The stated look, with the files that its pictures are."""
+        stated, folders = self.layout.brand, ("", "static/", "public/", "_static/", "assets/")
+        made = Brand(stated.color, stated.dark_color)
+        for name in ("logo", "dark_logo", "favicon"):
+            href = getattr(stated, name)
+            if not href or href.startswith(("https://", "http://")):
+                setattr(made, name, href)
+                continue
+            starts = (self.layout.root, *self.layout.statics, *(self.project + folder for folder in folders))
+            inside = unquote(href).lstrip("/")
+            where = (posixpath.normpath(start + inside) for start in starts)
+            if (path := next((one for one in where if one in self.files.known), None)) is None:
+                message = f"the {name.replace('_', ' ')} {href[:100]} is not there"
+                self.made.problems.append(Problem(self.project, 0, LOOK_LEFT_OUT, message))
+                continue
+            setattr(made, name, path)
+            made.pictures[path] = (posixpath.basename(path), self.files.source.opening(path))
+        return made
 
     def _lead_old_addresses(self, addresses: dict[str, str]) -> None:
         """Has old addresses lead to where their pages are now."""
@@ -860,6 +882,9 @@ class _Page:
 
     def _role(self, kind: str, target: str, line: int, quiet: bool) -> tuple[str, str]:
         gathering = self.gathering
+        if kind.startswith(OUTSIDE):
+            form = gathering.layout.values.get("outside", {}).get(kind.removeprefix(OUTSIDE))
+            return outside_link(form, target) if form is not None else ("", target)
         if kind == "doc":
             found = gathering.find(target, self.path)
             if found in gathering.pages:
