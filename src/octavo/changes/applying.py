@@ -27,6 +27,7 @@ from ..core.document import (
 )
 from ..core.document.urls import safe_url
 from ..core.merge import Conflict as MergeConflict
+from ..core.page_fields import EDITED_FIELDS
 from ..core.pages import Page, slugify
 from ..errors import BadRequest, NotFound
 from ..kit import ids
@@ -53,12 +54,12 @@ from .commands import (
     UpdatePage,
     UpdateReusableContent,
 )
-from .documenting import FRONT_FIELDS, Documenting
+from .documenting import Documenting
 from .placing import Placing
 from .uploading import Upload
 
 UNTITLED = "Untitled"
-_FIELDS = (*FRONT_FIELDS, "title", "slug")
+_FIELDS = (*EDITED_FIELDS, "title", "slug")
 _BAD_NAME = re.compile(r"[/\\\x00-\x1f\x7f]|\A\.{1,2}\Z")
 
 

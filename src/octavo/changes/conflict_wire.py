@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -12,7 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from ..access import User
 from ..content import get_body
 from ..core.merge import Conflict
-from ..core.pages import Cover, Layout
+from ..core.page_fields import FIELDS, Cover, Layout, wire_name
 from ..errors import BadRequest
 from ..kit.clock import iso
 from ..kit.db import Transaction
@@ -83,20 +82,15 @@ class ResolveAnswer(Struct):
 _ELEMENTS = {"cover": {"light": "ref", "dark": "refDark", "y": "yPos", "height": "height"}}
 """Elements of fields whose names in the API are others."""
 _STRUCTS: dict[str, type[Struct]] = {"layout": Layout, "cover": Cover}
-_WORDS = re.compile(r"_(\w)")
 _TIMES = ("created_at", "updated_at")
 _INTERNAL = frozenset({"rank", "body", "content", *_TIMES})
 
 
-def _camel(name: str) -> str:
-    return _WORDS.sub(lambda match: match[1].upper(), name)
-
-
 def _element(field: str, name: str) -> str:
     """The name of an element of ``layout``, ``cover``, ``variables``, ``tags`` or ``metaLinks``."""
-    if field in ("variables", "tags", "meta_links"):
-        return name  # whatever people called it
-    return _ELEMENTS.get(field, {}).get(name) or _camel(name)
+    if field in FIELDS and FIELDS[field].is_named_by_people:
+        return name
+    return _ELEMENTS.get(field, {}).get(name) or wire_name(name)
 
 
 def field_name(conflict: Conflict) -> str | None:
@@ -107,7 +101,7 @@ def field_name(conflict: Conflict) -> str | None:
     if conflict.target == "variable" and conflict.field == "content":
         return "value"
     name, dot, element = conflict.field.partition(".")
-    return f"{_camel(name)}{dot}{_element(name, element) if dot else ''}"
+    return f"{wire_name(name)}{dot}{_element(name, element) if dot else ''}"
 
 
 def present_conflict(
@@ -165,7 +159,7 @@ def _whole(tx: Transaction, target: str, value: dict[str, Any]) -> dict[str, Any
             shown[key] = _named(shown[key], key)
     for key in _TIMES:
         if value.get(key):
-            shown[_camel(key)] = iso(value[key])
+            shown[wire_name(key)] = iso(value[key])
     text = value.get("body") if target == "page" else value.get("content")
     if text is None:
         return shown

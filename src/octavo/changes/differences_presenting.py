@@ -16,7 +16,8 @@ from ..content import (
     list_ancestors,
 )
 from ..core.diff import Change, diff_documents
-from ..core.pages import Page
+from ..core.page_fields import wire_name
+from ..core.pages import PAGE_FIELDS, Page
 from ..errors import BadRequest
 from ..images import find_pictures, is_scaled
 from ..kit.db import Transaction
@@ -159,12 +160,9 @@ class _Presenter:
     def _attributes(self, change: Change) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, field in change.fields.items():
-            told = _PAGE_ATTRIBUTES.get(name)
-            if told is None:
-                continue
             before = self._value(self.states.before, change.before, name, field.before)
             after = self._value(self.states.after, change.after, name, field.after)
-            found[told] = _pair(before, after)
+            found[PAGE_FIELDS[name].wire or wire_name(name)] = _pair(before, after)
         return found
 
     def _value(self, state: State, page: Page, name: str, value: Any) -> Any:
@@ -174,7 +172,7 @@ class _Presenter:
             return present_layout(value)
         if name == "cover":
             return present_cover(page, value, lambda p, written: cover_ref(self.tx, state, p, written))
-        return list(value) if name == "tags" else value
+        return list(value) if PAGE_FIELDS[name].type == "list" else value
 
     def _file(self, change: Change) -> SemanticChange:
         item: Item = change.after or change.before
@@ -231,30 +229,6 @@ class _Presenter:
                     found.setdefault(item.name, {})[side] = msgspec.json.decode(item.content or "null")
         return dict(sorted(found.items()))
 
-
-_PAGE_ATTRIBUTES = {
-    "title": "title",
-    "description": "description",
-    "slug": "slug",
-    "body": "document",
-    "cover": "cover",
-    "emoji": "emoji",
-    "layout": "layout",
-    "variables": "variables",
-    "target": "target",
-    "icon": "icon",
-    "hidden": "hidden",
-    "no_index": "noIndex",
-    "no_robots_index": "noRobotsIndex",
-    "condition": "condition",
-    "tags": "tags",
-    "meta_links": "metaLinks",
-    "computed": "computed",
-    "link_title": "linkTitle",
-    "kind": "type",
-    "file_path": "filePath",
-}
-"""The last ones are not in the public description, which names fewer fields than pages have."""
 
 _FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType"}
 

@@ -34,6 +34,7 @@ from ..core.document import (
     carry_keys,
     carry_sources,
     from_json,
+    front_keys,
     is_empty,
     may_be_cut,
     read_head,
@@ -48,21 +49,13 @@ from ..core.document import (
 from ..core.expressions import ExpressionError, parse
 from ..core.import_plan import head_fields
 from ..core.links import relative_href, space_href
+from ..core.page_fields import EDITED_FIELDS
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound, TooLarge
 from ..references import Owner, Resolver, page_owner
 from .commands import DocumentInput, PageFields
 from .written import Written
 
-FRONT_FIELDS = {
-    "description": "description",
-    "emoji": "emoji",
-    "icon": "icon",
-    "hidden": "hidden",
-    "no_index": "noIndex",
-    "no_robots_index": "noRobotsIndex",
-    "condition": "if",
-}
 _BY_REF = re.compile(r"\./([A-Za-z0-9_-]{1,100})\.md(#.*)?", re.DOTALL)
 _BY_ID = re.compile(r"/(pages|files)/([A-Za-z0-9_-]{1,100})(#.*)?", re.DOTALL)
 
@@ -306,23 +299,26 @@ class Documenting:
         return KeptKeys(owner_id, body, keys) if keys else None
 
     def with_fields(self, page: Page, change: PageFields) -> Page:
-        given = {name: value for name in FRONT_FIELDS if (value := getattr(change, name)) is not UNSET}
+        given = change.edited()
         for name, value in given.items():
             if value == "":
                 given[name] = None
-        if isinstance(given.get("condition"), str):
-            try:
-                parse(given["condition"])
-            except ExpressionError as error:
-                raise BadRequest(f"condition: {error}") from None
+            elif EDITED_FIELDS[name].type == "condition" and value is not None:
+                try:
+                    parse(value)
+                except ExpressionError as error:
+                    raise BadRequest(f"{name}: {error}") from None
         if change.title is not UNSET:
             title = " ".join(change.title.split())
             if not title:
                 raise BadRequest("title: expected more than blanks.")
             given["title"] = title
         given = {name: value for name, value in given.items() if getattr(page, name) != value}
+        changed = replace(page, **given)
         if given and page.kind == "document":
-            front = {FRONT_FIELDS.get(name, name): value or None for name, value in given.items()}
+            front: dict[str, Any] = {}
+            for name in given:
+                front |= {"title": changed.title} if name == "title" else front_keys(changed, name)
             page = self.with_text(page, with_head(self.draft.text(page.body), front))
             self.given.setdefault(page.id, None)
         return replace(page, **given)

@@ -12,6 +12,7 @@ from ..content import Item, State, body_hash, find_items, find_pages, get_body
 from ..core.alignment import align
 from ..core.document import split_page
 from ..core.merge import Conflict
+from ..core.page_fields import FIELDS
 from ..core.pages import Page
 from ..kit.db import Transaction
 from .applying import Edited
@@ -111,6 +112,6 @@ def _value(entry: Page | Item, field: str) -> Any:
     value = getattr(entry, name)
     if not element:
         return value
-    if name == "tags":
+    if name in FIELDS and FIELDS[name].type == "list":
         return {str(tag.get("tag") if isinstance(tag, dict) else tag): tag for tag in value}.get(element)
     return dict(msgspec.to_builtins(value) or {}).get(element)

@@ -16,7 +16,8 @@ from typing import Any, Literal, get_args, get_type_hints
 import msgspec
 from msgspec import Struct, defstruct
 
-from ..core.pages import Cover, Layout, Page
+from ..core.page_fields import Cover, Layout
+from ..core.pages import Page
 from ..errors import NotFound
 from ..kit import ids
 from ..kit.clock import now

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from ..core.merge import Conflict
-from ..core.pages import PageKind
+from ..core.page_fields import PageKind
 from ..kit.db import Transaction
 from ..kit.tables import Table, declare, file, person, row, text
 from ..spaces import before_copy, on_begin, on_copy, on_purge, on_unnamed_texts

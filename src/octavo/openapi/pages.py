@@ -27,7 +27,8 @@ from ..content import (
 )
 from ..core.document import Block, Document
 from ..core.free_names import free_name
-from ..core.pages import Layout, Page, slugify
+from ..core.page_fields import Layout
+from ..core.pages import Page, slugify
 from ..errors import BadRequest
 from ..kit.cache import OwnCache
 from ..kit.db import Transaction

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..core.document import Document
 from ..core.document.typst import Labels
-from ..core.pages import PageKind
+from ..core.page_fields import PageKind
 
 
 class Chapter(Struct, frozen=True, kw_only=True):

@@ -38,7 +38,17 @@ from .nodes import (
     walk,
     walk_blocks,
 )
-from .page import H1, PageHead, below_title, front_of, read_head, split_page, unread_conditions, with_head
+from .page import (
+    H1,
+    PageHead,
+    below_title,
+    front_keys,
+    front_of,
+    read_head,
+    split_page,
+    unread_conditions,
+    with_head,
+)
 from .places import (
     Anchors,
     Conditions,
@@ -64,7 +74,7 @@ __all__ = [
     "Fragment", "H1", "HEADING_ID", "Index", "Inline", "Leaf", "MAX_NODES", "Mark", "Missing", "NotLocal",
     "PARTS", "PageHead", "Position", "Reference", "Section", "TYPES_OF_FILES", "Text", "anchors",
     "assign_keys", "below_title", "carry_keys", "carry_sources", "changed_blocks", "close_conditions", "contained",
-    "cut_section", "document_schemas", "evaluate_document", "find_unread", "from_json", "front_of",
+    "cut_section", "document_schemas", "evaluate_document", "find_unread", "from_json", "front_keys", "front_of",
     "index_blocks", "is_empty", "keyed_nodes", "list_places", "mark_places", "may_be_cut",
     "may_hold_guards", "node_types", "nodes_from_json", "nodes_to_json", "on_failure", "place_ids",
     "places_by_id", "plain_text", "portable", "read", "read_head", "references", "replace_nodes",
