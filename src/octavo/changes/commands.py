@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ..core.document import DocumentBlocks, DocumentObject
 from ..core.emoji import require_emoji
-from ..core.page_fields import EDITED_FIELDS, Field, declare
+from ..core.page_fields import EDITED_FIELDS, Field, declare, wire_name
 from ..pages import VariableName
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
@@ -47,7 +47,7 @@ class PageFields(Struct, rename="camel"):
     def __post_init__(self) -> None:
         for name, value in self.edited().items():
             if EDITED_FIELDS[name].type == "emoji":
-                require_emoji(value, name)
+                require_emoji(value, wire_name(name))
 
     def edited(self) -> dict[str, Any]:
         """Return the given ones of ``EDITED_FIELDS``."""

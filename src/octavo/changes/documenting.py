@@ -49,7 +49,7 @@ from ..core.document import (
 from ..core.expressions import ExpressionError, parse
 from ..core.import_plan import head_fields
 from ..core.links import relative_href, space_href
-from ..core.page_fields import EDITED_FIELDS
+from ..core.page_fields import EDITED_FIELDS, wire_name
 from ..core.pages import Page
 from ..errors import BadRequest, NotFound, TooLarge
 from ..references import Owner, Resolver, page_owner
@@ -307,7 +307,7 @@ class Documenting:
                 try:
                     parse(value)
                 except ExpressionError as error:
-                    raise BadRequest(f"{name}: {error}") from None
+                    raise BadRequest(f"{wire_name(name)}: {error}") from None
         if change.title is not UNSET:
             title = " ".join(change.title.split())
             if not title:
