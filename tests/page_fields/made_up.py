@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +126,19 @@ def test_a_review_shows_it(space: Space) -> None:
     space.edit(change, update(space.pages["A"], reviewDate="2028"))
     (shown,) = space.world.get("reader", f"{space.path}/change-requests/{change}/changes")["changes"]
     assert shown["attributes"]["reviewDate"] == {"before": "2027", "after": "2028"}
+
+
+def test_the_app_has_a_label_and_a_control_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dialog has a control for each field of this module (`tests/studio/test_page_settings.py`)."""
+    web = Path(__file__).parents[2] / "web"
+    monkeypatch.setattr(sys, "path", [str(web), *sys.path])
+    spec = spec_from_file_location("build", web / "build.py")
+    assert spec is not None and spec.loader is not None
+    build = module_from_spec(spec)
+    spec.loader.exec_module(build)
+    module = build.page_fields()
+    assert 'reviewDate: t("Review date")' in module
+    assert '{"name": "reviewDate", "type": "text", "kinds": ["document"]}' in module
 
 
 def test_readers_get_it_and_navigation_follows_it(world: World) -> None:

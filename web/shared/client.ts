@@ -15,11 +15,6 @@ export class ApiError extends Error {
   ) {
     super(message);
   }
-
-  /** The field that the message begins with, as in `title: this field is required`. */
-  get field(): string | undefined {
-    return /^([A-Za-z][\w.[\]]*): /.exec(this.message)?.[1];
-  }
 }
 
 export const api = createClient<paths>({ baseUrl: "/v1", credentials: "same-origin" });

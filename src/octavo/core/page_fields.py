@@ -113,7 +113,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     hidden: Annotated[
         bool,
         Field(
-            label="Hidden",
+            label="Hide from navigation",
             type="flag",
             keys=("hidden",),
             kinds=("document", "group", "link"),
@@ -124,7 +124,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     no_index: Annotated[
         bool,
         Field(
-            label="Not in search engines",
+            label="Hide from search",
             type="flag",
             keys=("noIndex",),
             kinds=("document", "group"),
@@ -134,7 +134,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     no_robots_index: Annotated[
         bool,
         Field(
-            label="Not for robots",
+            label="Hide from search engines",
             type="flag",
             keys=("noRobotsIndex",),
             kinds=("document", "group"),

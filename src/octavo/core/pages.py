@@ -17,12 +17,12 @@ class Page(PageFields, frozen=True, omit_defaults=True, kw_only=True):
     id: str
     parent: str | None = None
     rank: str = ""
-    slug: Annotated[str, Field(label="Address")] = ""
+    title: Annotated[str, Field(label="Title", kinds=("document", "group", "link"), edited=True)] = ""
+    slug: Annotated[str, Field(label="Path", kinds=("document", "group"), edited=True)] = ""
     kind: Annotated[PageKind, Field(label="Kind", wire="type")] = "document"
-    title: Annotated[str, Field(label="Title")] = ""
     link_title: Annotated[str | None, Field(label="Title in links")] = None
     target: Annotated[dict[str, Any] | None, Field(label="Target")] = None
-    computed: Annotated[dict[str, Any] | None, Field(label="Computed source")] = None
+    computed: Annotated[dict[str, Any] | None, Field(label="Source")] = None
     body: Annotated[str | None, Field(label="Text", wire="document")] = None
     file_path: Annotated[str | None, Field(label="File")] = None
     created_at: int = 0

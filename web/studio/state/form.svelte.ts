@@ -42,11 +42,11 @@ export class Form {
       return true;
     } catch (problem) {
       const told = problem instanceof Error ? problem : new Error(String(problem));
-      const named = told instanceof ApiError ? told.field?.split(/[.[]/)[0] : undefined;
-      this.field = named && this.#fields.includes(named) ? named : "";
-      this.problem = this.field && told.message.startsWith(`${this.field}: `)
-        ? told.message.slice(this.field.length + 2)
-        : told.message;
+      // As in `title: …`, `changes[0].title: …` and `changes[0]: title: …`.
+      const path = told instanceof ApiError ? /^(?:[A-Za-z][\w.[\]]*: )+/.exec(told.message)?.[0] ?? "" : "";
+      this.field = path.match(/\w+/g)?.find((name) => this.#fields.includes(name)) ?? "";
+      const at = this.field ? path.indexOf(`${this.field}: `) : -1;
+      this.problem = at < 0 ? told.message : told.message.slice(at + this.field.length + 2);
       return false;
     } finally {
       this.busy = false;
