@@ -16,7 +16,12 @@ const catalogues = import.meta.glob<Record<string, string | Record<string, strin
   import: "default",
   eager: true,
 });
-const found = Object.values(sources).map(textsOf);
+const labels = import.meta.glob<string>("../generated/page-fields.ts", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+const found = Object.values({ ...sources, ...labels }).map(textsOf);
 const texts = new Set(found.flatMap((one) => one.texts));
 const counted = new Set(found.flatMap((one) => one.counted));
 const places = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([place]) => place).sort();

@@ -17,6 +17,7 @@ from octavo.core.document.page import front_of, with_head
 from octavo.core.free_names import free_name
 from octavo.core.import_plan import plan_import
 from octavo.core.links import APP_HOST, relative_href
+from octavo.core.page_fields import FRONT_FIELDS, FieldType
 from octavo.core.pages import slugify
 from octavo.core.paths import composed, numbered_path, unsafe_path
 from octavo.core.problems import Problem
@@ -62,19 +63,19 @@ _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
 MAX_LEVELS = 30
 MAX_REDIRECTS = 3000
 """Old addresses that a configuration file of ours may name, which is bounded itself."""
-_CONSUMED = frozenset(
+_VALUES: dict[FieldType, tuple[type, ...]] = {
+    "cover": (str, dict), "icon": (str,), "layout": (dict,), "mapping": (dict,), "flag": (object,),
+}  # fmt: skip
+_OWN_KEYS = {field.keys[0]: _VALUES[field.type] for field in FRONT_FIELDS.values() if field.type in _VALUES}
+"""Keys that mean in a folder of our own format what they mean everywhere in ours, and something else in others."""
+_CONSUMED = _OWN_KEYS.keys() | set(
     """title description summary slug id sidebar_position sidebar_label sidebar_class_name sidebar_custom_props sidebar
     order weight nav_order nav_title position parent grand_parent has_children has_toc permalink aliases redirect_from redirect_to
-    redirects url layout cover icon hidden unlisted draft published if vars tags noIndex noRobotsIndex pagination_label
+    redirects url unlisted draft published if tags pagination_label
     pagination_next pagination_prev displayed_sidebar custom_edit_url hide_title hide_table_of_contents toc_min_heading_level
     toc_max_heading_level toc template head hero prev next outline editLink lastUpdated sidebarTitle navigation search
     mode hide_toc excerpt type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude nav_fold status""".split()
 )
-_OWN_KEYS: dict[str, tuple[type, ...]] = {
-    "cover": (str, dict), "icon": (str,), "layout": (dict,), "vars": (dict,), "noIndex": (object,),
-    "noRobotsIndex": (object,), "hidden": (object,),
-}  # fmt: skip
-"""Keys that mean in a folder of our own format what they mean everywhere in ours."""
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
 """What nobody sees before the heading that a page begins with."""
 _HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
