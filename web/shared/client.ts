@@ -1,6 +1,7 @@
 /** The API as typed functions: `const { data, error } = await api.GET("/spaces/{spaceId}", …)`. */
 import createClient from "openapi-fetch";
 import type { components, paths } from "../generated/schema.d.ts";
+import { t } from "./words.ts";
 
 export type Schemas = components["schemas"];
 
@@ -37,14 +38,18 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
     outcome = await request;
   } catch (problem) {
     if (problem instanceof DOMException && problem.name === "AbortError") throw problem;
-    if (problem instanceof SyntaxError) throw new ApiError(502, "The server answered something unreadable.");
-    throw new ApiError(0, "The server cannot be reached.");
+    if (problem instanceof SyntaxError) throw new ApiError(502, t("serverSentUnreadableResponse"));
+    throw new ApiError(0, t("serverCantBeReached"));
   }
   const { data, error, response } = outcome;
   if (response.ok) return data as T;
   const told = (error as { error?: { message?: string } } | undefined)?.error?.message;
   const wait = Number(response.headers.get("retry-after")) || undefined;
-  throw new ApiError(response.status, told ?? `The server answered ${response.status}.`, wait);
+  throw new ApiError(
+    response.status,
+    told ?? t("serverRespondedWithStatus", { status: response.status }),
+    wait,
+  );
 }
 
 /** The most that a page of a list has. */

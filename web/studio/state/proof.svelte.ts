@@ -17,7 +17,7 @@ class Proof {
         throw problem;
       }
       await new Promise<void>((done, left) => {
-        this.waiting = { done, left: () => left(new Error(t("Nothing was changed."))) };
+        this.waiting = { done, left: () => left(new Error(t("noChangesWereMade"))) };
       });
       return await work();
     }
