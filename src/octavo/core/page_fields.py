@@ -162,7 +162,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
         dict[str, Any], Field(label="Variables", type="mapping", keys=("vars",), shown="members")
     ] = {}
     meta_links: Annotated[
-        dict[str, Any] | None, Field(label="Links of the page", type="mapping", shown="members")
+        dict[str, Any] | None, Field(label="Related links", type="mapping", shown="members")
     ] = None
 
 

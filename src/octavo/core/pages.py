@@ -19,7 +19,7 @@ class Page(PageFields, frozen=True, omit_defaults=True, kw_only=True):
     rank: str = ""
     title: Annotated[str, Field(label="Title", kinds=("document", "group", "link"), edited=True)] = ""
     slug: Annotated[str, Field(label="Path", kinds=("document", "group"), edited=True)] = ""
-    kind: Annotated[PageKind, Field(label="Kind", wire="type")] = "document"
+    kind: Annotated[PageKind, Field(label="Type", wire="type")] = "document"
     link_title: Annotated[str | None, Field(label="Title in links")] = None
     target: Annotated[dict[str, Any] | None, Field(label="Target")] = None
     computed: Annotated[dict[str, Any] | None, Field(label="Source")] = None

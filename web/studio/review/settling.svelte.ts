@@ -101,9 +101,9 @@ export function settlingOf(space: string, number: number): Settling {
 
 const FIELDS: Record<string, string> = {
   ...LABELS,
-  place: t("Place in the tree"),
-  file: t("File"),
-  value: t("Value"),
+  place: t("positionInPageTree"),
+  file: t("file"),
+  value: t("value"),
 };
 
 /** The first words of a text, without the signs of Markdown around them. */
@@ -118,26 +118,26 @@ function begin(text: string): string {
 export function nameOf(conflict: OpenConflict): string {
   if (conflict.kind === "deleted") {
     const mine = conflict.ours === null;
-    if (conflict.target === "page") return mine ? t("Page deleted by you") : t("Page deleted in the space");
-    return mine ? t("Deleted by you") : t("Deleted in the space");
+    if (conflict.target === "page") return mine ? t("pageDeletedByYou") : t("pageDeletedInSpace");
+    return mine ? t("deletedByYou") : t("deletedInSpace");
   }
-  if (conflict.kind === "field") return FIELDS[conflict.field ?? ""] ?? conflict.field ?? t("Setting");
+  if (conflict.kind === "field") return FIELDS[conflict.field ?? ""] ?? conflict.field ?? t("setting");
   const text = String(conflict.ours ?? conflict.theirs ?? conflict.base ?? "");
-  if (/```|~~~/.test(text)) return t("Code block");
+  if (/```|~~~/.test(text)) return t("codeBlock");
   const words = begin(text);
   const kind = /^\s*#/.test(text)
-    ? t("Heading")
+    ? t("heading")
     : /^\s*([-*+]|\d+[.)])\s/.test(text)
-    ? t("List item")
+    ? t("listItem")
     : /\|.*\|/.test(text)
-    ? t("Table")
-    : t("Text");
-  return words ? t("{kind} “{words}”", { kind, words }) : kind;
+    ? t("table")
+    : t("text");
+  return words ? t("kindWords", { kind, words }) : kind;
 }
 
 export const CHOSEN: Record<Side | "edited", string> = {
-  base: t("You put it back"),
-  ours: t("You took yours"),
-  theirs: t("You took theirs"),
-  edited: t("You wrote the result"),
+  base: t("youKeptOriginal"),
+  ours: t("youKeptYours"),
+  theirs: t("youKeptTheirs"),
+  edited: t("youEditedResult"),
 };

@@ -370,10 +370,10 @@ export class TreeEditor {
     if (!from || from.into === to.into && from.at === to.at) return;
     const parent = to.into && this.find(to.into)?.page;
     const said = from.into === to.into
-      ? t("Moved “{title}”", { title: page.title })
+      ? t("movedTitle", { title: page.title })
       : parent
-      ? t("Moved “{title}” below “{parent}”", { title: page.title, parent: parent.title })
-      : t("Moved “{title}” to the top level", { title: page.title });
+      ? t("movedTitleUnderParent", { title: page.title, parent: parent.title })
+      : t("movedTitleToTopLevel", { title: page.title });
     await this.#do(
       (tree) => withPage(without(tree, id), page, to),
       [{ operation: "update_page", page: id, into: to.into, at: to.at }],
@@ -392,8 +392,8 @@ export class TreeEditor {
       Object.assign(before, { [name]: page[name] ?? null });
     }
     const said = fields.title !== undefined
-      ? t("Renamed “{before}” to “{title}”", { before: page.title, title: fields.title })
-      : t("Changed the icon of “{title}”", { title: page.title });
+      ? t("renamedBeforeToTitle", { before: page.title, title: fields.title })
+      : t("changedIconOf", { title: page.title });
     await this.#do(
       (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
       [{ operation: "update_page", page: id, ...fields }],
@@ -405,7 +405,7 @@ export class TreeEditor {
   /** Sets fields of a page, which were as `before`. Throws what the server refuses. */
   async saveSettings(page: Page, before: PageValues, fields: PageValues): Promise<void> {
     const { id } = page;
-    const said = t("Saved the settings of “{title}”", { title: page.title });
+    const said = t("savedSettingsOf", { title: page.title });
     await this.#try(
       (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
       [{ operation: "update_page", page: id, ...fields }],
@@ -419,7 +419,7 @@ export class TreeEditor {
     title: string,
     to: Spot,
     markdown = "",
-    said = t("Added “{title}”", { title }),
+    said = t("addedTitle", { title }),
   ): Promise<string | undefined> {
     const temporary = newPage("document", title);
     const [made] = await this.#do(
@@ -435,7 +435,7 @@ export class TreeEditor {
     const [made] = await this.#do(
       (tree) => withPage(tree, newPage("group", title), to),
       [{ operation: "insert_group", title, into: to.into, at: to.at }],
-      t("Added the group “{title}”", { title }),
+      t("addedGroupTitle", { title }),
       (there) => there.#send([{ operation: "delete_page", page: (made?.page as { id: string }).id }], title),
     );
   }
@@ -445,12 +445,12 @@ export class TreeEditor {
     if (!this.find(page.id)) await this.reach(page.id);
     const spot = this.find(page.id)?.spot;
     if (!spot) return;
-    const title = t("{title}, copy", { title: page.title });
+    const title = t("titleCopy", { title: page.title });
     return this.add(
       title,
       { into: spot.into, at: spot.at + 1 },
       source,
-      t("Duplicated “{title}”", { title: page.title }),
+      t("duplicatedTitle", { title: page.title }),
     );
   }
 
@@ -462,7 +462,7 @@ export class TreeEditor {
     await this.#do(
       (tree) => without(tree, id),
       [{ operation: "delete_page", page: id }],
-      t("Deleted “{title}”", { title: page.title }),
+      t("deletedTitle", { title: page.title }),
       (there) => there.#restore(page, before),
     );
   }
@@ -493,6 +493,6 @@ export async function readMarkdown(space: string, base: Base, page: string): Pro
     })
     : api.GET("/spaces/{spaceId}/content/page/{pageId}", { params: { path, query } });
   const found = await ask<unknown>(asked) as { markdown?: string };
-  if (found.markdown === undefined) throw new ApiError(0, t("This page has no text."));
+  if (found.markdown === undefined) throw new ApiError(0, t("thisPageHasNoText"));
   return found.markdown;
 }
