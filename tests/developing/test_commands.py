@@ -1,4 +1,4 @@
-"""`octavo integrations` as a person runs it, against a server that runs."""
+"""Tests of `octavo integrations` as a person runs it, with a running server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from settled import PATIENCE
 
 @contextmanager
 def developing(installed, folder, *options):
-    """`octavo integrations dev` until the end of the block; gives a function that waits for a line."""
+    """Run `octavo integrations dev` until the end of the block; yield a function that waits for a line."""
     command = [OCTAVO, "integrations", "dev", str(folder), "--port", str(installed.port), *options]
     environ = {**os.environ, "OCTAVO_DATA": str(installed.data)}
     process = subprocess.Popen(
@@ -37,7 +37,7 @@ def developing(installed, folder, *options):
     reader.start()
 
     def wait_for(text, after=0):
-        """The index of the first line with ``text`` from the one at ``after`` on."""
+        """Return the index of the first line with ``text``, starting at ``after``."""
 
         def found():
             return next((n for n in range(after, len(lines)) if text in lines[n]), None)
@@ -50,7 +50,7 @@ def developing(installed, folder, *options):
     try:
         yield wait_for
     finally:
-        # Not SIGINT, which a process that was begun in the background may have inherited as one to ignore.
+        # Not SIGINT, which a process started in the background may have inherited as ignored.
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0, lines
         reader.join(PATIENCE)
@@ -65,7 +65,7 @@ def start(installed, tmp_path, name):
 
 
 def write(tmp_path, name):
-    """The folder of an integration that needs no packages."""
+    """Create the folder of an integration that needs no packages."""
     folder = tmp_path / name
     folder.mkdir()
     (folder / "script.js").write_text("export default { async fetch() { return new Response('OK'); } };")
@@ -76,7 +76,7 @@ def write(tmp_path, name):
 
 
 def set_up(installed, name):
-    """Installs an integration; the id of a space that it is on."""
+    """Install an integration, and return the id of a space that it is on."""
     body = {"organization": installed.organization}
     made = installed.call("POST", f"/integrations/{name}/installations", body)
     space = installed.create_space(name)
@@ -125,7 +125,7 @@ def test_it_runs_here_and_anew_with_each_change(installed, tmp_path):
         script.write_text("export default {")
         seen = wait_for("not reloaded: The script could not be bundled", seen)
         wait_for("index.tsx:1: ", seen)
-        installed.write(space, "Third")  # the last script that could be bundled goes on
+        installed.write(space, "Third")  # the last script that could be bundled stays in use
         seen = wait_for(f"now the space {space} changed", seen)
         script.write_text("export default { async fetch() { throw new Error('on purpose'); } };")
         seen = wait_for("reloaded", seen)

@@ -1,4 +1,4 @@
-"""Manifests as authors write them, and every mistake in one said in a sentence that names it."""
+"""Tests of manifests as authors write them: every mistake is reported with a message that names it."""
 
 from __future__ import annotations
 

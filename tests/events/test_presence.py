@@ -1,4 +1,4 @@
-"""Who is where just now."""
+"""Tests of presence."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_who_is_where(world: World) -> None:
         ("Reader", "tab", None, "viewing"),
     ]
     assert there(world, CHANGE) == [("Reader", "tab", None, "viewing")]
-    say(world, "reader", page=page)  # the same tab, elsewhere
+    say(world, "reader", page=page)  # the same tab in another place
     assert there(world, CHANGE) == []
     path = world.home.path(f"{SPACE}/presence/tab")
     assert world.call("reader", "DELETE", path).status_code == 205
@@ -150,7 +150,7 @@ def test_those_who_listen_hear_who_comes_and_goes(world: World, clock: SetClock)
 
 
 def test_whoever_left_the_organization_is_written_nowhere(world: World) -> None:
-    """What waited to be written of somebody who was deleted meanwhile, or of a space, is passed over."""
+    """Buffered reports of a person or space that was deleted meanwhile are skipped."""
     say(world, "reader")
     say(world, "admin")
     with world.context.db.write() as tx:

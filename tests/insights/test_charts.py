@@ -1,4 +1,4 @@
-"""The page of charts: it says what the API counts, in charts and in tables, and to nobody else."""
+"""Tests of the chart page: it shows what the API counts, in charts and tables, and only to members."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def site(world: World) -> Site:
 
 
 def rows(page: Any, title: str) -> list[list[str]]:
-    """The rows of the table with this caption."""
+    """Return the rows of the table with this caption."""
     table = next(one for one in page.iter("table") if one.find("caption").text == title)
     return [["".join(cell.itertext()) for cell in row] for row in table.find("tbody")]
 

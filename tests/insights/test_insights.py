@@ -1,4 +1,4 @@
-"""Insights: what is kept of visitors and what is not, and questions about it."""
+"""Tests of insights: what is stored about visitors and what is not, and queries."""
 
 import threading
 from datetime import UTC, datetime, timedelta
@@ -91,7 +91,7 @@ def test_views_are_counted(site):
 
 
 def test_events_of_closed_spaces_are_left_out(site):
-    """Their URLs, what was searched and said there, and who read them, for those to whom a space is closed."""
+    """Hidden from people who cannot see a space: its URLs, searches, feedback, and readers."""
     world = site.world
     shown = world.get("admin", f"{site.path}/site-spaces")["items"]
     closed = next(one for one in shown if one["space"]["id"] != world.home["spaceId"])

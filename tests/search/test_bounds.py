@@ -1,4 +1,4 @@
-"""A page has so many sections in the index and no more; all that it says is found in one of them."""
+"""Test of the section limit per page: the index has at most that many, and all of the text is found in one of them."""
 
 from octavo.content.search import indexing
 from octavo.core.document.reader import read

@@ -1,4 +1,4 @@
-"""Indexing pages that are made of something else: only what changed, in parts, whoever is faster."""
+"""Tests of indexing derived pages: only what changed, in parts, and with concurrent workers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BLOCK = '# Home\n\n{% openapi-schemas spec="two" schemas="Thing" %}\n{% endopen
 
 
 def spec(title: str, operations: int = 6, said: Mapping[str, str] = MappingProxyType({})) -> str:
-    """A specification whose operation ``getN`` says ``said["getN"]``."""
+    """Return a specification whose operation ``getN`` has the description ``said["getN"]``."""
     paths = "".join(
         f"  /{title}/{n}: {{get: {{operationId: get{n}, summary: Get {n}, description: '{said.get(f'get{n}', 'as ever')}',"
         " responses: {'200': {description: Fine}}}}\n"
@@ -58,7 +58,7 @@ def ordered(world: World) -> int:
 
 
 def words(world: World, space: str) -> dict[str, str]:
-    """The indexed text of each page, by its title."""
+    """Return the indexed text of each page, by title."""
     with world.context.db.read() as tx:
         rows = tx.all(
             """SELECT p.titles, s.body FROM search_sections s JOIN search_pages p ON p.space_id = s.space_id
@@ -74,7 +74,7 @@ def words(world: World, space: str) -> dict[str, str]:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
-    """The titles of the pages that are made and of those that are written."""
+    """Return the titles of the pages that were computed, and of those that were written."""
     done: dict[str, list[str]] = {"made": [], "written": []}
     make, prepare = computed._MainReader.document_of, store.prepare_page
 
@@ -108,7 +108,7 @@ def test_a_change_of_one_specification_writes_the_pages_that_say_it(
     assert {title for title in after if after[title] != before[title]} == {"Get 3"}
     assert "brand new" in after["Get 3"]
     assert work["written"] == ["Get 3"]
-    # Both specifications have pages with these titles: those of the other one were not made again.
+    # Both specifications have pages with these titles: those of the other one were not computed again.
     assert len(work["made"]) == len(set(work["made"]))
 
 
@@ -240,7 +240,7 @@ def test_an_identifier_finds_what_it_names_first(world: World, tmp_path: Path, g
     index_computed_pages(world.context, space)
 
     def first(query: str) -> tuple[str, str]:
-        """The page that is found first, with the section."""
+        """Return the page that is found first, with its section."""
         found = world.get("admin", f"/spaces/{space}/search", params={"query": query})["items"][0]
         return found["title"], found["sections"][0]["title"]
 

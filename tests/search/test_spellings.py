@@ -1,4 +1,4 @@
-"""Typing errors are looked for within bounds: a query of unknown words costs no more than a few of them."""
+"""Tests that correcting typing errors has a limit: a query of unknown words costs no more than a few of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .test_search import PAGES, write
 
 @pytest.fixture
 def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many rows each look-up of words asks for."""
+    """Count the rows that each lookup of words requests."""
     found: list[int] = []
     look_up = store.pages_containing
 
@@ -35,7 +35,7 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def unknown_words(count: int, length: int) -> str:
     chance = random.Random(count)
-    # With endings, so that what they may be forms of is looked for as well.
+    # With endings, so that base forms are looked up as well.
     return " ".join(
         "".join(chance.choices(string.ascii_lowercase, k=length - 3)) + "ing" for _ in range(count)
     )

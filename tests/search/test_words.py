@@ -1,4 +1,4 @@
-"""Words are looked up by one rule of Unicode, however their letters were composed."""
+"""Tests that words are looked up in the same way, however their letters are composed in Unicode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks against a server of our own: what is sent, how it is signed, what becomes of what fails."""
+"""Tests of webhooks with a local receiver: contents, signatures, and failures."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ HOOKS = "/orgs/{organizationId}/webhooks"
 
 
 class Receiver:
-    """``requests``: (path, headers, body) in the order they came. ``statuses``: what paths are answered with; 200
-    unless they are here; None: never."""
+    """``requests``: (path, headers, body) in the order of arrival. ``statuses``: responses by path; 200 by
+    default; None: never respond."""
 
     def __init__(self):
         self.requests = []
@@ -97,7 +97,8 @@ def write(world, text):
 
 
 def verifies(secret, headers, body):
-    """Whether one of the signatures is this secret's; the clock of the test may be elsewhere than the library's."""
+    """Return whether one of the signatures matches this secret; the clock of the test may differ from that
+    of the library."""
     at = datetime.fromtimestamp(int(headers["webhook-timestamp"]), UTC)
     return (
         Webhook(secret).sign(headers["webhook-id"], at, body.decode()) in headers["webhook-signature"].split()

@@ -18,10 +18,10 @@ from .store import CommentFilter
 from .targets import About
 from .wire import (
     Comment,
+    CommentFormatQuery,
     CommentReply,
     CommentsQuery,
     Format,
-    FormatQuery,
     PostComment,
     PostReply,
     RepliesQuery,
@@ -115,7 +115,7 @@ def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> L
     errors=(400, 404, 409, 413),
     agents="docs:comment",
 )
-def post_comment(call: Call, discussion: Discussion, body: PostComment, query: FormatQuery) -> Comment:
+def post_comment(call: Call, discussion: Discussion, body: PostComment, query: CommentFormatQuery) -> Comment:
     """Post a comment on a space or change request, a page, a node of that page, or a table cell of that
     node. In a change request, `suggestion` suggests an edit of the node, which must be a block of the
     page."""
@@ -134,7 +134,7 @@ def post_comment(call: Call, discussion: Discussion, body: PostComment, query: F
 @operation(
     "getCommentInChangeRequest", "GET", f"{_CHANGE}{_COMMENT}", needs=Can.VIEW, returns=Comment, errors=(404,)
 )
-def get_comment(call: Call, discussion: Discussion, comment_id: str, query: FormatQuery) -> Comment:
+def get_comment(call: Call, discussion: Discussion, comment_id: str, query: CommentFormatQuery) -> Comment:
     """Get a comment."""
     return _show(call, discussion, comment_id, query.format)
 
@@ -156,7 +156,7 @@ def get_comment(call: Call, discussion: Discussion, comment_id: str, query: Form
     errors=(400, 403, 404),
 )
 def update_comment(
-    call: Call, discussion: Discussion, comment_id: str, body: UpdateComment, query: FormatQuery
+    call: Call, discussion: Discussion, comment_id: str, body: UpdateComment, query: CommentFormatQuery
 ) -> Comment:
     """Update a comment: edit its body (author only), resolve or reopen it, and add or remove the caller's reactions."""
     _update(call, discussion, comment_id, None, body)
@@ -196,7 +196,7 @@ def delete_comment(call: Call, discussion: Discussion, comment_id: str) -> bool:
     yields=("changes:write",),
 )
 def settle_suggestion(
-    call: Call, discussion: Discussion, comment_id: str, body: SettleSuggestion, query: FormatQuery
+    call: Call, discussion: Discussion, comment_id: str, body: SettleSuggestion, query: CommentFormatQuery
 ) -> Comment:
     """Accept, decline, or reopen the edit that a comment suggests. Accepting creates a revision of the
     change request, attributed to the author of the suggestion; reopening an accepted suggestion reverts
@@ -257,7 +257,7 @@ def list_replies(
     agents="docs:comment",
 )
 def post_reply(
-    call: Call, discussion: Discussion, comment_id: str, body: PostReply, query: FormatQuery
+    call: Call, discussion: Discussion, comment_id: str, body: PostReply, query: CommentFormatQuery
 ) -> CommentReply:
     """Post a reply to a comment."""
     reply_id = posting.reply(call.context, discussion, comment_id, body.body)
@@ -276,7 +276,7 @@ def post_reply(
     errors=(404,),
 )
 def get_reply(
-    call: Call, discussion: Discussion, comment_id: str, comment_reply_id: str, query: FormatQuery
+    call: Call, discussion: Discussion, comment_id: str, comment_reply_id: str, query: CommentFormatQuery
 ) -> CommentReply:
     """Get a reply."""
     return _show_reply(call, discussion, comment_id, comment_reply_id, query.format)
@@ -304,7 +304,7 @@ def update_reply(
     comment_id: str,
     comment_reply_id: str,
     body: UpdateComment,
-    query: FormatQuery,
+    query: CommentFormatQuery,
 ) -> CommentReply:
     """Update a reply: edit its body (author only) and add or remove the caller's reactions. `resolved`
     applies to the whole thread."""

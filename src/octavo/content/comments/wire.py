@@ -135,7 +135,7 @@ class Comment(Struct, rename="camel", kw_only=True):
 # --- requests -----------------------------------------------------------------------------------------
 
 
-class FormatQuery(Struct):
+class CommentFormatQuery(Struct):
     """Format of bodies in the response: nodes by default, or ``markdown``."""
 
     format: Format = None

@@ -30,7 +30,7 @@ from ..copying import CopiedMaterial, slots
 _KINDS: tuple[Literal["file", "reusable-content", "variable"], ...] = ("file", "reusable-content", "variable")
 
 
-class Template(Struct, frozen=True):
+class TemplateEntry(Struct, frozen=True):
     """Template. ``space``: the space it is, None for a built-in one. ``refs``: names of its open references."""
 
     id: str
@@ -114,7 +114,7 @@ def _parents_first(pages: list[Page]) -> list[Page]:
     return found
 
 
-def list_templates(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[Template]:
+def list_templates(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[TemplateEntry]:
     """List built-in templates, followed by the spaces of an organization that the caller can see, newest first."""
     # Position after the previous page: in the built-in templates, or in the spaces.
     last, spaces_page = decode_token(page, str, str) or ("", "")
@@ -130,18 +130,18 @@ def list_templates(tx: Transaction, org: OrgAccess, limit: int, page: str | None
     return Slice(shown, len(built_in()) + spaces.count, token)
 
 
-def _built_in_template(tx: Transaction, template_id: str) -> Template:
+def _built_in_template(tx: Transaction, template_id: str) -> TemplateEntry:
     about = built_in()[template_id]
     refs = slots(tx, _built_in_material(template_id))
-    return Template(template_id, about["title"], about["description"], about["icon"], refs)
+    return TemplateEntry(template_id, about["title"], about["description"], about["icon"], refs)
 
 
 _slots: OwnCache[list[str]] = OwnCache("slots of templates", 1)
 
 
-def _template_of(tx: Transaction, space: SpaceRow) -> Template:
+def _template_of(tx: Transaction, space: SpaceRow) -> TemplateEntry:
     refs = _slots.of(tx).get((space.main_revision,))
     if refs is None:
         refs = slots(tx, _space_material(tx, space.id))
         _slots.of(tx).put((space.main_revision,), refs, sum(map(len, refs)) + 100)
-    return Template(space.id, space.title, "", space.icon, refs, space.id)
+    return TemplateEntry(space.id, space.title, "", space.icon, refs, space.id)

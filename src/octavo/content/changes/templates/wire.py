@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from ..wire import TemplateChoice
-from .catalog import Template as TemplateRow
+from .catalog import TemplateEntry
 
 
 class ApplyTemplate(TemplateChoice, rename="camel", kw_only=True):
@@ -26,7 +26,7 @@ class Template(Struct, rename="camel"):
     icon: str | UnsetType = UNSET
 
 
-def present_template(row: TemplateRow) -> Template:
+def present_template(row: TemplateEntry) -> Template:
     return Template(
         id=row.id,
         title=row.title,
