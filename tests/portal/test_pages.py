@@ -1,4 +1,4 @@
-"""The pages that mails lead to, in a real browser: an invitation is taken, and somebody signs in and out."""
+"""Pages linked in emails, in a real browser: a person accepts an invitation, and signs in and out."""
 
 import base64
 import re
@@ -19,7 +19,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory):
-    """One server for all tests of this file: each has an organization and people of its own."""
+    """One server for all tests of this file: each has its own organization and people."""
     with serving_new(tmp_path_factory.mktemp("portal") / "data") as served:
         served.admin = Administrator(served).client
         yield served
@@ -55,7 +55,7 @@ def test_an_invitation_is_taken_and_its_account_signs_in_and_out(browser, served
     page.get_by_text("The address or the password is wrong.").wait_for()
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
-    # What people call themselves is text.
+    # Names of people are text.
     page.get_by_text("You are signed in as Ada <b>Lovelace</b>.").wait_for()
     page.get_by_role("button", name="Sign out").click()
     page.get_by_label("E-mail address").wait_for()
@@ -73,7 +73,7 @@ def test_somebody_who_is_signed_in_joins_with_their_account(browser, served):
     body = {"secret": secret, "displayName": "Bob", "password": PASSWORD}
     assert httpx.post(f"{served.url}/v1/invitations", json=body).status_code == 200
     other = served.admin.post("/orgs", json={"title": "Second"}).json()["id"]
-    # The address was not proved by a mail: the second organization invites it, and Bob joins himself.
+    # The email address wasn't verified: the second organization invites it, and Bob joins himself.
     link = served.admin.post(f"/orgs/{other}/invites", json={"emails": ["bob@example.com"]}).json()["links"][
         0
     ]["url"]
@@ -97,10 +97,8 @@ KEYS = Keys()
 
 @pytest.fixture
 def company(browser, served):
-    """A browser, where sign-ins start, where the provider begins one, and of whom it speaks.
-
-    The provider is of another site: ``localhost``, where Octavo is at 127.0.0.1.
-    """
+    """Browser, URL where sign-ins start, URL where the provider starts one, and its subject. The provider is
+    another site: ``localhost``, while Octavo is at 127.0.0.1."""
     known, says = {}, {"email": f"ada-{served.org.lower()}@example.com"}
     issuer = f"https://idp.test/{served.org}"
 
@@ -138,7 +136,7 @@ def company(browser, served):
 
 
 def whoami(page, served):
-    """The address of whom the browser's cookie is of."""
+    """Return the email address of the browser's signed-in user."""
     answer = page.request.get(f"{served.url}/v1/user")
     return answer.json()["email"] if answer.ok else None
 
@@ -154,7 +152,7 @@ def test_what_nobody_asked_for_is_asked_about(company, served):
     page, _, begin, says = company
     page.goto(begin)
     page.wait_for_url(f"{served.url}/sso")
-    # Names are text, and the secret has left the address.
+    # Names are text, and the secret has left the URL.
     page.get_by_text(
         f"Company <b>Ltd</b>, the sign-in of Octavo, sent you here as {says['email']}."
     ).wait_for()

@@ -1,4 +1,4 @@
-"""What people see whom a sign-in elsewhere sends back without success."""
+"""Pages for people whose sign-in elsewhere failed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BROWSED = {
     "getSiteInsightsPage": "/orgs/nowhere/sites/nowhere/insights/page",
 }
 SIGNED_IN = {"getSiteInsightsPage"}
-"""Those that sign nobody in."""
+"""Errors that sign nobody in."""
 
 
 def test_all_that_browsers_are_sent_to_is_here():
     load_packages()
     assert {operation.id for operation in TABLE.values() if operation.browsed} == set(BROWSED)
-    # What sends browsers on is what they are sent to.
+    # Routes that redirect browsers are also routes that browsers are sent to.
     assert {operation.id for operation in TABLE.values() if operation.status == 303} <= set(BROWSED)
 
 
