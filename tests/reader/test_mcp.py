@@ -52,7 +52,7 @@ TOOLS = [
 
 
 class Site:
-    """A published site of one space: Start, Long, Hidden, and Few for visitors who pay."""
+    """Published site of one space: Start, Long, Hidden, and Few for paying visitors."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -115,7 +115,7 @@ class Site:
         return said_by(tool, self.call("tools/call", params).json()["result"])
 
     def seen(self, path: str = "~mcp", **headers: str) -> str:
-        """Everything that a visitor is told."""
+        """Return everything that a visitor can see."""
         told = [self.use("list_pages", path, headers)]
         told += [self.use("search", path, headers, query=word) for word in ("granite", "basalt", "marble")]
         base = self.url + path.removesuffix("~mcp")
@@ -253,12 +253,12 @@ def test_sections_are_read_by_their_anchors(site: Site) -> None:
         True,
         False,
     ]
-    # What is not there is not cut out, so the link is to the whole page.
+    # A missing section isn't returned, so the link is to the whole page.
     assert f"[use]({address}#use)" in read("#Price")
     assert "Deep." in read("inside") and "pebble" not in read("inside")
     assert "Throw it." in read("use") and "In a tab." in read("use")
     assert "In a tab." in read("held") and "Throw" not in read("held")
-    # The section of others has the anchor that the page gives it, and is not there for who does not see it.
+    # A section on condition has the page's anchor, and doesn't exist for visitors who can't see it.
     for gone in ("price-1", "marbles", "\0", " ", "#"):
         assert "marble" not in read(gone) and "Far." not in read(gone)
     assert "Its sections: price, inside, use." in read("price-1")
@@ -289,7 +289,7 @@ def test_files_are_read_as_text(site: Site, tmp_path: Path, monkeypatch: pytest.
 def test_it_lists_no_hidden_page_and_reads_only_pages(site: Site) -> None:
     assert "Hidden" not in site.use("list_pages") and "basalt" not in site.use("search", query="basalt")
     assert "Behind basalt." in site.use("read_page", address=f"{site.url}hidden")
-    # A path does as well as an address.
+    # A path works as well as a URL.
     assert "Welcome" in site.use("read_page", address=site.base)
     for other in ("nothing", "few", "~search.json", "../..", "%2e%2e/x", "~files/x/y"):
         assert "no page" in site.use("read_page", address=site.url + other)
@@ -330,7 +330,7 @@ def test_what_tools_say_is_there_for_programs(site: Site, monkeypatch: pytest.Mo
     assert site.data("read_page", address="http://elsewhere.test/") == {}, "a refusal is no answer"
 
 
-# --- who asks -----------------------------------------------------------------------------------------
+# --- callers -----------------------------------------------------------------------------------------
 
 
 def test_closed_sites_answer_nobody_else(site: Site) -> None:
@@ -379,11 +379,11 @@ def test_conditions_hold(site: Site) -> None:
     assert "Only marble." in paid and "[few]" not in paid and f"Few ({site.url}few)" in paid
 
 
-# --- what is kept -------------------------------------------------------------------------------------
+# --- caching -----------------------------------------------------------------------------------------
 
 
 def count_visits(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """The messages that a visit is made for."""
+    """Messages that require a visit."""
     made: list[bytes] = []
     original = assistants.answer_message
 
@@ -417,11 +417,11 @@ def test_what_a_tool_said_is_told_again_until_it_would_say_something_else(
     first = read(1)
     assert "Welcome to granite." in first["content"][0]["text"]
     assert [read(id) for id in (2, "a", '"', -(2**63))] == [first] * 4 and len(made) == 1
-    # What others write changes nothing.
+    # Changes elsewhere have no effect.
     home = f"/spaces/{world.home['spaceId']}"
     world.post("admin", f"{home}/change-requests", {"subject": "Others"})
     assert read(3) == first and len(made) == 1
-    # The other version of the protocol is told in its own words.
+    # The other protocol version gets its own wording.
     version = "2026-07-28"
     meta = {"io.modelcontextprotocol/protocolVersion": version}
     meta["io.modelcontextprotocol/clientCapabilities"] = {}  # type: ignore[assignment]
@@ -430,12 +430,12 @@ def test_what_a_tool_said_is_told_again_until_it_would_say_something_else(
     assert read(4, meta, **said) == read(5, meta, **said) == {**first, "resultType": "complete"}
     assert len(made) == 1
     assert site.ask(json={**message, "id": 6}, headers=said).status_code == 400
-    # Each time it is counted.
+    # Each call is counted.
     events.write(everything=True)
     count = "SELECT count(*) FROM site_events WHERE type = 'page_view' AND display_context = 'mcp'"
     with world.context.db.read() as tx:
         assert tx.value(count) == 8
-    # And what is written here is told.
+    # Changes here take effect.
     change = world.post("admin", f"/spaces/{site.space}/change-requests", {"subject": "Ours"})["id"]
     path = f"/spaces/{site.space}/change-requests/{change}"
     page = world.call("admin", "GET", f"/spaces/{site.space}/content/path/start").json()["id"]
@@ -468,7 +468,7 @@ def test_nobody_is_told_what_was_said_to_others(site: Site) -> None:
     ]
 
     def seen(path: str, headers: dict[str, str]) -> list[str]:
-        """What the tools say to a visitor, each asked twice."""
+        """Return the answers of the tools to a visitor, each requested twice."""
         base = site.url
         asked = [
             ("search", {"query": "marble"}),
@@ -481,10 +481,10 @@ def test_nobody_is_told_what_was_said_to_others(site: Site) -> None:
     for path, headers in [*visitors, *reversed(visitors)]:
         site.app = app
         kept = seen(path, headers)
-        # An application that has kept nothing says the same.
+        # An application without cached results says the same.
         site.app = reader_edge(site.world.context)
         assert kept == seen(path, headers)
-        # What an address says proves nothing to a server that sends nobody on.
+        # Claims in a URL prove nothing to a server that redirects nobody.
         proved = any(paying in value or "preview" in value for value in headers.values())
         assert ("Only marble" in str(kept)) == proved, (path, headers)
 
@@ -525,7 +525,7 @@ def test_what_was_said_to_a_visitor_ends_with_their_token(site: Site, clock: Set
     assert site.call("tools/call", params, **bearer).status_code == 401
 
 
-# --- whatever is posted -------------------------------------------------------------------------------
+# --- malformed requests ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

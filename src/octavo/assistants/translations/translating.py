@@ -79,7 +79,7 @@ class Translator(Struct):
         if self.model is not None:
             for batch in _batches(rest.values()):
                 renew()
-                made = self._ask_twice(batch, reasons)
+                made = self._ask_with_retry(batch, reasons)
                 found |= made
                 if made:
                     manners = {text: self._manner(text) for text in made}
@@ -112,7 +112,7 @@ class Translator(Struct):
         folded = text.lower()
         return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
 
-    def _ask_twice(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
+    def _ask_with_retry(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
         found = self._ask(batch, reasons)
         for each in batch:
             if each.text not in found and self.failed is None:

@@ -218,7 +218,7 @@ class _Links:
     def _link(self, title: str, to: ContentRef) -> LinkView | None:
         ref = msgspec.to_builtins(to)
         if "page" in ref and "space" not in ref:
-            ref |= self._place(ref["page"])
+            ref |= self._locate_page(ref["page"])
         if ref["kind"] == "url" and ref["url"].startswith("/"):
             target: HtmlTarget | None = HtmlTarget(href=safe_url(ref["url"]))
         else:
@@ -232,7 +232,7 @@ class _Links:
             new_tab=target.external and self._look.new_tab,
         )
 
-    def _place(self, page_id: str) -> dict[str, str]:
+    def _locate_page(self, page_id: str) -> dict[str, str]:
         """Return the location of a page that was referenced without its space."""
         if self._space.view.tree.page(page_id) is None:
             for shown in self._space.visit.outline.site_spaces():
