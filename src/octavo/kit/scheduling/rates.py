@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from octavo.errors import TooManyRequests
-
-from .clock import now
+from octavo.kit.clock import now
 
 
 class Allowance(NamedTuple):
