@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import inspect
 import re
 import sys
 import tomllib
@@ -19,6 +20,7 @@ import pytest
 from octavo.delivery.reader.table import ROUTES, Later, Pool, Rate, View, find_posted, route
 from octavo.delivery.visits.authorization import SiteVisit
 from octavo.kit.http.operation import TABLE, list_proofs
+from octavo.kit.work import jobs
 from octavo.operations.installation import load_packages
 
 SRC = Path(__file__).parents[1] / "src" / "octavo"
@@ -544,6 +546,46 @@ def test_jobs_say_for_whom_they_are_done() -> None:
                 if "organization" not in {keyword.arg for keyword in node.keywords}:
                     wrong.append(f"{path.relative_to(SRC)}:{node.lineno}")
     assert not wrong, "\n".join(wrong)
+
+
+def _reach(package: list[Path], function: str) -> Iterator[ast.AST]:
+    """The nodes of a function of a package, and of all that it may call there: told by their names alone."""
+    functions: dict[str, list[ast.AST]] = {}
+    for path in package:
+        for node in nodes_of(path):
+            if isinstance(node, ast.FunctionDef):
+                functions.setdefault(node.name, []).append(node)
+    reached, waiting = {function}, [function]
+    while waiting:
+        for body in functions[waiting.pop()]:
+            for node in ast.walk(body):
+                yield node
+                # Functions are also handed over as values.
+                name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+                if name in functions and name not in reached:
+                    reached.add(name)
+                    waiting.append(name)
+
+
+def test_jobs_whose_work_grows_go_on_in_parts() -> None:
+    """A job has a limited time. Each kind says what bounds its work, or goes on in parts and says so after each; what is
+    bounded has no loop that goes on for as long as there is more."""
+    load_packages()
+    wrong = []
+    for name, kind in sorted(jobs.kinds.items()):
+        path = Path(inspect.getfile(kind.run))
+        package = [other for other in FILES if path.parent in other.parents]
+        if kind.bound is None:
+            called = {
+                getattr(node.func, "attr", getattr(node.func, "id", ""))
+                for node in _reach(package, kind.run.__name__)
+                if isinstance(node, ast.Call)
+            }
+            if not called & {"advance", "renew"}:
+                wrong.append(f"{name} says neither what bounds it nor when a part is done")
+        elif any(isinstance(node, ast.While) for node in _reach([path], kind.run.__name__)):
+            wrong.append(f"{name} is not bounded by {kind.bound}: it loops until there is no more")
+    assert len(jobs.kinds) > 40 and not wrong, "\n".join(wrong)
 
 
 def test_proofs_are_made_where_things_are_entered() -> None:

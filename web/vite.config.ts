@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type Plugin } from "vite";
+import { texts } from "./texts.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const output = join(here, "../src/octavo/delivery/studio/dist");
@@ -36,7 +37,7 @@ function compressed(): Plugin {
 
 export default defineConfig({
   root: join(here, "studio"),
-  plugins: [svelte({ configFile: join(here, "svelte.config.js") }), compressed()],
+  plugins: [texts(), svelte({ configFile: join(here, "svelte.config.js") }), compressed()],
   build: {
     outDir: output,
     emptyOutDir: true,

@@ -76,7 +76,7 @@ def form(browser, tmp_path_factory, api):
         ("inCookie", {"inCookie": "k1"}, ("cookie", "session=k1")),
         (
             "basic",
-            {"User name": "Zoë", "Password": "p:w"},
+            {"Username": "Zoë", "Password": "p:w"},
             ("authorization", f"Basic {b64encode('Zoë:p:w'.encode()).decode()}"),
         ),
         ("bearer", {"bearer": "t1"}, ("authorization", "Bearer t1")),

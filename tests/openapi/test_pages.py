@@ -193,7 +193,7 @@ def test_the_overview_leads_to_each_tag(world: World, site) -> None:
         "overview",
         "users",
     ]
-    assert "What it is" not in shop.get("overview-1").text and ">GET /overview<" not in home
+    assert "Description" not in shop.get("overview-1").text and ">GET /overview<" not in home
 
 
 def test_navigation_and_the_api_call_the_overview_the_same(world: World, site) -> None:
@@ -372,8 +372,8 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
     for language in ("en", "de"):
         assert read_catalog()[language].api_nothing_more in text(variants, language=language)
     four = {"properties": dict.fromkeys("abcd", {"type": "string"})}
-    assert "3 more are in the specification." in text({"properties": {**wide, **four["properties"]}})
-    assert "The 4 fields in it are in the specification." in text(
+    assert "3 more in the specification." in text({"properties": {**wide, **four["properties"]}})
+    assert "See the specification for its 4 fields." in text(
         {"properties": {**wide, "last": {"type": "array", "items": four}}}
     )
 
@@ -405,9 +405,9 @@ def test_what_is_left_out_is_counted_and_said_to_be_in_the_specification() -> No
     values = [("2800", ""), ("2800", ""), ("10000", "characters "), ("10000", "characters ")]
     for folded, expected in ((True, [("3", ""), *values, ("2", "")]), (False, values)):
         drawn = Document(nodes=Drawer(description, folded=folded).operation(operation))
-        assert re.findall(r"(\d+) more ([a-z ]*)are in the spec", to_text(drawn)) == expected
+        assert re.findall(r"(\d+) more ([a-z ]*)in the spec", to_text(drawn)) == expected
     used = draw_used_by(description, "Used", lambda each: {}, lambda name: {})
-    assert "3 more are in the specification." in to_text(Document(nodes=used))
+    assert "3 more in the specification." in to_text(Document(nodes=used))
 
 
 def test_what_comes_again_on_a_page_is_linked_to() -> None:
@@ -452,7 +452,7 @@ def test_what_comes_again_on_a_page_is_linked_to() -> None:
     node["properties"] |= {f"p{number}": {"type": "string"} for number in range(600)}
     drawer = Drawer(description, folded=True, spec="pets")
     assert "600 more" not in shown("post /a") and "more" in shown("post /a")
-    assert "What is in node" in shown("post /b")
+    assert "Details of node" in shown("post /b")
 
 
 def test_links_to_what_is_folded_up_lead_there(world: World, site) -> None:
@@ -781,7 +781,7 @@ def test_models_are_listed_by_letter(world: World, site) -> None:
 
 def test_a_page_of_changes(world: World, site) -> None:
     shop = site()
-    assert "Nothing has changed yet." in shop.get("changes").text
+    assert "No changes yet." in shop.get("changes").text
     text = (Path(__file__).parents[1] / "pets.yaml").read_text()
     gone = text.replace("version: 1.2.0", "version: 2.0.0").replace("  /stores:", "  /shops:")
     processed(world, "pets", {"text": gone})
@@ -789,15 +789,15 @@ def test_a_page_of_changes(world: World, site) -> None:
     page = shop.get("changes").text
     # What changes nothing for callers is not there.
     assert len(re.findall(r"<h2[^>]*>2.0.0, ", page)) == 1
-    assert "Changes that break callers: 1" in page
-    gone, new = (page.index(part) for part in re.findall(r"<h3[^>]*>(?:Breaks callers|New)\b", page))
+    assert "Breaking changes: 1" in page
+    gone, new = (page.index(part) for part in re.findall(r"<h3[^>]*>(?:Breaking|New)\b", page))
     assert gone < page.index("The operation was removed.") < new
     # What is new leads to its page, and what is not there any more leads nowhere.
     assert re.search(
         r'<a href="[^"]*/shops#[^"]*">List shops</a>|<a href="[^"]*/shops">List shops</a>', page[new:]
     )
     plain = shop.get("changes.md").text
-    assert plain.index("## Breaks callers") < plain.index("`GET /stores`") < plain.index("## New")
+    assert plain.index("## Breaking") < plain.index("`GET /stores`") < plain.index("## New")
 
 
 def test_a_page_of_changes_compares_operations(world: World, site) -> None:
@@ -1102,7 +1102,7 @@ def test_the_address_of_an_operation_that_is_gone(world: World, site) -> None:
     assert shop.get("pets/read-c").status_code == 200
     publish("2", ("/b", "Read bees", "b"), ("/c2", "Read sea", "c"))
     gone = shop.get("pets/read-a")
-    assert gone.status_code == 410 and "Gone since 2, " in gone.text
+    assert gone.status_code == 410 and "Removed in 2, " in gone.text
     assert "<s>Read &lt;a&gt;</s>" in gone.text and "<s>/a</s>" in gone.text and "<a>" not in gone.text
     assert re.search(r'href="[^"]*/changes">Changes', gone.text)
     # What has the same id now is in its place.
@@ -1114,8 +1114,8 @@ def test_the_address_of_an_operation_that_is_gone(world: World, site) -> None:
     assert markdown.status_code == 410 and "GET /c has been unavailable since 2, " in markdown.text
     publish("3", ("/d", "Read d", "d"))
     assert (
-        "Gone since 2, " in shop.get("pets/read-a").text
-        and "Gone since 3, " in shop.get("pets/read-bees").text
+        "Removed in 2, " in shop.get("pets/read-a").text
+        and "Removed in 3, " in shop.get("pets/read-bees").text
     )
     assert [shop.get(path).status_code for path in ("pets/read-z", "read-a", "x/pets/read-a")] == [404] * 3
     # Whoever is not shown the reference is told nothing, and nobody of what was replaced before it was shown.
@@ -1430,7 +1430,7 @@ def test_a_page_says_how_to_authenticate(world: World, site, grouping: str) -> N
     ):
         assert said in text, said
     assert "<script>alert" not in page and "<strong>us</strong>" in page
-    assert "Without authentication" in text and "BOX_TOKEN" in text and "BOX_X_CLIENT_ID" in text
+    assert "No authentication" in text and "BOX_TOKEN" in text and "BOX_X_CLIENT_ID" in text
     # Who needs a scope is a link to its page, and that page leads back to the scheme.
     there = "files/list-files" if grouping == "by-operation" else "files"
     assert re.search(rf'href="[^"]*/{there}"', page[page.index("Read all") :])
@@ -1541,7 +1541,7 @@ def test_a_page_says_what_operations_have_in_common(world: World, site, grouping
     for said in (
         "404 Not Found operations: 2", "It was never there.", "409 Conflict operations: 2", "Two of files",
         "404 application/json operations: 2", "trace", "Rate limits", "At most 60 calls a minute.", "Bursts", "Ten at once.",
-        "X-RateLimit-Remaining", "How many are left", "Paging", "cursor", "Where to go on.",
+        "X-RateLimit-Remaining", "How many are left", "Pagination", "cursor", "Where to go on.",
     ):  # fmt: skip
         assert said in text, said
     # What the description says of something else, and a parameter that says it is no page of anything.

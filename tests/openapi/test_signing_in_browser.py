@@ -218,7 +218,7 @@ def test_what_is_entered_is_seen_and_forgotten_in_one_place(page, site):
 def test_a_name_and_a_password(page, provider):
     form = opened(page)
     form.locator(".try-oauth select").select_option(label="Password")
-    form.get_by_label("User name").fill("ada")
+    form.get_by_label("Username").fill("ada")
     form.get_by_label("Password", exact=True).fill("lovelace")
     form.get_by_label("Client ID").fill("docs")
     form.get_by_role("button", name="Get a token").click()
@@ -251,7 +251,7 @@ def test_what_goes_wrong_is_said(page, provider):
     form.get_by_label("Client ID").fill("docs")
     provider.refuses = True
     form.get_by_role("button", name="Sign in").click()
-    expect(said).to_have_text("The provider gave no token: Not <b>today</b>.")
+    expect(said).to_have_text("The provider didn't issue a token: Not <b>today</b>.")
     # No page but those that the provider lets may read its answers.
     provider.refuses, provider.headers = False, {}
     form.get_by_role("button", name="Sign in").click()
@@ -266,5 +266,5 @@ def test_an_answer_that_nobody_asked_for_is_not_taken(page, provider):
         form.get_by_role("button", name="Sign in").click()
     if not other.value.is_closed():
         other.value.wait_for_event("close")
-    expect(form.locator(".try-said")).to_have_text("Sign in in the other window.")
+    expect(form.locator(".try-said")).to_have_text("Sign in using the other window.")
     assert provider.sent == []

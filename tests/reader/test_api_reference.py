@@ -102,7 +102,7 @@ def test_bodies_lead_to_their_schemas(sqlite_world: World) -> None:
     assert {"Space", "SpaceUrls", "CreateFilledSpace", "Error"} <= names
     schema = world.call("nobody", "GET", f"{URL}/docs/schemas/SpaceUrls").text
     assert 'href="/docs/schemas/Space"' in schema and 'id="spaceurls.app"' in schema
-    assert not re.search("What is in urls", page)
+    assert not re.search("Details of urls", page)
 
 
 def test_schemas_are_listed_by_letter(sqlite_world: World) -> None:

@@ -74,7 +74,7 @@ def test_it_waits_for_the_visitor_who_may_refuse_and_change_their_mind(site, pag
     assert open_page(page, site.own) is None and not is_loaded(page)
     bar = page.get_by_role("region", name="Cookies")
     assert bar.is_visible() and not page.context.cookies()
-    bar.get_by_role("button", name="Refuse").press("Enter")
+    bar.get_by_role("button", name="Decline").press("Enter")
     assert bar.is_hidden()
     assert open_page(page, site.own) is None and not is_loaded(page) and bar.is_hidden()
     page.get_by_role("button", name="Cookies").click()
@@ -84,7 +84,7 @@ def test_it_waits_for_the_visitor_who_may_refuse_and_change_their_mind(site, pag
     assert open_page(page, f"{site.own}quickstart") == 1, "the answer is kept"
     page.get_by_role("button", name="Cookies").click()
     with page.expect_navigation():
-        bar.get_by_role("button", name="Refuse").click()
+        bar.get_by_role("button", name="Decline").click()
     page.wait_for_load_state("networkidle")
     assert page.evaluate("window.counted") is None
     assert page.refused == []

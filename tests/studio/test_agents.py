@@ -95,8 +95,8 @@ def test_an_agent_is_let_in_and_ended_by_keyboard(app):
     assert given["scope"].split() == ["docs:read", "docs:draft", "docs:gaps"]
 
     page.goto(f"{app.url}/o/{app.organization}/~/tokens")
-    agents = page.get_by_role("list", name="Agents of members").get_by_role("listitem")
-    expect(agents).to_contain_text(["reads, drafts, sees what is asked"])
+    agents = page.get_by_role("list", name="Member agents").get_by_role("listitem")
+    expect(agents).to_contain_text(["reads, drafts, views common questions"])
     for size, scheme in VIEWS:
         shows(page, size, scheme)
     page.set_viewport_size(WIDE)
@@ -104,14 +104,14 @@ def test_an_agent_is_let_in_and_ended_by_keyboard(app):
     end.focus()
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog", name="Disconnect A program")
-    expect(dialog).to_contain_text("What it did stays.")
+    expect(dialog).to_contain_text("Its past work is kept.")
     check(page)
     page.keyboard.press("Escape")
     expect(end).to_be_focused()
     page.keyboard.press("Enter")
     dialog.get_by_role("button", name="Disconnect").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("region", name="Notifications")).to_contain_text("was disconnected")
+    expect(page.get_by_role("region", name="Notifications")).to_contain_text("disconnected")
     expect(agents).to_have_count(0)
     refused = httpx.post(
         f"{app.url}/mcp/{app.organization}",
@@ -205,23 +205,23 @@ def test_insights_tell_of_programs_apart(app, read):
     def rows(table):
         return page.get_by_role("table", name=table, exact=True).get_by_role("row")
 
-    expect(page.get_by_role("heading", name="Programs that read")).to_be_visible()
+    expect(page.get_by_role("heading", name="AI agents and bots")).to_be_visible()
     for table, told in {
-        "Programs": ["Crawlers 3", "Assistants 1"],
-        "In which form": ["Markdown 4"],
-        "Read most by programs": ["/granite 4"],
-        "Searched and asked by programs": ["basalt 1"],
-        "Addresses that programs did not find": [
+        "Agent types": ["Crawlers 3", "AI assistants 1"],
+        "Formats": ["Markdown 4"],
+        "Most viewed by agents": ["/granite 4"],
+        "Agent searches and questions": ["basalt 1"],
+        "URLs not found by agents (404)": [
             "/guides/a-part-with-a-long-name/and-a-page-with-an-even-longer-one 1"
         ],
-        "Words that programs did not find": ["basalt 1"],
-        "Found helpful by programs or not": ["Granite 0 % helpful 1"],
-        "What programs say": ["The weight of basalt is missing. 1"],
+        "Agent searches without results": ["basalt 1"],
+        "Page ratings by agents": ["Granite 0% helpful 1"],
+        "Agent feedback": ["The weight of basalt is missing. 1"],
     }.items():
         expect(rows(table)).to_have_count(len(told) + 1)
         for row, text in enumerate(told, 1):
             expect(rows(table).nth(row)).to_have_accessible_name(text)
-    expect(rows("Found helpful or not")).to_have_count(1)
+    expect(rows("Page ratings")).to_have_count(1)
     for size, scheme in VIEWS:
         shows(page, size, scheme)
     page.context.close()
@@ -280,8 +280,8 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app)
     reader = app.open_as(ravi, review)
     expect(reader.get_by_role("main")).to_contain_text("two tonnes")
     reader.get_by_role("button", name="Finish review").click()
-    reader.get_by_role("menuitem", name="Ask for changes").click()
-    expect(reader.get_by_text("You asked for changes")).to_be_visible()
+    reader.get_by_role("menuitem", name="Request changes").click()
+    expect(reader.get_by_text("You requested changes")).to_be_visible()
     seen = work("read_change_request", **at)
     assert [one["status"] for one in seen["reviews"]] == ["changes-requested"]
     added = next(one for one in work("list_pages", **at) if one["title"] == "Basalt")
@@ -314,14 +314,14 @@ def test_a_gap_is_filled_by_an_agent_and_by_people_and_all_of_it_taken_back(app)
 
     # All that the agent did goes back in one step, which a person merges like anything else.
     writer.goto(f"{app.url}/~/account/agents")
-    writer.get_by_role("button", name="What Quill did").click()
-    dialog = writer.get_by_role("dialog", name="What Quill did")
+    writer.get_by_role("button", name="Activity of Quill").click()
+    dialog = writer.get_by_role("dialog", name="Activity of Quill")
     expect(dialog.get_by_text("Edited")).to_have_count(2)
     dialog.get_by_role("button", name="Close").click()
-    writer.get_by_role("button", name="Undo the last day of Quill").click()
-    writer.get_by_role("dialog").get_by_role("button", name="Undo its last day").click()
-    expect(writer.get_by_text("Undone:")).to_be_visible()
-    writer.get_by_role("region", name="Notifications").get_by_role("button", name="Review it").click()
+    writer.get_by_role("button", name="Revert last 24 hours of Quill").click()
+    writer.get_by_role("dialog").get_by_role("button", name="Revert last 24 hours").click()
+    expect(writer.get_by_text("Reverted:")).to_be_visible()
+    writer.get_by_role("region", name="Notifications").get_by_role("button", name="Review").click()
     expect(writer.get_by_role("main")).to_contain_text("three, to be exact")
     writer.get_by_role("button", name="Merge", exact=True).click()
     expect(writer.get_by_text("Merged “")).to_be_visible()

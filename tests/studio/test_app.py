@@ -23,7 +23,7 @@ def row(page, title):
 def test_the_address_of_the_first_start_is_used_up(app):
     page = app.watch(app.browser.new_context())
     page.goto(app.first_address)
-    page.get_by_role("heading", name="This address was used already").wait_for()
+    page.get_by_role("heading", name="This link has already been used").wait_for()
     expect(page.get_by_role("link", name="Sign in")).to_be_visible()
     page.context.close()
 
@@ -65,7 +65,7 @@ def test_the_names_on_every_screen(app):
         ):  # fmt: skip
             expect(main.get_by_role("link", name=name, exact=True)).to_have_count(1)
         expect(main.get_by_role("link", name="Octavo manual", exact=True)).to_have_count(2)  # space and site
-        assert page.get_by_role("button", name="Search or do").count() == 1
+        assert page.get_by_role("button", name="Search or jump to").count() == 1
         assert page.get_by_role("region", name="Notifications").count() == 1
         page.context.close()
 
@@ -118,7 +118,7 @@ def test_the_tree_is_changed_by_keyboard_and_taken_back(app):
     page.get_by_role("button", name="New page").wait_for()
     tree(page).focus()
     page.keyboard.press("F2")
-    page.get_by_role("textbox", name="Title of the page").fill("Begin")
+    page.get_by_role("textbox", name="Page title").fill("Begin")
     page.keyboard.press("Enter")
     expect(row(page, "Begin")).to_be_visible()
     page.get_by_text("Renamed “Start” to “Begin”").wait_for()
@@ -128,13 +128,13 @@ def test_the_tree_is_changed_by_keyboard_and_taken_back(app):
     page.get_by_text("Moved “Begin”").wait_for()
     assert app.titles(space) == [("Guides", ["Install", "Upgrade"]), "Begin", "Reference"]
     page.keyboard.press("Alt+Shift+ArrowRight")
-    page.get_by_text("Moved “Begin” below “Guides”").wait_for()
+    page.get_by_text("Moved “Begin” under “Guides”").wait_for()
     assert app.titles(space) == [("Guides", ["Install", "Upgrade", "Begin"]), "Reference"]
     page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").last.click()
     expect(row(page, "Begin")).to_have_attribute("aria-level", "1")
     assert app.titles(space) == [("Guides", ["Install", "Upgrade"]), "Begin", "Reference"]
     page.get_by_role("link", name="My work", exact=True).click()
-    beside = page.get_by_role("complementary", name="Beside your work")
+    beside = page.get_by_role("complementary", name="Recent pages")
     expect(beside.get_by_role("link", name="Begin")).to_be_visible()
     expect(beside.get_by_role("link", name="Start")).to_have_count(0)
     page.context.close()
@@ -171,7 +171,7 @@ def test_a_page_is_dragged_into_another(app):
     page.mouse.move(place["x"] + 40, place["y"] + 4, steps=4)
     page.mouse.move(place["x"] + 40, place["y"] + place["height"] / 2, steps=4)
     page.mouse.up()
-    page.get_by_text("Moved “Reference” below “Guides”").wait_for()
+    page.get_by_text("Moved “Reference” under “Guides”").wait_for()
     assert app.titles(space) == ["Start", ("Guides", ["Install", "Upgrade", "Reference"])]
     page.context.close()
 
@@ -246,11 +246,11 @@ def test_editing_begins_a_draft_which_is_named_reviewed_and_merged(app):
     page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
     expect(row(page, "Tides and ports")).to_have_count(0)
     row(page, "Reference").click()
-    for name in ("Edit", "Review", "Talk"):
+    for name in ("Edit", "Review", "Discussion"):
         expect(page.get_by_role("tab", name=name, exact=True)).to_have_count(1)
-    page.get_by_role("button", name="Ask for review", exact=True).click()
-    page.get_by_role("dialog", name="Ask for review").get_by_role("button", name="Ask for review").click()
-    page.get_by_text("#1 waits for review").wait_for()
+    page.get_by_role("button", name="Request review", exact=True).click()
+    page.get_by_role("dialog", name="Request review").get_by_role("button", name="Request review").click()
+    page.get_by_text("#1 is ready for review").wait_for()
     assert app.call("GET", change)["status"] == "open"
     edit = {"operation": "insert_page", "title": "Added", "document": {"markdown": "Words."}}
     app.call("POST", f"{change}/content", {"changes": [edit]})
@@ -279,7 +279,7 @@ def test_everything_is_found_from_the_palette(app):
     field.fill(">dark")
     page.keyboard.press("Enter")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    page.get_by_role("button", name="Search or do").click()
+    page.get_by_role("button", name="Search or jump to").click()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.context.close()
@@ -290,7 +290,7 @@ def test_an_empty_organization_offers_three_beginnings(app):
     page = app.open("/")
     page.get_by_role("button", name=re.compile("^Organization:")).click()
     page.get_by_role("menuitemradio", name="Empty one").click()
-    expect(page.get_by_role("heading", name="Your documentation begins here", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Welcome to your documentation", level=1)).to_be_visible()
     for name in ("Import", "Choose a template", "Start writing"):
         expect(page.get_by_role("button", name=name, exact=True)).to_be_visible()
     page.get_by_role("button", name="Start writing", exact=True).click()
@@ -301,7 +301,7 @@ def test_an_empty_organization_offers_three_beginnings(app):
     expect(row(page, "Rooms and rules")).to_be_visible()
     space = app.call("GET", f"/orgs/{made}/spaces")["items"][0]["id"]
     expect(page).to_have_url(re.compile(f"/s/{space}/~/changes/1/rooms-and-rules$"))
-    expect(page.get_by_role("button", name="Ask for review")).to_be_visible()
+    expect(page.get_by_role("button", name="Request review")).to_be_visible()
     assert app.titles(space) == []
     # What is in a draft alone is found there again.
     expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
@@ -316,7 +316,7 @@ def test_a_first_start_shows_how_to_begin_beside_the_manual(app):
     made = app.call("POST", "/orgs", {"title": "Just begun"})["id"]
     app.call("POST", f"/orgs/{made}/spaces", {"title": "The manual"})
     page = app.open_as(app.colleague("Noa", "admin", made), "/")
-    begin = page.get_by_role("heading", name="Your documentation begins here", level=1)
+    begin = page.get_by_role("heading", name="Welcome to your documentation", level=1)
     expect(begin).to_be_visible()
     app.call("POST", f"/orgs/{made}/spaces", {"title": "The first of our own"})
     page.reload()
@@ -328,16 +328,16 @@ def test_a_first_start_shows_how_to_begin_beside_the_manual(app):
 def test_an_empty_space_is_named_and_begun(app):
     space = app.create_space("Nothing yet")
     page = app.open(f"/s/{space}")
-    expect(page.get_by_role("heading", name="Your documentation begins here", level=1)).to_be_visible()
-    name = page.get_by_role("textbox", name="Name of the space")
+    expect(page.get_by_role("heading", name="Welcome to your documentation", level=1)).to_be_visible()
+    name = page.get_by_role("textbox", name="Space name")
     expect(name).to_have_value("Nothing yet")
     name.fill("Handbook")
     name.press("Enter")
     expect(page.get_by_role("button", name="Space: Handbook")).to_be_visible()
     assert app.call("GET", f"/spaces/{space}")["title"] == "Handbook"
     reader = app.open_as(app.colleague("Rea", role="read"), f"/s/{space}")
-    expect(reader.get_by_role("heading", name="There is no page yet.", level=1)).to_be_visible()
-    expect(reader.get_by_role("link", name="Go to the first page")).to_have_count(0)
+    expect(reader.get_by_role("heading", name="There are no pages yet.", level=1)).to_be_visible()
+    expect(reader.get_by_role("link", name="Go to first page")).to_have_count(0)
     reader.context.close()
     page.get_by_role("button", name="Start writing", exact=True).click()
     page.wait_for_url(re.compile(r"/~/changes/1/"))
@@ -376,7 +376,7 @@ def test_history_shows_what_changed_and_goes_back(app):
     revisions.nth(1).get_by_role("link").click()
     page.wait_for_url(f"**/~/history/{first}")
     page.get_by_role("button", name="Restore", exact=True).click()
-    page.get_by_text("The space is as it was then").wait_for()
+    page.get_by_text("Space restored to this revision").wait_for()
     markdown = app.call("GET", f"/spaces/{space}/content/page/{only}?format=markdown")["markdown"]
     assert "About Only." in markdown
     page.context.close()
@@ -393,9 +393,9 @@ def test_addresses_that_the_api_gives_lead_to_their_screens(app):
 
 def test_what_is_not_there_says_so(app):
     page = app.open("/s/none/at/all")
-    expect(page.get_by_role("heading", level=1)).to_have_text("This page is not here")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
     page.goto(f"{app.url}/~/else")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing is here")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Page not found")
     page.context.close()
 
 
@@ -425,7 +425,7 @@ def test_a_session_that_ends_is_begun_again_where_somebody_writes(app):
     page.keyboard.press("End")
     page.context.clear_cookies()
     page.keyboard.type(" Written afterwards.")
-    dialog = page.get_by_role("dialog", name="Your session has ended")
+    dialog = page.get_by_role("dialog", name="Your session has expired")
     dialog.get_by_label("Password").fill("wrong")
     dialog.get_by_role("button", name="Sign in", exact=True).click()
     dialog.get_by_role("alert").wait_for()
@@ -450,7 +450,7 @@ def test_whoever_loses_the_right_to_write_keeps_what_they_wrote(app):
     who = ilse.get("/user").json()["id"]
     app.call("PATCH", f"/orgs/{app.organization}/members/{who}", {"role": "read"})
     page.keyboard.type(" Too late.")
-    alert = page.get_by_role("alert").filter(has_text="It is kept in this browser.")
+    alert = page.get_by_role("alert").filter(has_text="They're still in this browser.")
     expect(alert).to_be_visible()
     expect(page.get_by_role("textbox", name="Page content")).to_have_count(0)
     alert.get_by_role("button", name="Copy as Markdown").click()
@@ -489,13 +489,13 @@ def test_all_comments_of_a_space_are_in_one_place(app):
     app.call("POST", f"/spaces/{space}/content", {"changes": [delete]})
 
     page = app.open(f"/s/{space}", viewport={"width": 1440, "height": 900})
-    page.get_by_role("button", name="More of this space").click()
+    page.get_by_role("button", name="More in this space").click()
     page.get_by_role("menuitem", name="Comments").click()
     threads = page.get_by_role("list", name="Threads").get_by_role("article")
     expect(threads).to_have_count(2)
     lost = threads.filter(has_text="Still so?")
-    expect(lost).to_contain_text("This page is gone.")
-    expect(lost).to_contain_text("was about: “About Gone.”")
+    expect(lost).to_contain_text("This page was deleted.")
+    expect(lost).to_contain_text("on deleted text: “About Gone.”")
     expect(lost.get_by_role("link", name="Gone")).to_be_visible()
     lost.get_by_role("textbox", name="Reply").fill("Not any more.")
     page.keyboard.press("Enter")
@@ -537,7 +537,7 @@ def test_an_edit_that_a_reviewer_suggests_is_taken_in_with_one_press(app):
     ravi = app.colleague("Ravi", "comment")
     assert ravi.post(f"{path}/comments", json=suggested).is_success
     shown = app.open(f"/s/{space}/~/changes/1/~/review/start")
-    thread = shown.get_by_role("main").get_by_role("article", name=re.compile("^Thread of"))
+    thread = shown.get_by_role("main").get_by_role("article", name=re.compile("^Thread by"))
     expect(thread).to_contain_text("Clearer.")
     thread.get_by_role("button", name="Accept").click()
     expect(thread).to_have_count(0)

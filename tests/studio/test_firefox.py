@@ -76,10 +76,10 @@ def test_a_page_is_read_written_reviewed_and_merged(served: Served, window: Fire
     first = re.search(r"^Open +(\S+)$", served.output.read_text(), re.M)
     assert first is not None
     window.open(first[1])
-    window.wait("button", "Set the password")
+    window.wait("button", "Set password")
     window.click_at(window.select("input[type=password]"))
     window.type(PASSWORD)
-    window.click("button", "Set the password")
+    window.click("button", "Set password")
     window.wait("navigation", "Main")
 
     # Signed out, asked, and back where they were going.
@@ -117,8 +117,8 @@ def test_a_page_is_read_written_reviewed_and_merged(served: Served, window: Fire
     path = f"/spaces/{space}/change-requests/{change['number']}"
     page = admin.call("GET", f"{path}/content/pages")["pages"][0]["id"]
     until(lambda: _words(admin, path, page) == AFTER)
-    window.click("button", "Ask for review")
-    window.wait("dialog", "Ask for review")
+    window.click("button", "Request review")
+    window.wait("dialog", "Request review")
     window.click_at(window.select("dialog[open] button[type=submit]"))
     until(lambda: admin.call("GET", path)["status"] == "open")
     window.open(f"{served.url}/s/{space}/~/changes/{change['number']}/~/review")

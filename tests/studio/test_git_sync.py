@@ -17,31 +17,29 @@ def space(app):
 def test_a_space_is_connected_and_disconnected(app, space):
     page = app.open(f"/s/{space}/~/settings/git")
     page.get_by_role("textbox", name="Repository").fill("file:///srv/docs.git")
-    page.get_by_role("button", name="See what would change").click()
+    page.get_by_role("button", name="Preview changes").click()
     expect(page.get_by_role("textbox", name="Repository")).to_have_attribute("aria-invalid", "true")
     page.get_by_role("textbox", name="Repository").fill("git@127.0.0.1:acme/docs.git")
     expect(page.get_by_label("Access token")).to_have_count(0)
     page.get_by_role("textbox", name="Folder").fill("guide")
-    expect(page.get_by_label("Tell the hoster what became of each commit")).to_have_count(0)
+    expect(page.get_by_label("Report commit statuses to the Git provider")).to_have_count(0)
     page.get_by_label("Sign commits").check()
-    page.get_by_role("button", name="Make the key and connect").click()
-    for key in ("Public key, for", "Public key of the signatures"):
+    page.get_by_role("button", name="Generate key and connect").click()
+    for key in ("Public key: add it", "Public signing key"):
         expect(page.get_by_role("textbox", name=key)).to_have_value(re.compile("^ssh-ed25519 "))
-    expect(page.get_by_role("textbox", name="Secret, shown this once")).to_have_count(1)
+    expect(page.get_by_role("textbox", name="Secret (shown only once)")).to_have_count(1)
     page.get_by_role("button", name="Sync now").click()
     expect(page.get_by_role("alert")).to_contain_text("private network", timeout=20_000)
     expect(page.get_by_role("list", name="Syncs").get_by_role("listitem").first).to_contain_text("failed")
     found = app.call("GET", f"/spaces/{space}/git/sync")
     assert (found["folder"], found["credential"]) == ("guide/", "ssh-key")
-    page.get_by_role("textbox", name="Message of commits").fill("Docs")
-    page.get_by_role("combobox", name="Hoster").select_option("gitea")
-    page.get_by_role("textbox", name="Branches that become change requests").fill("docs/*")
-    page.get_by_role("textbox", name="Seconds between two looks").fill("soon")
+    page.get_by_role("textbox", name="Commit message").fill("Docs")
+    page.get_by_role("combobox", name="Git provider").select_option("gitea")
+    page.get_by_role("textbox", name="Branches to open as change requests").fill("docs/*")
+    page.get_by_role("textbox", name="Polling interval").fill("soon")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("textbox", name="Seconds between two looks")).to_have_attribute(
-        "aria-invalid", "true"
-    )
-    page.get_by_role("textbox", name="Seconds between two looks").fill("0")
+    expect(page.get_by_role("textbox", name="Polling interval")).to_have_attribute("aria-invalid", "true")
+    page.get_by_role("textbox", name="Polling interval").fill("0")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved", exact=True)).to_have_count(1)
     found = app.call("GET", f"/spaces/{space}/git/sync")
@@ -49,7 +47,7 @@ def test_a_space_is_connected_and_disconnected(app, space):
     assert kept == ["Docs", "gitea", "docs/*", 0]
     page.get_by_role("button", name="Disconnect").click()
     page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
-    expect(page.get_by_role("button", name="See what would change")).to_have_count(1)
+    expect(page.get_by_role("button", name="Preview changes")).to_have_count(1)
     page.context.close()
 
 
@@ -63,21 +61,23 @@ def test_a_collection_and_a_site_are_connected_and_disconnected(app):
     ):
         page = app.open(f"{path}/~/git")
         page.get_by_role("textbox", name="Repository").fill("file:///srv/docs.git")
-        page.get_by_role("button", name="See what would change").click()
+        page.get_by_role("button", name="Preview changes").click()
         expect(page.get_by_role("textbox", name="Repository")).to_have_attribute("aria-invalid", "true")
         page.get_by_role("textbox", name="Repository").fill("git@127.0.0.1:acme/docs.git")
         page.get_by_role("textbox", name="Branch").fill(path[1])
-        page.get_by_role("button", name="Make the key and connect").click()
-        expect(page.get_by_role("textbox", name="Public key, for")).to_have_value(re.compile("^ssh-ed25519 "))
+        page.get_by_role("button", name="Generate key and connect").click()
+        expect(page.get_by_role("textbox", name="Public key: add it")).to_have_value(
+            re.compile("^ssh-ed25519 ")
+        )
         page.get_by_role("button", name="Sync now").click()
         expect(page.get_by_role("alert")).to_contain_text("private network", timeout=20_000)
-        page.get_by_role("textbox", name="Message of commits").fill("Docs")
+        page.get_by_role("textbox", name="Commit message").fill("Docs")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.get_by_text("Saved", exact=True)).to_have_count(1)
         assert app.call("GET", f"{api}/git/sync")["commitMessage"] == "Docs"
         page.get_by_role("button", name="Disconnect").click()
         page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
-        expect(page.get_by_role("button", name="See what would change")).to_have_count(1)
+        expect(page.get_by_role("button", name="Preview changes")).to_have_count(1)
         page.context.close()
 
 
@@ -87,11 +87,11 @@ def test_a_repository_is_one_of_the_ways_in(app):
     page.get_by_role("link", name="My work", exact=True).click()
     page.get_by_role("button", name="Import", exact=True).click()
     dialog = page.get_by_role("dialog", name="Import")
-    dialog.get_by_role("tab", name="A Git repository").click()
+    dialog.get_by_role("tab", name="Git repository").click()
     repository = "https://git.example.com/acme/tides.git"
     dialog.get_by_role("textbox", name="Repository").fill(repository)
     dialog.get_by_role("button", name="Continue").click()
-    page.get_by_role("button", name="See what would change").wait_for()
+    page.get_by_role("button", name="Preview changes").wait_for()
     expect(page.get_by_role("textbox", name="Repository")).to_have_value(repository)
     assert "tides" in [one["title"] for one in app.call("GET", f"/orgs/{made}/spaces")["items"]]
     page.context.close()

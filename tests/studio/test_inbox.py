@@ -20,7 +20,7 @@ def test_what_concerns_somebody_is_read_answered_and_done(app: App) -> None:
     mei = app.colleague("Mei")
     shown = app.open("/~/inbox")
     main = shown.get_by_role("navigation", name="Main")
-    expect(shown.get_by_text("Nothing new concerns you")).to_be_visible()
+    expect(shown.get_by_text("You're all caught up")).to_be_visible()
 
     def say(words: str, reply: str = "") -> str:
         path = f"/spaces/{space}/comments{f'/{reply}/replies' if reply else ''}"
@@ -31,13 +31,13 @@ def test_what_concerns_somebody_is_read_answered_and_done(app: App) -> None:
 
     said = say(f'What of ten tries, [@me](/users/{me["id"]} "mention")?')
     # It comes by itself.
-    row = shown.get_by_role("list", name="Notifications of yours").get_by_role("listitem")
+    row = shown.get_by_role("list", name="Your notifications").get_by_role("listitem")
     expect(row).to_have_count(1)
     expect(row.get_by_role("button", name=re.compile("mentioned you"))).to_be_visible()
     expect(main.get_by_role("link", name="Inbox")).to_contain_text("1")
     check(shown)
     shown.keyboard.press("j")
-    thread = shown.get_by_role("article", name=re.compile("^Thread of"))
+    thread = shown.get_by_role("article", name=re.compile("^Thread by"))
     expect(thread).to_contain_text(f"What of ten tries, @{me['displayName']}?")
     expect(main.get_by_role("link", name="Inbox")).not_to_contain_text("1")
     thread.get_by_role("textbox", name="Reply").fill("They are parked.")
@@ -48,20 +48,20 @@ def test_what_concerns_somebody_is_read_answered_and_done(app: App) -> None:
 
     shown.get_by_role("button", name=re.compile("mentioned you")).focus()
     shown.keyboard.press("d")
-    expect(shown.get_by_text("Nothing new concerns you")).to_be_visible()
+    expect(shown.get_by_text("You're all caught up")).to_be_visible()
     shown.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
     expect(row).to_have_count(1)
     shown.keyboard.press("u")
     expect(main.get_by_role("link", name="Inbox")).to_contain_text("1")
-    shown.get_by_role("button", name="Mark all read").click()
+    shown.get_by_role("button", name="Mark all as read").click()
     expect(main.get_by_role("link", name="Inbox")).not_to_contain_text("1")
     say("Good.", said)
     expect(row.get_by_role("button", name=re.compile("replied"))).to_be_visible()
 
-    shown.get_by_role("button", name="How you are told").click()
-    dialog = shown.get_by_role("dialog", name="How you are told")
-    dialog.get_by_label("Somebody replies where I spoke").select_option("digest")
-    expect(dialog.get_by_label("Somebody replies where I spoke")).to_have_value("digest")
+    shown.get_by_role("button", name="Notification settings").click()
+    dialog = shown.get_by_role("dialog", name="Notification settings")
+    dialog.get_by_label("Someone replies in a thread I took part in").select_option("digest")
+    expect(dialog.get_by_label("Someone replies in a thread I took part in")).to_have_value("digest")
     check(shown)
     dialog.get_by_role("button", name="Done").click()
     assert app.call("GET", "/user/notification-settings")["channels"]["replied"] == "digest"
@@ -70,7 +70,7 @@ def test_what_concerns_somebody_is_read_answered_and_done(app: App) -> None:
     row.get_by_role("button", name=re.compile("replied")).click()
     expect(thread).to_be_visible()
     check(shown)
-    shown.get_by_role("button", name="Back to the list").click()
+    shown.get_by_role("button", name="Back to list").click()
     expect(row).to_be_visible()
     assert shown.evaluate("document.documentElement.scrollWidth") <= 390
     shown.context.close()
@@ -83,10 +83,10 @@ def test_many_change_requests_are_closed_and_opened_again(app: App) -> None:
         app.call("PATCH", f"/spaces/{space}/change-requests/{made['id']}", {"status": "open"})
     shown = app.open(f"/s/{space}/~/changes")
     for subject in ("One", "Three"):
-        shown.get_by_role("checkbox", name=f"Choose “{subject}”").check()
+        shown.get_by_role("checkbox", name=f"Select “{subject}”").check()
     check(shown)
-    shown.get_by_role("button", name="Close them").click()
-    expect(shown.get_by_text("Closed 2 change requests")).to_be_visible()
+    shown.get_by_role("button", name="Archive").click()
+    expect(shown.get_by_text("Archived 2 change requests")).to_be_visible()
     listed = app.call("GET", f"/spaces/{space}/change-requests")["items"]
     assert [one["subject"] for one in listed] == ["Two"]
     shown.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()

@@ -31,7 +31,7 @@ def draft(app: Any, title: str) -> tuple[str, dict[str, Any], str]:
 def test_no_single_letter_changes_what_others_have(app: Any, view: str) -> None:
     space, change, _ = draft(app, f"Keys of {view.strip('~/')}")
     page = app.open(f"/s/{space}/~/changes/{change['number']}/{view}")
-    page.get_by_role("button", name="Ask for review").wait_for()
+    page.get_by_role("button", name="Request review").wait_for()
     page.get_by_role("main").get_by_text("Said." if "talk" in view else "words").first.wait_for()
     sent: list[str] = []
 
@@ -84,16 +84,16 @@ def test_no_single_key_resolves_a_conflict(app: Any) -> None:
         page.evaluate("document.activeElement.blur()")
         page.keyboard.press(key)
         page.keyboard.press("Escape")
-    expect(card.get_by_role("button", name="Take theirs")).to_be_visible()
+    expect(card.get_by_role("button", name="Keep theirs")).to_be_visible()
     assert [one for one in sent if "/conflicts/" in one] == []
     # A key picks, and what is picked is taken with a modifier.
     page.keyboard.press("3")
-    expect(card.get_by_role("status")).to_have_text("Picked: Theirs")
+    expect(card.get_by_role("status")).to_have_text("Selected: Theirs")
     page.keyboard.press("2")
-    expect(card.get_by_role("status")).to_have_text("Picked: Yours")
+    expect(card.get_by_role("status")).to_have_text("Selected: Mine")
     with page.expect_response(lambda answer: answer.url.endswith("/resolve")):
         page.keyboard.press("ControlOrMeta+Enter")
-    expect(page.get_by_text("You took yours")).to_be_visible()
+    expect(page.get_by_text("You kept yours")).to_be_visible()
     expect(page.get_by_role("button", name="Merge", exact=True)).to_be_visible()
     assert app.call("GET", f"{path}/conflicts")["count"] == 0
     page.context.close()
@@ -104,8 +104,8 @@ def test_the_key_that_takes_a_version_takes_what_is_written(app: Any) -> None:
     page = app.open(address)
     page.get_by_role("region", name=re.compile("^Conflict 1 of")).wait_for()
     page.keyboard.press("3")
-    page.get_by_role("button", name="Edit the result").click()
-    page.get_by_role("textbox", name="The result, in Markdown").fill("Words of both.")
+    page.get_by_role("button", name="Edit result").click()
+    page.get_by_role("textbox", name="Result in Markdown").fill("Words of both.")
     with page.expect_response(lambda answer: answer.url.endswith("/resolve")):
         page.keyboard.press("ControlOrMeta+Enter")
     expect(page.get_by_role("button", name="Merge", exact=True)).to_be_visible()
@@ -121,7 +121,7 @@ def test_both_sides_of_a_conflict_in_a_quote_stay_in_the_quote(app: Any) -> None
     page.keyboard.press("b")
     with page.expect_response(lambda answer: answer.url.endswith("/resolve")):
         page.keyboard.press("ControlOrMeta+Enter")
-    expect(page.get_by_text("You took both")).to_be_visible()
+    expect(page.get_by_text("You kept both")).to_be_visible()
     text = app.call("GET", f"{path}/content/path/one?format=markdown")["markdown"]
     assert text.endswith("> My words.\n>\n> Their words.\n>\n> More.\n")
     page.context.close()
@@ -134,7 +134,7 @@ def test_a_review_is_asked_of_people_with_a_note(app: Any) -> None:
     page.get_by_role("textbox", name="Page content").wait_for()
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("r")
-    dialog = page.get_by_role("dialog", name="Ask for review")
+    dialog = page.get_by_role("dialog", name="Request review")
     expect(dialog.get_by_role("combobox", name="Reviewers")).to_be_focused()
     expect(dialog.get_by_role("listbox")).to_be_hidden()
     page.keyboard.press("ArrowDown")
@@ -158,9 +158,9 @@ def test_a_review_is_asked_of_people_with_a_note(app: Any) -> None:
     ravi.wait_for()
     page.keyboard.press("Enter")
     dialog.get_by_label("Note").fill("Please look at the first words.")
-    dialog.get_by_role("button", name="Ask for review").click()
+    dialog.get_by_role("button", name="Request review").click()
     expect(dialog).to_have_count(0)
-    page.get_by_text("#1 waits for review").wait_for()
+    page.get_by_text("#1 is ready for review").wait_for()
     path = f"/spaces/{space}/change-requests/{change['number']}"
     assert app.call("GET", path)["status"] == "open"
     asked = app.call("GET", f"{path}/requested-reviewers")["items"]
@@ -168,7 +168,7 @@ def test_a_review_is_asked_of_people_with_a_note(app: Any) -> None:
     said = app.call("GET", f"{path}/comments?format=markdown")["items"]
     assert "Please look at the first words." in str(said)
     page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("button", name="Ask for review")).to_be_visible()
+    expect(page.get_by_role("button", name="Request review")).to_be_visible()
     page.context.close()
 
 

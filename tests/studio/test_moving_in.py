@@ -44,9 +44,9 @@ def elsewhere(app):
 
 
 def find(dialog, address, token):
-    dialog.get_by_label("Address of its API").fill(address)
+    dialog.get_by_label("API URL").fill(address)
     dialog.get_by_label("Token", exact=True).fill(token)
-    dialog.get_by_role("button", name="Show what is there").click()
+    dialog.get_by_role("button", name="Show available content").click()
 
 
 def test_chosen_spaces_come_into_new_ones(app):
@@ -59,8 +59,8 @@ def test_chosen_spaces_come_into_new_ones(app):
     dialog = page.get_by_role("dialog", name="Import")
     dialog.get_by_role("tab", name="Another platform").click()
     with elsewhere(app) as address:
-        dialog.get_by_role("button", name="Show what is there").click()
-        expect(dialog.get_by_role("alert")).to_have_text("It takes an address and a token.")
+        dialog.get_by_role("button", name="Show available content").click()
+        expect(dialog.get_by_role("alert")).to_have_text("Enter a URL and a token.")
         find(dialog, address, "oct_none")
         expect(dialog.get_by_role("alert")).to_contain_text("the token is not valid")
         find(dialog, address, token)
@@ -112,15 +112,17 @@ def test_versions_become_variants_and_the_import_is_undone(app):
     space = app.create_space("Versions go here")
     page = app.open(f"/s/{space}/~/import")
     page.locator("input[type=file]").set_input_files(versions())
-    page.get_by_role("button", name="Look first").click()
-    expect(page.get_by_text("The source has versions or languages: 1.0, Next.")).to_be_visible(timeout=30_000)
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_text("The source has several versions or languages: 1.0, Next.")).to_be_visible(
+        timeout=30_000
+    )
     page.go_back()
     page.locator("input[type=file]").set_input_files(versions())
-    page.get_by_role("checkbox", name="With all versions and languages").check()
-    page.get_by_label("Where it goes").select_option("main")
+    page.get_by_role("checkbox", name="Include all versions and languages").check()
+    page.get_by_label("Destination").select_option("main")
     check(page)
     page.get_by_role("button", name="Import", exact=True).click()
-    told = page.get_by_text("Versions and languages, each in a space of its own:")
+    told = page.get_by_text("Versions and languages imported as separate spaces:")
     expect(told).to_be_visible(timeout=30_000)
     check(page)
     made = {one["title"]: one["id"] for one in app.call("GET", f"/orgs/{app.organization}/spaces")["items"]}
@@ -128,18 +130,18 @@ def test_versions_become_variants_and_the_import_is_undone(app):
     (run,) = app.call("GET", f"/org/{app.organization}/imports?space={space}&status=completed&limit=1")[
         "items"
     ]
-    page.get_by_role("link", name="Open the site").click()
+    page.get_by_role("link", name="Open site").click()
     expect(page).to_have_url(re.compile(run["site"]))
     page.go_back()
     # A newer state of the source comes as it did before, with all that came then.
-    page.get_by_role("link", name="Import a newer state").click()
-    expect(page.get_by_role("checkbox", name="With all versions and languages")).to_be_checked()
+    page.get_by_role("link", name="Import newer version").click()
+    expect(page.get_by_role("checkbox", name="Include all versions and languages")).to_be_checked()
     page.go_back()
     # Where there is room for one action, the others are behind a button beside it.
     page.set_viewport_size(PHONE)
     page.get_by_role("button", name="More", exact=True).click()
-    page.get_by_role("menuitem", name="Undo the import").click()
-    expect(page.get_by_text("undoes the import")).to_be_visible(timeout=30_000)
+    page.get_by_role("menuitem", name="Revert import").click()
+    expect(page.get_by_text("created to revert the import")).to_be_visible(timeout=30_000)
     (change,) = (
         app.call("GET", f"/spaces/{space}/change-requests?status=open")["items"]
         or app.call("GET", f"/spaces/{space}/change-requests?status=draft")["items"]

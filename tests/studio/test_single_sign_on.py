@@ -75,32 +75,32 @@ def test_a_provider_that_is_down(app: App) -> None:
 
 def test_from_the_sign_in_tab_to_a_member(app: App, names: NameServer, port: int) -> None:
     page = app.open(f"/o/{app.organization}/~/members/sign-in")
-    page.get_by_label("E-mail domains").fill("harbour.example")
-    page.get_by_label("Role of people who join by themselves").select_option("Editor")
+    page.get_by_label("Email domains").fill("harbour.example")
+    page.get_by_label("Role for people who join on their own").select_option("Editor")
     page.get_by_role("button", name="Save", exact=True).click()
     domain = page.get_by_role("region", name="harbour.example")
-    check = domain.get_by_role("button", name="Check harbour.example")
+    check = domain.get_by_role("button", name="Verify domain harbour.example")
     names.silent = True
     check.click()
-    expect(domain.get_by_role("status")).to_contain_text("Asking the name servers")
+    expect(domain.get_by_role("status")).to_contain_text("Querying the name servers")
     expect(domain.get_by_role("alert")).to_be_visible(timeout=15_000)
     names.silent = False
     check.click()
-    expect(domain.get_by_role("status")).to_contain_text("the record is not there yet")
+    expect(domain.get_by_role("status")).to_contain_text("Record not found yet")
     record = {name: domain.get_by_role("textbox", name=name).input_value() for name in ("Name", "Value")}
     names.texts[record["Name"]] = [record["Value"]]
     check.click()
-    expect(domain).to_contain_text("Proved")
+    expect(domain).to_contain_text("Verified")
 
     openid = page.get_by_role("region", name="OpenID Connect")
     expect(openid).to_contain_text("Active")
-    start = openid.get_by_role("link", name="Try to sign in with Harbour").get_attribute("href")
+    start = openid.get_by_role("link", name="Test sign-in with Harbour").get_attribute("href")
     mei = app.watch(app.browser.new_context(viewport={"width": 1440, "height": 900}))
     with provider(port):
         mei.goto(start)
         mei.locator("input[name=sub]").fill("mei")
         mei.get_by_role("button").first.click()
-        expect(mei.get_by_role("heading", name="You belong to no organization yet")).to_be_visible()
+        expect(mei.get_by_role("heading", name="You're not a member of an organization yet")).to_be_visible()
     mei.get_by_role("main").get_by_role("button", name=re.compile("^Join ")).click()
     expect(
         mei.get_by_role("navigation", name="Main").get_by_role("link", name="Octavo manual").first

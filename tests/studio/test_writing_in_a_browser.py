@@ -315,7 +315,9 @@ def test_what_is_typed_is_what_the_file_has(desk, keys, expected):
 
 
 def _status(text: Any) -> Any:
-    return text.page.get_by_role("status").filter(has_text=re.compile("Saved|Saving|saved|kept here|Changed"))
+    return text.page.get_by_role("status").filter(
+        has_text=re.compile("Saved|Saving|saved|Unsaved|saved locally|Updated")
+    )
 
 
 def _new(desk: Desk, *blocks: str) -> tuple[int, Any]:
@@ -355,7 +357,7 @@ def test_what_is_written_without_a_network_is_there_after_the_tab_was_closed(des
     desk.context.set_offline(True)
     try:
         _type(text, "One.", " Written offline.")
-        text.page.get_by_text("Offline, kept here").wait_for()
+        text.page.get_by_text("Offline, saved locally").wait_for()
         text.page.wait_for_timeout(300)
         # As a crash: nothing that runs when a page is left.
         text.page.close(run_before_unload=False)
@@ -378,7 +380,7 @@ def test_what_tabs_left_when_they_crashed_meets_what_somebody_else_wrote(desk):
         _type(first, "One of", " First.")
         _type(second, "Three.", " Second.")
         for text in (first, second):
-            text.page.get_by_text("Offline, kept here").wait_for()
+            text.page.get_by_text("Offline, saved locally").wait_for()
             text.page.wait_for_timeout(300)
             text.page.close(run_before_unload=False)
     finally:
@@ -406,7 +408,7 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
     _type(text, "One.", " Mine.")
     text.page.keyboard.press("Enter")
     text.page.keyboard.type("New.")
-    text.page.get_by_text("Offline, kept here").wait_for()
+    text.page.get_by_text("Offline, saved locally").wait_for()
     text.page.keyboard.type(" More.")
     text.page.wait_for_timeout(300)
     # Another tab takes it up, which has to find out how much of it arrived.
@@ -421,7 +423,7 @@ def test_a_save_whose_answer_was_lost_is_not_written_twice(desk):
     text.page.route("**/content?**", lambda route: route.continue_() if lost else lose(route))
     _type(text, "Two.", " Also mine.")
     whole = whole.replace("Two.", "Two. Also mine.")
-    text.page.get_by_text("Offline, kept here").wait_for()
+    text.page.get_by_text("Offline, saved locally").wait_for()
     text.page.get_by_text("Saved", exact=True).wait_for()
     assert desk.markdown(change) == whole
     text.page.close()
@@ -436,7 +438,7 @@ def test_whoever_leaves_is_not_held_where_the_text_is_kept(desk):
     page.get_by_text("Saving", exact=True).wait_for()
     page.get_by_role("link", name="My work").first.click()
     page.wait_for_url(f"{desk.url}/")
-    page.get_by_text("It is kept in this browser").wait_for()
+    page.get_by_text("The changes are kept in this browser").wait_for()
     page.close()
     # Without room in the browser nothing but the tab has it.
     text = desk.open(change)
@@ -447,9 +449,9 @@ def test_whoever_leaves_is_not_held_where_the_text_is_kept(desk):
     )
     page.route("**/content?**", lambda route: route.fulfill(status=503, body="<h1>Not now</h1>"))
     _type(text, "One.", " Last.")
-    page.get_by_text("Not saved yet").wait_for()
+    page.get_by_text("Unsaved changes").wait_for()
     page.get_by_role("link", name="My work").first.click()
-    page.get_by_text("this browser has no room to keep it").wait_for()
+    page.get_by_text("your browser has no space left to keep the changes").wait_for()
     assert text.get_by_text("Last.").is_visible()
     page.unroute("**/content?**")
     assert "Last." in desk.until(change, lambda found: "Last." in found)
@@ -461,7 +463,7 @@ def test_a_network_that_comes_back_is_enough(desk):
     change, text = _new(desk, "One.")
     desk.context.set_offline(True)
     _type(text, "One.", " Two.")
-    text.page.get_by_text("Offline, kept here").wait_for()
+    text.page.get_by_text("Offline, saved locally").wait_for()
     desk.context.set_offline(False)
     assert "One. Two." in desk.until(change, lambda found: "Two" in found)
     text.page.get_by_text("Saved", exact=True).wait_for()
@@ -506,7 +508,7 @@ def test_a_page_of_somebody_else_in_the_place_of_an_answer_is_none(desk):
 
     text.page.route("**/content?**", answer)
     _type(text, "One.", " Two.")
-    expect(_status(text)).to_have_text("Not saved yet")
+    expect(_status(text)).to_have_text("Unsaved changes")
     assert desk.until(change, lambda found: "Two" in found) == "# Page\n\nOne. Two.\n\n"
     expect(_status(text)).to_have_text("Saved")
     text.page.close()
@@ -533,7 +535,7 @@ def test_clocks_that_are_wrong_lose_nothing(desk):
     # What was kept with a clock ahead is taken up with one behind.
     desk.context.set_offline(True)
     page.keyboard.type(" Kept.")
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text("Offline, saved locally").wait_for()
     page.close(run_before_unload=False)
     desk.context.set_offline(False)
     context.clock.set_fixed_time(datetime.datetime.now() - day)
@@ -553,9 +555,9 @@ def test_a_page_that_is_deleted_while_it_is_written_keeps_the_text(desk):
     desk.admin.call("POST", content, {"changes": [{"operation": "delete_page", "page": made}]})
     page.keyboard.type(" Three.")
     # What was written since is a conflict with the deletion, which the bar names.
-    expect(_status(text)).to_contain_text("Changed by")
+    expect(_status(text)).to_contain_text("Updated by")
     expect(page.get_by_text("1 conflict", exact=True)).to_be_visible()
-    said = page.get_by_role("alert").filter(has_text="Somebody deleted this page meanwhile")
+    said = page.get_by_role("alert").filter(has_text="This page was deleted by someone else")
     expect(said.get_by_role("link", name="Conflicts")).to_be_visible()
     assert text.get_by_text("One. Two. Three.").is_visible()
     kept = desk.admin.call("GET", f"{desk.changes}/{change}/conflicts?format=markdown")
@@ -579,7 +581,7 @@ def test_a_session_that_ended_keeps_the_text_until_somebody_signs_in(desk):
 
     text.page.route("**/content?**", refuse)
     _type(text, "One.", " Two.")
-    text.page.get_by_text("Not saved yet").wait_for()
+    text.page.get_by_text("Unsaved changes").wait_for()
     assert "Two" not in desk.markdown(change)
     assert text.get_by_text("One. Two.").is_visible()
     ended[0] = False
@@ -618,7 +620,7 @@ def test_what_somebody_else_writes_is_told_at_once(desk):
     page.on("request", lambda request: asked.append(f"{request.method} {request.url.split('/v1')[-1]}"))
     _set(desk, change, "One.", "One. Theirs.")
     text.get_by_text("One. Theirs.").wait_for(timeout=5_000)
-    page.get_by_role("status").filter(has_text="Changed by").wait_for()
+    page.get_by_role("status").filter(has_text="Updated by").wait_for()
     assert text.evaluate("(element) => element === document.activeElement")
     page.keyboard.type(" Again.")
     assert "Two. Mine. Again." in desk.until(change, lambda found: "Again" in found)
@@ -679,8 +681,8 @@ def _behind(text: Any, other: Any, words: str, theirs: str) -> None:
         other.page.keyboard.press("Backspace")
     else:
         other.page.keyboard.type(theirs)
-    expect(_status(other)).to_have_text("Not saved yet")
-    expect(_status(other)).to_have_text(re.compile("^ *(Saved|Changed by .*) *$"))
+    expect(_status(other)).to_have_text("Unsaved changes")
+    expect(_status(other)).to_have_text(re.compile("^ *(Saved|Updated by .*) *$"))
     held[0].continue_()
     text.page.unroute("**/content?**")
 
@@ -898,7 +900,7 @@ def test_what_is_written_while_the_change_request_is_merged_goes_on_in_another(d
     other = desk.admin.call("POST", desk.changes, {"subject": "Other words"})["number"]
     _set(desk, other, "Two.", "Two of theirs.")
     desk.admin.call("POST", f"{desk.changes}/{other}/merge")
-    go_on = page.get_by_role("button", name="Go on in a new change request")
+    go_on = page.get_by_role("button", name="Continue in a new change request")
     go_on.wait_for(timeout=15_000)
     page.unroute("**/content?**")
     go_on.click()
@@ -937,7 +939,7 @@ def test_variables_and_reusable_contents_are_found_and_inserted(desk):
     page.keyboard.press("Escape")
     text.get_by_text("Three.").hover()
     page.get_by_role("button", name="Block menu").click()
-    page.get_by_role("menuitem", name="Make reusable content").click()
+    page.get_by_role("menuitem", name="Convert to reusable content").click()
     text.locator(".reusable").nth(1).get_by_text("Three.").last.wait_for()
     found = desk.until(change, lambda found: found.count("{% include") == 2)
     assert found.count("{% include") == 2
@@ -976,13 +978,13 @@ def test_a_reusable_content_is_written_where_it_is_shown(desk):
     inside.get_by_text("Shared").click()
     page.keyboard.press("End")
     page.keyboard.type(" Now")
-    expect(block.get_by_text("Not saved yet")).to_be_visible()
+    expect(block.get_by_text("Unsaved changes")).to_be_visible()
     expect(block.get_by_text("Saved", exact=True)).to_be_visible()
     assert shown() == source.replace("words.", "words. Now")
     # What is written there without a network is there after the tab was closed, and the page itself is untouched.
     desk.context.set_offline(True)
     page.keyboard.type(" later")
-    expect(block.get_by_text("Offline, kept here")).to_be_visible()
+    expect(block.get_by_text("Offline, saved locally")).to_be_visible()
     page.close()
     desk.context.set_offline(False)
     text = desk.open(change)
@@ -1000,7 +1002,7 @@ def test_a_reusable_content_is_written_where_it_is_shown(desk):
 def test_an_empty_page_begins_with_a_template(desk):
     change, text = _new(desk)
     page = text.page
-    begin = text.get_by_role("group", name="Begin with")
+    begin = text.get_by_role("group", name="Start with")
     assert begin.get_by_role("button").all_text_contents() == [
         "Guide",
         "Reference",
@@ -1023,7 +1025,7 @@ def test_an_empty_page_begins_with_a_template(desk):
     ]
     # What a space keeps as a template is copied into a page, with links and all.
     page.get_by_role("button", name="Page actions").click()
-    page.get_by_role("menuitem", name="Keep as a template").click()
+    page.get_by_role("menuitem", name="Save as template").click()
     expect(page.get_by_text("New pages can begin with “Page”.", exact=False)).to_be_visible()
     kept = desk.admin.call("GET", f"{desk.changes}/{change}/content")["reusableContents"]
     assert [one["title"] for one in kept] == ["Page"]
@@ -1033,7 +1035,7 @@ def test_an_empty_page_begins_with_a_template(desk):
     page.keyboard.press("Delete")
     begin.get_by_role("button", name="From this space").click()
     page.get_by_role("menuitem", name="Page", exact=True).click()
-    text.get_by_text("What goes wrong most often").wait_for()
+    text.get_by_text("The most common problem").wait_for()
     assert desk.until(change, lambda again: again == found) == found
     page.close()
     assert desk.said == []
@@ -1044,21 +1046,21 @@ def test_the_markdown_of_a_page_is_written_as_it_is(desk):
     page = text.page
     before = desk.markdown(change)
     page.keyboard.press("Control+Shift+m")
-    source = page.get_by_role("textbox", name="Markdown of the page")
+    source = page.get_by_role("textbox", name="Page Markdown")
     source.wait_for()
     assert source.input_value() == before
     source.click()
     page.keyboard.press("Control+End")
     desk.context.set_offline(True)
     page.keyboard.type("{{ space.title }}  ", delay=12)
-    page.get_by_text("Offline, kept here").wait_for()
+    page.get_by_text("Offline, saved locally").wait_for()
     page.close(run_before_unload=False)
     desk.context.set_offline(False)
     text = desk.open(change)
     text.page.keyboard.press("Control+Shift+m")
     whole = before + "{{ space.title }}  "
     assert desk.until(change, lambda found: found == whole) == whole
-    source = text.page.get_by_role("textbox", name="Markdown of the page")
+    source = text.page.get_by_role("textbox", name="Page Markdown")
     assert source.input_value() == whole
     text.page.keyboard.press("Control+Shift+m")
     text.get_by_text("One").first.wait_for()
@@ -1070,7 +1072,7 @@ def test_words_are_found_and_replaced_everywhere(desk):
     def typed(text: Any) -> None:
         text.page.keyboard.type("One cat, two Cats.")
         text.page.keyboard.press("Control+f")
-        text.page.get_by_role("searchbox", name="Find in the page").fill("cat")
+        text.page.get_by_role("searchbox", name="Find in page").fill("cat")
         text.page.get_by_text("1 / 2").wait_for()
         text.page.get_by_role("textbox", name="Replace with").fill("dog")
         text.page.get_by_role("button", name="Replace all").click()
@@ -1114,7 +1116,7 @@ def test_words_are_replaced_in_every_page_of_the_space_and_put_back(desk):
     dialog.get_by_label("Find", exact=True).fill("fox")
     dialog.get_by_label("Replace with").fill("hare")
     dialog.get_by_label("Replace with").press("Enter")
-    dialog.get_by_role("button", name="Replace 2 places in my draft").click()
+    dialog.get_by_role("button", name="Replace 2 matches in my draft").click()
     found = desk.until(change, lambda found: "hare" in found)
     assert "A **hare** and a hare.\n\nBehind.\n" in found
     page.get_by_role("region", name="Notifications").get_by_role("button", name="Undo").click()
@@ -1128,7 +1130,7 @@ def test_a_page_gets_an_icon_by_its_name(desk):
     change, text = _new(desk, "Words.")
     page = text.page
     page.get_by_role("button", name="Page actions").click()
-    page.get_by_role("menuitem", name="Change the icon").click()
+    page.get_by_role("menuitem", name="Change icon").click()
     dialog = page.get_by_role("dialog", name="Icon of “Page”")
     dialog.get_by_label("Find an emoji or an icon").fill("rocket")
     dialog.get_by_role("button", name="rocket", exact=True).first.wait_for()

@@ -1,6 +1,7 @@
 /** The API as typed functions: `const { data, error } = await api.GET("/spaces/{spaceId}", …)`. */
 import createClient from "openapi-fetch";
 import type { components, paths } from "../generated/schema.d.ts";
+import { t } from "./words.ts";
 
 export type Schemas = components["schemas"];
 
@@ -48,17 +49,21 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
     outcome = await request;
   } catch (problem) {
     if (problem instanceof DOMException && problem.name === "AbortError") throw problem;
-    if (problem instanceof SyntaxError) throw new ApiError(502, "The server answered something unreadable.");
-    throw new ApiError(0, "The server cannot be reached.");
+    if (problem instanceof SyntaxError) throw new ApiError(502, t("serverSentUnreadableResponse"));
+    throw new ApiError(0, t("serverCantBeReached"));
   }
   const { data, error, response } = outcome;
   if (response.ok) return data as T;
   const told = (error as Partial<Schemas["Error"]> | undefined)?.error;
-  throw new ApiError(response.status, told?.message ?? `The server answered ${response.status}.`, {
-    ...told?.reason === undefined ? {} : { reason: told.reason },
-    ...told?.field === undefined ? {} : { field: told.field },
-    ...retryAfter(response),
-  });
+  throw new ApiError(
+    response.status,
+    told?.message ?? t("serverRespondedWithStatus", { status: response.status }),
+    {
+      ...told?.reason === undefined ? {} : { reason: told.reason },
+      ...told?.field === undefined ? {} : { field: told.field },
+      ...retryAfter(response),
+    },
+  );
 }
 
 function retryAfter(response: Response): { retryAfter?: number } {

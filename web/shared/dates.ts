@@ -1,6 +1,8 @@
 import { language, t } from "./words.ts";
 
 const DAY = 86_400_000;
+/** Dates in English are written as most of the world writes them: `12 November`. */
+const locale = () => language === "en" ? "en-GB" : language;
 const startOfDay = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 
 /** How long ago, as short as it can be: `now`, `12 min`, `5 h`, `Yesterday`, `Friday`, `12 Nov`, `12 Nov 2024`. */
@@ -9,12 +11,12 @@ export function ago(iso: string, now = new Date()): string {
   const minutes = Math.floor((now.getTime() - then.getTime()) / 60_000);
   const days = Math.round((startOfDay(now) - startOfDay(then)) / DAY);
   if (minutes < 1) return t("now");
-  if (minutes < 60) return t("{count} min", { count: minutes });
-  if (days === 0 || minutes < 300) return t("{count} h", { count: Math.floor(minutes / 60) });
-  if (days === 1) return t("Yesterday");
-  if (days < 7) return then.toLocaleDateString(language, { weekday: "long" });
+  if (minutes < 60) return t("countMinutes", { count: minutes });
+  if (days === 0 || minutes < 300) return t("countHours", { count: Math.floor(minutes / 60) });
+  if (days === 1) return t("yesterday");
+  if (days < 7) return then.toLocaleDateString(locale(), { weekday: "long" });
   const year = then.getFullYear() === now.getFullYear() ? undefined : "numeric";
-  return then.toLocaleDateString(language === "en" ? "en-GB" : language, {
+  return then.toLocaleDateString(locale(), {
     day: "numeric",
     month: "short",
     year,
@@ -26,7 +28,7 @@ export function since(iso: string, now = new Date()): string {
   const days = Math.round((startOfDay(now) - startOfDay(new Date(iso))) / DAY);
   const minutes = Math.floor((now.getTime() - new Date(iso).getTime()) / 60_000);
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
-  if (minutes < 1) return t("just now");
+  if (minutes < 1) return t("justNow");
   if (minutes < 60) return relative.format(-minutes, "minute");
   if (days === 0) return relative.format(-Math.floor(minutes / 60), "hour");
   if (days < 30) return relative.format(-days, "day");
@@ -44,7 +46,7 @@ export function until(iso: string, now = new Date()): string {
 
 /** The whole moment, for titles. */
 export const moment = (iso: string) =>
-  new Date(iso).toLocaleString(language === "en" ? "en-GB" : language, {
+  new Date(iso).toLocaleString(locale(), {
     dateStyle: "full",
     timeStyle: "short",
   });
@@ -53,19 +55,27 @@ export const moment = (iso: string) =>
 export function day(iso: string, now = new Date()): string {
   const then = new Date(iso);
   const days = Math.round((startOfDay(now) - startOfDay(then)) / DAY);
-  if (days === 0) return t("Today");
-  if (days === 1) return t("Yesterday");
+  if (days === 0) return t("today");
+  if (days === 1) return t("yesterday");
   const year = then.getFullYear() === now.getFullYear() ? undefined : "numeric";
-  return then.toLocaleDateString(language === "en" ? "en-GB" : language, {
+  return then.toLocaleDateString(locale(), {
     day: "numeric",
     month: "long",
     year,
   });
 }
 
+/** Return the month of a moment: `November 2026`. */
+export const monthOf = (iso: string): string =>
+  new Date(iso).toLocaleDateString(locale(), { month: "long", year: "numeric" });
+
+/** Return the time of day of a moment: `14:05`. */
+export const timeOf = (iso: string): string =>
+  new Date(iso).toLocaleTimeString(locale(), { timeStyle: "short" });
+
 /** A day with its name: `Sunday, 22 November`. */
 export function wholeDay(date: Date): string {
-  const said = date.toLocaleDateString(language === "en" ? "en-GB" : language, {
+  const said = date.toLocaleDateString(locale(), {
     weekday: "long",
     day: "numeric",
     month: "long",

@@ -1,14 +1,12 @@
-/** The texts of the interface in a source: all that is given to `t` and `n`. A text is written where it is used, as one
- * string, so that this finds it. */
-const STRING = String.raw`"((?:[^"\\]|\\.)*)"`;
-const SINGLE = new RegExp(String.raw`\bt\(\s*${STRING}`, "g");
-const COUNTED = new RegExp(String.raw`\bn\(\s*${STRING},\s*${STRING}`, "g");
+/**
+ * The calls of `t` and `n` in a source. A key is written where it is used, as a plain string, so that the build and the
+ * tests find it.
+ */
+export const CALL = /(?<![\w.$\\])([tn])\(\s*"(\w+)"/g;
 
-const unescape = (written: string): string => JSON.parse(`"${written}"`);
+/** Return the keys that a source uses. */
+export const keysOf = (source: string): string[] => [...source.matchAll(CALL)].map(([, , key]) => key!);
 
-export function textsOf(source: string): { texts: string[]; counted: string[] } {
-  return {
-    texts: [...source.matchAll(SINGLE)].map(([, text]) => unescape(text!)),
-    counted: [...source.matchAll(COUNTED)].map(([, , many]) => unescape(many!)),
-  };
-}
+/** Return the placeholders of a text in order of name: `{count} of {total}` has `{count}` and `{total}`. */
+export const placeholdersOf = (text: string): string[] =>
+  [...new Set([...text.matchAll(/\{\w+\}/g)].map(([found]) => found))].sort();

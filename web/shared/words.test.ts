@@ -1,62 +1,112 @@
 import { describe, expect, test } from "vitest";
-import { textsOf } from "./texts.ts";
-import { LANGUAGES, t } from "./words.ts";
+import { CALL, keysOf, placeholdersOf } from "./texts.ts";
+import { LANGUAGES, n, t } from "./words.ts";
+
+type Catalog = Record<string, string | Record<string, string>>;
 
 const sources = import.meta.glob<string>([
-  "../**/*.{ts,svelte}",
+  "../{shared,studio}/**/*.{ts,svelte}",
   "!../**/*.test.ts",
-  "!../generated/**",
-  "!../node_modules/**",
 ], {
   query: "?raw",
   import: "default",
   eager: true,
 });
-const catalogues = import.meta.glob<Record<string, string | Record<string, string>>>("./words/*.json", {
+const raw = import.meta.glob<string>("./words/*.json", { query: "?raw", import: "default", eager: true });
+const catalogs: Record<string, Catalog> = Object.fromEntries(
+  Object.entries(raw).map((
+    [path, text],
+  ) => [path.slice("./words/".length, -".json".length), JSON.parse(text)]),
+);
+const { en: english, ...translations } = catalogs as { en: Catalog } & Record<string, Catalog>;
+const labels = import.meta.glob<string>("../generated/page-fields.ts", {
+  query: "?raw",
   import: "default",
   eager: true,
 });
-const found = Object.values(sources).map(textsOf);
-const texts = new Set(found.flatMap((one) => one.texts));
-const counted = new Set(found.flatMap((one) => one.counted));
-const places = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([place]) => place).sort();
+const used = new Set(Object.values({ ...sources, ...labels }).flatMap(keysOf));
+const formsOf = (text: Catalog[string]): string[] => typeof text === "string" ? [text] : Object.values(text);
 
 test("a name does not turn round the sentence that it is in", () => {
-  expect(t("Moved “{title}”", { title: "\u202eend" })).toBe("Moved “end”");
+  expect(t("movedTitle", { title: "\u202eend" })).toBe("Moved “end”");
 });
 
-test("there are texts", () => {
-  expect(texts.size).toBeGreaterThan(200);
-  expect(counted.size).toBeGreaterThan(5);
+test("a count has its form and its separators", () => {
+  expect([n("pageCount", 1), n("pageCount", 2000)]).toEqual(["1 page", "2,000 pages"]);
 });
 
-test("every language that can be chosen has its catalogue", () => {
-  const names = Object.keys(catalogues).map((path) => path.slice("./words/".length, -".json".length));
-  expect(new Set(["en", ...names])).toEqual(new Set(Object.keys(LANGUAGES)));
+test("every key of the sources has an English text, and every text is used", () => {
+  expect(Object.keys(english).filter((key) => !used.has(key))).toEqual([]);
+  expect([...used].filter((key) => !(key in english))).toEqual([]);
 });
 
-describe.each(Object.entries(catalogues))("%s", (_, catalogue) => {
-  test("has every text, and no other", () => {
-    expect(new Set(Object.keys(catalogue))).toEqual(new Set([...texts, ...counted]));
+test("a key is written where it is used", () => {
+  const call = /(?<![\w.$\\])(?<!function )[tn]\((?!\s*["\])])[^)\n]*/g;
+  const found = Object.entries(sources).flatMap(([path, source]) =>
+    [...source.matchAll(call)].map(([text]) => `${path}: ${text}`)
+  );
+  expect(found).toEqual([]);
+});
+
+/** Return what stands in the parentheses that are open at a place of a source. */
+function argumentsAt(source: string, start: number): string {
+  let depth = 1;
+  let end = start;
+  for (; depth && end < source.length; end++) depth += { "(": 1, ")": -1 }[source[end]!] ?? 0;
+  return source.slice(start, end);
+}
+
+test("a call gives a value for each placeholder of its text", () => {
+  const lacking: string[] = [];
+  for (const [path, source] of Object.entries(sources)) {
+    for (const { 0: call, 1: name, 2: key, index } of source.matchAll(CALL)) {
+      const given = argumentsAt(source, index + call.length);
+      // Values that are made elsewhere are not seen here.
+      if (name === "t" && /^,\s*[^{\s]/.test(given)) continue;
+      for (const placeholder of placeholdersOf(formsOf(english[key!] ?? "").join(" "))) {
+        const value = placeholder.slice(1, -1);
+        if (name === "n" && value === "count") continue;
+        if (!new RegExp(`\\b${value}\\b`).test(given)) lacking.push(`${path}: ${key}: ${placeholder}`);
+      }
+    }
+  }
+  expect(lacking).toEqual([]);
+});
+
+test("every language that can be chosen has its catalog", () => {
+  expect(new Set(Object.keys(catalogs))).toEqual(new Set(Object.keys(LANGUAGES)));
+});
+
+describe.each(Object.entries(translations))("%s", (language, catalog) => {
+  test("lacks no text, and has no other", () => {
+    expect(Object.keys(english).filter((key) => !(key in catalog))).toEqual([]);
+    expect(Object.keys(catalog).filter((key) => !(key in english))).toEqual([]);
   });
 
-  test("has the places of each text", () => {
-    for (const [text, said] of Object.entries(catalogue)) {
-      if (typeof said === "string") expect(places(said), text).toEqual(places(text));
-      else {for (const form of Object.values(said)) {
-          expect(places(text), text).toEqual(expect.arrayContaining(places(form)));
+  test("has the placeholders of each text", () => {
+    for (const [key, text] of Object.entries(catalog)) {
+      const wanted = placeholdersOf(formsOf(english[key] ?? "").join(" "));
+      if (typeof text === "string") expect(placeholdersOf(text), key).toEqual(wanted);
+      // A form for one or two things may leave out their number.
+      else {for (const form of formsOf(text)) {
+          expect([...new Set([...placeholdersOf(form), "{count}"])].sort(), key).toEqual(wanted);
         }}
     }
   });
 
-  test("has the forms that its counting needs", () => {
-    for (const text of counted) expect(Object.keys(catalogue[text] as object), text).toContain("other");
+  test("has the plural forms of its language", () => {
+    const wanted = new Set(["other", ...new Intl.PluralRules(language).resolvedOptions().pluralCategories]);
+    for (const [key, text] of Object.entries(catalog)) {
+      expect(typeof text, key).toBe(typeof english[key]);
+      if (typeof text !== "string") {
+        expect(text, key).toHaveProperty("other");
+        expect([...wanted], key).toEqual(expect.arrayContaining(Object.keys(text)));
+      }
+    }
   });
 });
 
 test("German has one word for a space, and one for a site", () => {
-  const said = Object.values(catalogues["./words/de.json"] ?? {}).flatMap((one) =>
-    typeof one === "string" ? [one] : Object.values(one)
-  );
-  expect(said.filter((text) => /\b(Spaces?|Sites?)\b/.test(text))).toEqual([]);
+  const texts = Object.values(translations.de ?? {}).flatMap(formsOf);
+  expect(texts.filter((text) => /\b(Spaces?|Sites?)\b/.test(text))).toEqual([]);
 });

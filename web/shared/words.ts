@@ -1,11 +1,20 @@
 /**
- * The words of the interface. The source speaks English, and English is the key: `t("Ask for review")`. Other languages
- * are in `words/<language>.json`, with every text that the sources have; `words.test.ts` compares them.
+ * The texts of the interface, by key: `t("requestReview")`. The English ones are in `words/en.json`, which the types of the
+ * keys come from; other languages are in `words/<language>.json`. The build puts English in place of the keys (`../texts.ts`).
  */
-type Values = Record<string, string | number>;
-type Catalogue = Record<string, string | Partial<Record<Intl.LDMLPluralRule, string>>>;
+import type english from "./words/en.json";
 
-/** Those that there is a catalogue for, each by its own name. */
+type Values = Record<string, string | number>;
+type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
+type English = typeof english;
+/** The key of a plain text. */
+export type TextKey = { [Key in keyof English]: English[Key] extends string ? Key : never }[keyof English];
+/** The key of a text with plural forms. */
+export type PluralKey = Exclude<keyof English, TextKey>;
+/** What the build makes of a key. */
+type Built<Text> = [place: number, english: Text];
+
+/** The languages of the interface, each by its own name. */
 export const LANGUAGES: Record<string, string> = {
   en: "English",
   de: "Deutsch",
@@ -21,8 +30,10 @@ export const LANGUAGES: Record<string, string> = {
 const RIGHT_TO_LEFT = ["ar"];
 const KEPT = "octavo-language";
 
-const catalogues = import.meta.glob<Catalogue>("./words/*.json", { import: "default" });
-let catalogue: Catalogue = {};
+/** Texts by their place; null where a translation is missing. */
+type Catalog = (string | Forms | null)[];
+const catalogs = import.meta.glob<Catalog>(["./words/*.json", "!./words/en.json"], { import: "default" });
+let catalog: Catalog = [];
 export let language = "en";
 let plurals = new Intl.PluralRules("en");
 
@@ -31,12 +42,12 @@ function wanted(): string {
   return asked.map((tag) => tag?.slice(0, 2) ?? "").find((tag) => tag in LANGUAGES) ?? "en";
 }
 
-/** Reads the catalogue of the language that this person wants; before anything is drawn. */
+/** Load the catalog of the language that this person wants, before anything is drawn. */
 export async function loadWords(): Promise<void> {
   const found = wanted();
-  const load = catalogues[`./words/${found}.json`];
+  const load = catalogs[`./words/${found}.json`];
   if (load) {
-    catalogue = await load();
+    catalog = await load();
     language = found;
     plurals = new Intl.PluralRules(found);
   }
@@ -59,16 +70,19 @@ function fill(text: string, values: Values): string {
   );
 }
 
-/** A text of the interface; `{name}` stands for a value. */
-export function t(text: string, values: Values = {}): string {
-  const found = catalogue[text];
-  return fill(typeof found === "string" ? found : text, values);
+/** Return a number as people of the language write it. */
+export const formatNumber = (value: number, options?: Intl.NumberFormatOptions): string =>
+  new Intl.NumberFormat(language, options).format(value);
+
+/** Return a text of the interface; `{name}` stands for a value. */
+export function t(key: TextKey, values: Values = {}): string {
+  const [place, english] = key as unknown as Built<string>;
+  return fill((catalog[place] as string | null | undefined) ?? english, values);
 }
 
-/** A text that counts: `n("{count} page", "{count} pages", 3)`. The key is the second, for many. */
-export function n(one: string, many: string, count: number, values: Values = {}): string {
-  const found = catalogue[many];
-  const forms = typeof found === "object" ? found : { one, other: many };
-  const text = forms[plurals.select(count)] ?? forms.other ?? many;
-  return fill(text, { ...values, count: new Intl.NumberFormat(language).format(count) });
+/** Return a text in the plural form of a count: `n("pageCount", 3)` is "3 pages". `{count}` stands for the count. */
+export function n(key: PluralKey, count: number, values: Values = {}): string {
+  const [place, english] = key as unknown as Built<Forms>;
+  const forms = (catalog[place] as Forms | null | undefined) ?? english;
+  return fill(forms[plurals.select(count)] ?? forms.other, { ...values, count: formatNumber(count) });
 }

@@ -31,58 +31,58 @@ interface Beginning {
 
 const BEGINNINGS: Beginning[] = [
   {
-    title: t("Guide"),
+    title: t("guide"),
     icon: "stairs",
     make: () => [
-      words(t("What readers have done at the end of this page.")),
-      part(t("Before you begin")),
-      points(t("What they need: an account, a program, a right")),
-      part(t("Steps")),
-      nodes.stepper!.create(null, [step(t("First step")), step(t("Next step"))]),
-      part(t("When it does not work")),
-      words(t("What goes wrong most often, and what helps.")),
+      words(t("whatReadersWillHaveAchieved")),
+      part(t("beforeYouBegin")),
+      points(t("whatReadersNeed")),
+      part(t("steps")),
+      nodes.stepper!.create(null, [step(t("firstStep")), step(t("nextStep"))]),
+      part(t("troubleshooting")),
+      words(t("mostCommonProblem")),
     ],
   },
   {
-    title: t("Reference"),
+    title: t("reference"),
     icon: "code",
     make: () => [
-      words(t("What it is, in one sentence.")),
-      part(t("Example")),
+      words(t("whatItIsInOne")),
+      part(t("example")),
       code(""),
-      part(t("Settings")),
+      part(t("settings")),
       newTable(3, 2),
-      part(t("Limits")),
+      part(t("limits")),
       points(undefined),
     ],
   },
   {
-    title: t("Release notes"),
+    title: t("releaseNotes"),
     icon: "calendar",
     make: () => [
-      words(t("What matters most in this version, in one sentence.")),
-      part(t("New")),
+      words(t("mostImportantChange")),
+      part(t("new")),
       points(undefined),
-      part(t("Changed")),
+      part(t("changed")),
       points(undefined),
-      part(t("Fixed")),
+      part(t("fixed")),
       points(undefined),
-      part(t("What to do when you upgrade")),
+      part(t("upgradeNotes")),
       points(undefined),
     ],
   },
   {
-    title: t("Decision"),
+    title: t("decision"),
     icon: "circle-check",
     make: () => [
-      words(t("The question, in one sentence.")),
-      part(t("What we know")),
+      words(t("questionInOneSentence")),
+      part(t("context")),
       points(undefined),
-      part(t("What we could do")),
+      part(t("options")),
       points(undefined),
-      part(t("What we do, and why")),
+      part(t("decisionAndReasons")),
       nodes.paragraph!.create(),
-      part(t("What follows from it")),
+      part(t("consequences")),
       points(undefined),
     ],
   },
@@ -112,7 +112,7 @@ export function beginnings(kept: Kept): Plugin {
     openMenu(
       view,
       beside,
-      t("From this space"),
+      t("fromThisSpace"),
       found.toSorted((one, other) => one.title.localeCompare(other.title)).map(({ id, title }) => ({
         label: title,
         run: () => void kept.read(id).then((blocks) => begin(view, blocks), kept.onproblem),
@@ -122,8 +122,8 @@ export function beginnings(kept: Kept): Plugin {
   const draw = (view: EditorView): HTMLElement => {
     const row = h(
       "div",
-      { class: "beginnings", role: "group", "aria-label": t("Begin with"), contenteditable: "false" },
-      h("span", { "aria-hidden": "true" }, t("Begin with")),
+      { class: "beginnings", role: "group", "aria-label": t("startWith"), contenteditable: "false" },
+      h("span", { "aria-hidden": "true" }, t("startWith")),
       ...BEGINNINGS.map(({ title, icon, make }) =>
         h("button", { type: "button", onclick: () => begin(view, make()) }, drawIcon(icon), title)
       ),
@@ -136,7 +136,7 @@ export function beginnings(kept: Kept): Plugin {
         onclick: () => void offerKept(view, more).catch(kept.onproblem),
       },
       drawIcon("recycle"),
-      t("From this space"),
+      t("fromThisSpace"),
     );
     // Only where there is something to choose.
     kept.list().then((found) => found.length && row.append(more), () => {});

@@ -62,19 +62,15 @@ async function saysWhere(
     placeOf(place, space, base) ?? []
   );
   const places = [...new Map(others.map((each) => [each.href, each])).values()];
-  if (!places.length) return [t("It is shown on this page alone.")];
+  if (!places.length) return [t("itsUsedOnly")];
   const said: (string | HTMLElement)[] = [
-    n(
-      "What you change here changes on {count} other page, too:",
-      "What you change here changes on {count} other pages, too:",
-      places.length,
-    ),
+    n("changesHereAlsoAffectOther", places.length),
   ];
   for (const { title, href } of places.slice(0, NAMED)) {
     said.push(" ", h("a", { href, class: "link" }, title));
   }
   if (places.length > NAMED) {
-    said.push(" ", h("a", { href: address.space(space, `reusable/${id}`), class: "link" }, t("All of them")));
+    said.push(" ", h("a", { href: address.space(space, `reusable/${id}`), class: "link" }, t("viewAll")));
   }
   return said;
 }

@@ -3,6 +3,7 @@
  * meanwhile goes with the next. Whatever the server answers, the text stays here until it has it.
  */
 import { ApiError } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
 import { isWritten, same, writeBlock } from "../document/convert.ts";
 import { trimmed } from "../document/trimming.ts";
 import type { BlockJson } from "../document/types.ts";
@@ -233,7 +234,7 @@ export class Saver {
     this.posting = new Promise((resolve) => (posted = resolve));
     let asked = again;
     try {
-      if (!navigator.onLine) throw new ApiError(0, "The server cannot be reached.");
+      if (!navigator.onLine) throw new ApiError(0, t("serverCantBeReached"));
       asked = true;
       this.#sent = sent;
       // Should the tab end before the answer, the next one knows what may have arrived.

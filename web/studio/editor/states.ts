@@ -5,14 +5,14 @@ import type { SaveState } from "./base.ts";
 export function saysState(state: SaveState): string {
   switch (state.kind) {
     case "saved":
-      return t("Saved");
+      return t("saved");
     case "saving":
-      return t("Saving");
+      return t("saving");
     case "unsaved":
-      return t("Not saved yet");
+      return t("unsavedChanges");
     case "offline":
-      return t("Offline, kept here");
+      return t("offlineSavedLocally");
     case "changed":
-      return t("Changed by {name}", { name: state.by });
+      return t("updatedByName", { name: state.by });
   }
 }

@@ -4,6 +4,7 @@ import { redo, undo } from "prosemirror-history";
 import { EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { api, ApiError, ask, type Schemas } from "../../shared/client.ts";
+import { t } from "../../shared/words.ts";
 import { childrenOf, isWritten, readDocument, same, writeBlock } from "../document/convert.ts";
 import type { BlockJson, DocumentJson } from "../document/types.ts";
 import { type Answer, changeContent, type Changes } from "../state/changing.ts";
@@ -432,7 +433,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       changes: [{ operation: "insert_files", files: [await readBytes(space, file, name)] }],
     });
     const made = answer.insertedFiles?.[0];
-    if (made === undefined) throw new ApiError(502, "The server did not say where the file is.");
+    if (made === undefined) throw new ApiError(502, t("serverDidntReturnFileLocation"));
     return { file: made.id };
   };
 

@@ -9,7 +9,7 @@ const byRank = (one: { rank: string }, other: { rank: string }) =>
 /** For fields: each collection below the one that it lies in, the top first. `without`: not this one, nor what lies in it. */
 export function collectionOptions(collections: Collection[], without?: string): [string, string][] {
   const known = new Set(collections.map((one) => one.id));
-  const found: [string, string][] = [["", t("No collection: at the top")]];
+  const found: [string, string][] = [["", t("noCollectionTopLevel")]];
   const walk = (parent: string | undefined, depth: number) => {
     const inside = collections.filter((one) =>
       (one.parent && known.has(one.parent) ? one.parent : undefined) === parent

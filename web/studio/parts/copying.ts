@@ -17,6 +17,6 @@ export async function copyText(text: string): Promise<void> {
     const done = document.execCommand("copy");
     box.remove();
     if (focused instanceof HTMLElement) focused.focus();
-    if (!done) throw new Error(t("This browser does not let pages copy."));
+    if (!done) throw new Error(t("thisBrowserDoesntAllowCopying"));
   }
 }

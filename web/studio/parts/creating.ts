@@ -17,7 +17,7 @@ interface NewSpace {
 
 /** Makes a space, opens it, and gives its id. */
 export async function createSpace(
-  { title = t("New space"), template, parent }: NewSpace = {},
+  { title = t("newSpace"), template, parent }: NewSpace = {},
 ): Promise<string | undefined> {
   const organization = session.organization;
   if (!organization) return;
@@ -45,7 +45,7 @@ export async function createCollection({ parent }: { parent?: string } = {}): Pr
   try {
     const made = await ask(api.POST("/orgs/{organizationId}/collections", {
       params: { path: { organizationId: organization.id } },
-      body: { title: t("New collection"), ...(parent ? { parent } : {}) },
+      body: { title: t("newCollection"), ...(parent ? { parent } : {}) },
     }));
     refresh(`org/${organization.id}/collections`);
     await router.go(address.collection(made.id, "settings"));

@@ -6,41 +6,41 @@ export type EventName = Schemas["CreateWebhook"]["events"][number];
 
 export const EVENTS: { about: string; events: [EventName, string][] }[] = [
   {
-    about: t("Spaces"),
+    about: t("spaces"),
     events: [
-      ["space_content_updated", t("The content of a space changed")],
-      ["space_duplicated", t("A space was copied")],
-      ["space_transferred", t("A space was given away")],
-      ["space_deleted", t("A space was deleted")],
-      ["space_restored", t("A space was restored")],
-      ["space_purged", t("A space was removed for good")],
+      ["space_content_updated", t("spaceContentUpdated")],
+      ["space_duplicated", t("spaceDuplicated")],
+      ["space_transferred", t("spaceTransferred")],
+      ["space_deleted", t("spaceDeleted")],
+      ["space_restored", t("spaceRestored")],
+      ["space_purged", t("spacePermanentlyDeleted")],
     ],
   },
   {
-    about: t("Change requests"),
+    about: t("changeRequests"),
     events: [
-      ["change_request_created", t("A change request was made")],
-      ["change_request_updated", t("The subject or description of a change request changed")],
-      ["change_request_content_updated", t("The content of a change request changed")],
-      ["change_request_status_updated", t("A change request was opened, archived or put back")],
-      ["change_request_review_requested", t("A review was asked for")],
-      ["change_request_review_submitted", t("A change request was reviewed")],
-      ["change_request_merged", t("A change request was merged")],
+      ["change_request_created", t("changeRequestCreated")],
+      ["change_request_updated", t("changeRequestSubjectOrDescription")],
+      ["change_request_content_updated", t("changeRequestContentUpdated")],
+      ["change_request_status_updated", t("changeRequestOpenedArchived")],
+      ["change_request_review_requested", t("reviewRequested")],
+      ["change_request_review_submitted", t("changeRequestReviewed")],
+      ["change_request_merged", t("changeRequestMerged")],
     ],
   },
   {
-    about: t("Comments"),
+    about: t("comments"),
     events: [
-      ["comment_created", t("A comment was made")],
-      ["comment_updated", t("A comment changed")],
-      ["comment_deleted", t("A comment was deleted")],
-      ["comment_reply_created", t("Somebody replied")],
-      ["comment_reply_updated", t("A reply changed")],
-      ["comment_reply_deleted", t("A reply was deleted")],
+      ["comment_created", t("commentPosted")],
+      ["comment_updated", t("commentEdited")],
+      ["comment_deleted", t("commentDeleted")],
+      ["comment_reply_created", t("replyPosted")],
+      ["comment_reply_updated", t("replyEdited")],
+      ["comment_reply_deleted", t("replyDeleted")],
     ],
   },
 ];
 const NAMES = new Map<string, string>(EVENTS.flatMap((group) => group.events));
 
 export const sayEvent = (type: string): string =>
-  type === "webhook_test" ? t("Test message") : NAMES.get(type) ?? type;
+  type === "webhook_test" ? t("testMessage") : NAMES.get(type) ?? type;

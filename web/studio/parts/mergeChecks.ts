@@ -19,40 +19,40 @@ const done = (one: Check) => (one.users?.length ?? 0) - (one.missing?.length ?? 
 
 /** Of each check: what it asks for, and what is missing where it does not hold. */
 const SENTENCES: Record<Check["check"], (one: Check, conflicts: number) => [string, string]> = {
-  status: () => [t("It is open"), t("It is merged or archived already.")],
-  permission: () => [t("A role that merges"), t("Who merges needs a higher role in this space.")],
+  status: () => [t("itsOpen"), t("itIsAlreadyMerged")],
+  permission: () => [t("roleThatCanMerge"), t("mergingRequiresHigherRole")],
   conflicts: (_, conflicts) => [
-    t("No open conflicts"),
-    n("One conflict has to be settled.", "{count} conflicts have to be settled.", conflicts),
+    t("noOpenConflicts"),
+    n("conflictsHaveToBeResolved", conflicts),
   ],
   require_at_least_one_review: () => [
-    t("A review of what is there now"),
-    t("It needs a review of what is there now."),
+    t("latestVersionReviewed"),
+    t("latestVersionHasntBeenReviewed"),
   ],
   require_all_reviews_approved: (one) => [
-    t("All reviews approve"),
-    one.missing ? t("{names} asked for changes.", { names: names(one) }) : t("Somebody asks for changes"),
+    t("allReviewsApproved"),
+    one.missing ? t("namesRequestedChanges", { names: names(one) }) : t("changesRequested"),
   ],
   require_specific_reviewers: (one) => [
-    t("Reviews by named people · {done} of {count}", { done: done(one), count: one.users?.length ?? 0 }),
-    t("It waits for a review by {names}.", { names: names(one) }),
+    t("reviewedByRequiredReviewers", { done: done(one), count: one.users?.length ?? 0 }),
+    t("reviewsRequiredFrom", { names: names(one) }),
   ],
   require_one_of_specific_reviewers: (one) => [
-    t("A review by one of {count} named people", { count: one.users?.length ?? 0 }),
-    t("It waits for a review by one of {names}.", { names: names(one) }),
+    t("reviewedByOneOfRequired", { count: one.users?.length ?? 0 }),
+    t("reviewByOneOfThese", { names: names(one) }),
   ],
-  require_agent_review: () => [t("A review by an agent"), t("No agent reviews change requests here.")],
+  require_agent_review: () => [t("reviewedByAgent"), t("noAgentReviewsChangeRequests")],
   require_up_to_date_change_request: () => [
-    t("Up to date with the space"),
-    t("The space changed since; bring that in first."),
+    t("upToDateWithSpace"),
+    t("spaceHasChanged"),
   ],
-  require_change_request_subject: () => [t("A subject"), t("It needs a subject.")],
-  require_change_request_description: () => [t("A description"), t("It needs a description.")],
+  require_change_request_subject: () => [t("hasSubject"), t("addSubjectHint")],
+  require_change_request_description: () => [t("hasDescription"), t("addDescriptionHint")],
   allow_bypass: () => ["", ""],
   custom: (
     one,
-  ) => [one.expression ?? "", t("This is not true yet: {condition}", { condition: one.expression ?? "" })],
-  unknown: (one) => [t("A rule that this version does not know"), one.reason ?? ""],
+  ) => [one.expression ?? "", t("conditionNotMetColon", { condition: one.expression ?? "" })],
+  unknown: (one) => [t("ruleNotSupported"), one.reason ?? ""],
 };
 
 /** `conflicts`: how many are open. */

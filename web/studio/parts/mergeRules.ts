@@ -9,14 +9,14 @@ export type RuleName = MergeRule["rule"];
 export const RULES: { rule: RuleName; text: string; hint?: string; users?: true }[] = [
   {
     rule: "require_at_least_one_review",
-    text: t("Somebody reviewed what is there now"),
-    hint: t("Edits after a review ask for another one."),
+    text: t("latestVersionHasBeenReviewed"),
+    hint: t("editingAfterReviewRequiresNew"),
   },
-  { rule: "require_all_reviews_approved", text: t("No review asks for changes") },
-  { rule: "require_specific_reviewers", text: t("Each of these people reviewed"), users: true },
-  { rule: "require_one_of_specific_reviewers", text: t("One of these people reviewed"), users: true },
-  { rule: "require_up_to_date_change_request", text: t("It has everything that the space has") },
-  { rule: "require_change_request_subject", text: t("It has a subject") },
-  { rule: "require_change_request_description", text: t("It has a description") },
-  { rule: "allow_bypass", text: t("These people merge without the rules"), users: true },
+  { rule: "require_all_reviews_approved", text: t("noReviewRequestsChanges") },
+  { rule: "require_specific_reviewers", text: t("allOfThesePeople"), users: true },
+  { rule: "require_one_of_specific_reviewers", text: t("oneOfThesePeople"), users: true },
+  { rule: "require_up_to_date_change_request", text: t("isUpToDate") },
+  { rule: "require_change_request_subject", text: t("hasSubject") },
+  { rule: "require_change_request_description", text: t("hasDescription") },
+  { rule: "allow_bypass", text: t("thesePeopleCanBypassRules"), users: true },
 ];

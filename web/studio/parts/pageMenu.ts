@@ -5,6 +5,7 @@ import { address } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
+import { pageById } from "../state/page.svelte.ts";
 import { readMarkdown, type TreeEditor } from "../state/pages.svelte.ts";
 import type { TreePage } from "../state/parts.ts";
 import { watchEntries } from "../state/watching.ts";
@@ -25,7 +26,7 @@ async function keepAsTemplate(space: string, base: Base, page: TreePage): Promis
     const { keepPage } = await import("../editor/reusing.ts");
     await keepPage(space, base, page);
     notices.say(
-      t("New pages can begin with “{title}”. It is among the reusable contents.", { title: page.title }),
+      t("templateSavedNewPages", { title: page.title }),
     );
   } catch (problem) {
     notices.fail(problem);
@@ -41,52 +42,57 @@ async function copy(what: () => Promise<string> | string, said: string): Promise
   }
 }
 
+async function openSettings(editor: TreeEditor, { id }: TreePage): Promise<void> {
+  try {
+    const page = await pageById(editor.space, editor.base, id).refresh({ force: true });
+    frame.open(() => import("./PageSettings.svelte"), { editor, page });
+  } catch (problem) {
+    notices.fail(problem);
+  }
+}
+
 export function pageMenu({ page, editor, editable, base, rename, add }: About): MenuEntry[] {
   const { space } = editor;
   const isDocument = page.type === "document";
   const href = address.page(space, page.path ?? "", base);
   const entries: MenuEntry[] = [];
   if (editable) {
-    if (add && page.type !== "link") entries.push({ text: t("New page below"), icon: "plus", run: add });
-    if (rename) entries.push({ text: t("Rename"), icon: "edit", keys: "f2", run: rename });
+    if (add && page.type !== "link") entries.push({ text: t("newSubpage"), icon: "plus", run: add });
+    if (rename) entries.push({ text: t("rename"), icon: "edit", keys: "f2", run: rename });
     if (page.type === "document" || page.type === "group") {
       entries.push({
-        text: t("Change the icon…"),
+        text: t("changeIcon"),
         icon: "smile",
         run: () => frame.open(() => import("./IconDialog.svelte"), { editor, page }),
       });
     }
     if (isDocument) {
       entries.push({
-        text: t("Duplicate"),
+        text: t("duplicate"),
         icon: "duplicate",
         run: () => editor.duplicate(page).catch(notices.fail),
       });
     }
     if (isDocument) {
       entries.push({
-        text: t("Keep as a template"),
+        text: t("saveAsTemplate"),
         icon: "template",
         run: () => keepAsTemplate(space, base, page),
       });
     }
     entries.push({
-      text: t("New group here"),
+      text: t("newGroupHere"),
       icon: "folder",
-      run: () => editor.addGroup(t("New group"), { into: null }).catch(() => {}),
+      run: () => editor.addGroup(t("newGroup"), { into: null }).catch(() => {}),
     });
-    if (page.type !== "computed" && isDocument) {
-      entries.push({
-        text: page.hidden ? t("Show in navigation") : t("Hide from navigation"),
-        icon: page.hidden ? "eye" : "eye-slash",
-        run: () => editor.update(page, { hidden: !page.hidden }).catch(() => {}),
-      });
+    if (page.type !== "computed") {
+      entries.push({ text: t("pageSettings"), icon: "gear", run: () => openSettings(editor, page) });
     }
     entries.push("line");
     const { into, at } = editor.find(page.id)?.spot ?? { into: null, at: 0 };
     if (at > 0) {
       entries.push({
-        text: t("Move up"),
+        text: t("moveUp"),
         icon: "up",
         keys: "alt+shift+arrowup",
         run: () => editor.move(page, { into, at: at - 1 }).catch(() => {}),
@@ -94,7 +100,7 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
     }
     if (at < (editor.count(into) ?? 0) - 1 && editor.find(page.id)) {
       entries.push({
-        text: t("Move down"),
+        text: t("moveDown"),
         icon: "down",
         keys: "alt+shift+arrowdown",
         run: () => editor.move(page, { into, at: at + 1 }).catch(() => {}),
@@ -105,31 +111,31 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
   if (isDocument) {
     if (base.kind === "main") {
       entries.push(
-        { text: t("History of this page"), icon: "history", href: address.pageHistory(space, page.id) },
+        { text: t("pageHistory"), icon: "history", href: address.pageHistory(space, page.id) },
         ...watchEntries(space, page.id),
         "line",
       );
     }
     entries.push(
       {
-        text: t("Copy link"),
+        text: t("copyLink"),
         icon: "link",
-        run: () => copy(() => location.origin + href, t("Copied the link")),
+        run: () => copy(() => location.origin + href, t("linkCopied")),
       },
       {
-        text: t("Copy as Markdown"),
+        text: t("copyAsMarkdown"),
         icon: "copy",
         run: () =>
           copy(
             () => readMarkdown(space, base, page.id),
-            t("Copied “{title}” as Markdown", { title: page.title }),
+            t("copiedAsMarkdown", { title: page.title }),
           ),
       },
     );
   }
   if (editable) {
     entries.push("line", {
-      text: t("Delete"),
+      text: t("delete"),
       icon: "trash",
       danger: true,
       run: () => editor.remove(page).catch(() => {}),

@@ -4,14 +4,14 @@ import { t } from "../../shared/words.ts";
 export type Role = "admin" | "comment" | "create" | "edit" | "read" | "review";
 
 export const ROLES: [Role, string, string][] = [
-  ["read", t("Reader"), t("Reads")],
-  ["comment", t("Commenter"), t("Reads and comments")],
-  ["edit", t("Editor"), t("Writes in change requests")],
-  ["review", t("Reviewer"), t("Also reviews and merges")],
-  ["create", t("Creator"), t("Also makes spaces and sites")],
-  ["admin", t("Administrator"), t("Also manages people and settings")],
+  ["read", t("reader"), t("canRead")],
+  ["comment", t("commenter"), t("canReadAndComment")],
+  ["edit", t("editor"), t("canEditInChangeRequests")],
+  ["review", t("reviewer"), t("canAlsoReviewAndMerge")],
+  ["create", t("creator"), t("canAlsoCreateSpaces")],
+  ["admin", t("administrator"), t("canAlsoManagePeople")],
 ];
-export const GUEST = t("Guest");
+export const GUEST = t("guest");
 
 export const roleName = (role: string | null | undefined): string =>
   ROLES.find(([name]) => name === role)?.[1] ?? GUEST;

@@ -2,33 +2,33 @@
 import { t } from "../../shared/words.ts";
 
 export const AREAS: [string, string][] = [
-  ["content", t("Pages and files")],
-  ["changes", t("Change requests")],
-  ["comments", t("Comments")],
-  ["spaces", t("Spaces and collections")],
-  ["sites", t("Sites")],
-  ["search", t("Search")],
-  ["ask", t("Answers and models")],
-  ["translations", t("Translations")],
-  ["openapi", t("API specifications")],
-  ["conversations", t("Conversations")],
-  ["imports", t("Imports and exports")],
-  ["printing", t("PDF")],
-  ["gitsync", t("Git sync")],
-  ["integrations", t("Integrations")],
-  ["webhooks", t("Webhooks")],
-  ["events", t("Events as they happen")],
-  ["fonts", t("Fonts")],
-  ["orgs", t("Organizations, members and teams")],
-  ["invitations", t("Invitations")],
-  ["audit", t("Audit log")],
-  ["access", t("Roles, sign-in and tokens")],
+  ["content", t("pagesAndFiles")],
+  ["changes", t("changeRequests")],
+  ["comments", t("comments")],
+  ["spaces", t("spacesAndCollections")],
+  ["sites", t("sites")],
+  ["search", t("search")],
+  ["ask", t("aiAnswersAndModels")],
+  ["translations", t("translations")],
+  ["openapi", t("apiSpecifications")],
+  ["conversations", t("conversations")],
+  ["imports", t("importsAndExports")],
+  ["printing", t("pdf")],
+  ["gitsync", t("gitSync")],
+  ["integrations", t("integrations")],
+  ["webhooks", t("webhooks")],
+  ["events", t("liveEvents")],
+  ["fonts", t("fonts")],
+  ["orgs", t("organizationsMembersAndTeams")],
+  ["invitations", t("invitations")],
+  ["audit", t("auditLog")],
+  ["access", t("rolesSignInAndTokens")],
 ];
 const NAMES = new Map(AREAS);
 
 /** Scopes in words: `Everything`, `Reads`, `Sites, Search`. */
 export function sayScopes(scopes: string[] | null): string {
-  if (!scopes || scopes.includes("admin")) return t("May do all that its owner may");
+  if (!scopes || scopes.includes("admin")) return t("canDoEverythingItsOwner");
   const areas = (verb: string) =>
     scopes.filter((one) => one.endsWith(`:${verb}`)).map((one) => {
       const area = one.slice(0, -verb.length - 1);
@@ -36,9 +36,9 @@ export function sayScopes(scopes: string[] | null): string {
     }).join(", ");
   const [writes, reads] = [areas("write"), areas("read")];
   return [
-    scopes.includes("write") && t("Changes all but roles, sign-in and tokens"),
-    scopes.includes("read") && t("Reads everything"),
-    writes && t("Changes: {areas}", { areas: writes }),
-    reads && t("Reads: {areas}", { areas: reads }),
-  ].filter(Boolean).join(" · ") || t("May do nothing");
+    scopes.includes("write") && t("canChangeEverythingExceptRoles"),
+    scopes.includes("read") && t("canReadEverything"),
+    writes && t("writeAreas", { areas: writes }),
+    reads && t("readAreas", { areas: reads }),
+  ].filter(Boolean).join(" · ") || t("noPermissions");
 }

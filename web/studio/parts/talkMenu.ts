@@ -21,28 +21,26 @@ export function talkMenu({ talk, thread, said, replies, edit }: About): MenuEntr
   const reply = said.id === thread ? undefined : said.id;
   const entries: MenuEntry[] = [
     {
-      text: t("Copy link"),
+      text: t("copyLink"),
       icon: "link",
       run: () =>
         copyText(said.urls.app).then(
-          () => notices.say(t("Copied the link")),
+          () => notices.say(t("linkCopied")),
           notices.fail,
         ),
     },
   ];
-  if (said.permissions.edit) entries.push({ text: t("Change the words"), icon: "edit", run: edit });
+  if (said.permissions.edit) entries.push({ text: t("editText"), icon: "edit", run: edit });
   if (said.permissions.delete) {
     entries.push("line", {
-      text: t("Delete"),
+      text: t("delete"),
       icon: "trash",
       danger: true,
       run: () =>
         frame.open(() => import("./Confirm.svelte"), {
-          title: reply ? t("Delete the reply?") : t("Delete the thread?"),
-          text: replies
-            ? t("It is gone for everybody, with its replies. Nobody can bring it back.")
-            : t("It is gone for everybody. Nobody can bring it back."),
-          verb: t("Delete"),
+          title: reply ? t("deleteThisReply") : t("deleteThisThread"),
+          text: replies ? t("threadAndAllItsReplies") : t("itsDeletedForEveryone"),
+          verb: t("delete"),
           run: () => talk.remove(thread, reply),
         }),
     });

@@ -26,15 +26,15 @@ export function sayWhy(source: Source | undefined, names: Names, role: string | 
   const place = names.place(source.object);
   switch (source.type) {
     case "administrator":
-      return t("Administers {place}", { place });
+      return t("administratorOfPlace", { place });
     case "user":
-      return t("Given to them in {place}", { place });
+      return t("assignedDirectlyIn", { place });
     case "team":
-      return t("By {teams} in {place}", { teams: (source.teams ?? []).map(names.team).join(", "), place });
+      return t("throughTeamsInPlace", { teams: (source.teams ?? []).map(names.team).join(", "), place });
     case "default":
-      if (role === null) return t("Closed to all but those named there");
-      return t("What every member may do in {place}", { place });
+      if (role === null) return t("noAccessExceptForPeople");
+      return t("roleForAllMembersOf", { place });
     default:
-      return t("Their role in {place}", { place });
+      return t("roleInPlace", { place });
   }
 }

@@ -25,16 +25,16 @@ export interface Entry {
 const MARKS: Record<string, Mark> = { created: "new", deleted: "deleted", moved: "moved", edited: "edited" };
 
 function lineOf(type: string, change: Change): string {
-  if (type === "created") return change.page ? t("New page") : t("New");
-  if (type === "deleted") return t("Deleted");
+  if (type === "created") return change.page ? t("newPage") : t("new");
+  if (type === "deleted") return t("deleted");
   if (type === "moved") {
     const into = change.parent?.after;
-    return into ? t("Moved below {title}", { title: into.title }) : t("Moved to the top level");
+    return into ? t("movedUnderTitle", { title: into.title }) : t("movedToTopLevel");
   }
   if (change.variables) {
-    return n("{count} value", "{count} values", Object.keys(change.variables as object).length);
+    return n("valueCount", Object.keys(change.variables as object).length);
   }
-  return t("Edited");
+  return t("edited");
 }
 
 /** One entry for each thing that changed, however much happened to it. */
@@ -48,13 +48,13 @@ export function entriesOf(changes: Change[]): Entry[] {
     const line = lineOf(type, change);
     if (before) {
       before.changes.push(change);
-      before.line = before.line === t("Edited") ? line : before.line;
+      before.line = before.line === t("edited") ? line : before.line;
       continue;
     }
     found.set(id, {
       id,
       kind: page ? "page" : file ? "file" : reusableContent ? "reusable" : "variables",
-      title: page?.title ?? file?.name ?? reusableContent?.title ?? t("Variables"),
+      title: page?.title ?? file?.name ?? reusableContent?.title ?? t("variables"),
       path: page?.path || `~${id}`,
       mark: MARKS[type] ?? "edited",
       line,
@@ -192,9 +192,9 @@ export function countedLine(rows: Row[]): string {
   const count = (...kinds: Row["kind"][]) => rows.filter(({ kind }) => kinds.includes(kind)).length;
   const [changed, moved, removed] = [count("changed", "added"), count("moved"), count("removed")];
   return [
-    changed && n("{count} block changed", "{count} blocks changed", changed),
-    moved && n("{count} moved", "{count} moved", moved),
-    removed && n("{count} deleted", "{count} deleted", removed),
+    changed && n("blockChangedCount", changed),
+    moved && n("movedCount", moved),
+    removed && n("deletedCount", removed),
   ].filter(Boolean).join(", ");
 }
 

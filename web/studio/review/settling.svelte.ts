@@ -1,5 +1,6 @@
 /** Conflicts of a change request and how each was settled. What somebody chooses is shown at once and sent at once; the
  * server opens a settled conflict again. */
+import { LABELS } from "../../generated/page-fields.ts";
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import type { OpenConflict } from "../state/conflicts.ts";
@@ -99,15 +100,10 @@ export function settlingOf(space: string, number: number): Settling {
 }
 
 const FIELDS: Record<string, string> = {
-  title: t("Title"),
-  description: t("Description of the page"),
-  slug: t("Address of the page"),
-  place: t("Place in the tree"),
-  file: t("File"),
-  value: t("Value"),
-  hidden: t("Whether it is hidden"),
-  icon: t("Icon"),
-  emoji: t("Emoji"),
+  ...LABELS,
+  place: t("positionInPageTree"),
+  file: t("file"),
+  value: t("value"),
 };
 
 /** The first words of a text, without the signs of Markdown around them. */
@@ -122,26 +118,26 @@ function begin(text: string): string {
 export function nameOf(conflict: OpenConflict): string {
   if (conflict.kind === "deleted") {
     const mine = conflict.ours === null;
-    if (conflict.target === "page") return mine ? t("Page deleted by you") : t("Page deleted in the space");
-    return mine ? t("Deleted by you") : t("Deleted in the space");
+    if (conflict.target === "page") return mine ? t("pageDeletedByYou") : t("pageDeletedInSpace");
+    return mine ? t("deletedByYou") : t("deletedInSpace");
   }
-  if (conflict.kind === "field") return FIELDS[conflict.field ?? ""] ?? conflict.field ?? t("Setting");
+  if (conflict.kind === "field") return FIELDS[conflict.field ?? ""] ?? conflict.field ?? t("setting");
   const text = String(conflict.ours ?? conflict.theirs ?? conflict.base ?? "");
-  if (/```|~~~/.test(text)) return t("Code block");
+  if (/```|~~~/.test(text)) return t("codeBlock");
   const words = begin(text);
   const kind = /^\s*#/.test(text)
-    ? t("Heading")
+    ? t("heading")
     : /^\s*([-*+]|\d+[.)])\s/.test(text)
-    ? t("List item")
+    ? t("listItem")
     : /\|.*\|/.test(text)
-    ? t("Table")
-    : t("Text");
-  return words ? t("{kind} “{words}”", { kind, words }) : kind;
+    ? t("table")
+    : t("text");
+  return words ? t("kindWords", { kind, words }) : kind;
 }
 
 export const CHOSEN: Record<Side | "edited", string> = {
-  base: t("You put it back"),
-  ours: t("You took yours"),
-  theirs: t("You took theirs"),
-  edited: t("You wrote the result"),
+  base: t("youKeptOriginal"),
+  ours: t("youKeptYours"),
+  theirs: t("youKeptTheirs"),
+  edited: t("youEditedResult"),
 };

@@ -38,7 +38,7 @@ export async function startPage(space: string, subject: string, title?: string):
   const made = await changeContent(space, base, {
     changes: [{
       operation: "insert_page",
-      title: title ?? t("Untitled"),
+      title: title ?? t("untitled"),
       document: { markdown: "" },
       into: null,
       ...(title ? {} : { at: 0 }),

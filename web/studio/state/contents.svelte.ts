@@ -40,8 +40,8 @@ export async function changeContents(space: string, changes: Changes, subject: s
   const base = direct ? MAIN : await editableBase(space, before, subject);
   const answer = await changeContent(space, base, { changes });
   if (base.kind === "change" && before.kind === "main") {
-    notices.say(t("This is in your draft #{number}", { number: base.number }), {
-      action: { text: t("Open it"), run: () => router.go(address.change(space, base.number, "review")) },
+    notices.say(t("createdInYourDraft", { number: base.number }), {
+      action: { text: t("open"), run: () => router.go(address.change(space, base.number, "review")) },
     });
   }
   await Promise.all([refresh(`space/${space}/list/`), refresh(`space/${space}/${baseKey(base)}/`)]);
@@ -60,7 +60,7 @@ export async function readBytes(space: string, file: File, name = file.name): Pr
   const url = await new Promise<string>((done, fail) => {
     const reader = new FileReader();
     reader.onload = () => done(reader.result as string);
-    reader.onerror = () => fail(new Error(t("“{name}” could not be read.", { name: file.name })));
+    reader.onerror = () => fail(new Error(t("couldntBeRead", { name: file.name })));
     reader.readAsDataURL(file);
   });
   return {
@@ -104,7 +104,7 @@ export function placeOf(
 
 /** What a reference leads to, in words. */
 export function saysOf(target: Location | undefined, space: string): string {
-  if (!target) return t("something that is not there any more");
+  if (!target) return t("deletedContent");
   const found = target as unknown as {
     kind: string;
     url?: string;

@@ -5,6 +5,6 @@ export async function readText(file: File): Promise<string> {
   try {
     return await file.text();
   } catch {
-    throw new Error(t("“{name}” was changed or moved since. Choose it again.", { name: file.name }));
+    throw new Error(t("hasBeenChangedOrMoved", { name: file.name }));
   }
 }

@@ -15,7 +15,7 @@ export interface Problem {
 }
 
 export const IMPORTED_FILES = ".md,.markdown,.html,.htm,.docx,.odt,.fodt,.aspx,.zip,.txt";
-export const IMPORTED = t("Markdown, HTML, Word, OpenDocument, or a .zip of these or of a Git repository");
+export const IMPORTED = t("markdownHtmlWordOpenDocument");
 
 export const isOver = (run: ImportRun) => run.status !== "pending" && run.status !== "in-progress";
 export const problemsOf = (run: ImportRun) => (run.problems ?? []) as unknown as Problem[];
@@ -23,14 +23,14 @@ export const problemsOf = (run: ImportRun) => (run.problems ?? []) as unknown as
 /** Ways that content comes in: name, sign, words, and what comes that way. */
 export type Way = "files" | "website" | "git" | "api";
 export const WAYS: [Way, IconName, string, string][] = [
-  ["files", "file-zipper", t("Files or an archive"), IMPORTED],
-  ["website", "globe", t("A website"), t("Read page by page, as far as its robots.txt allows")],
-  ["git", "git", t("A Git repository"), t("Stays in step with the space from then on")],
+  ["files", "file-zipper", t("filesOrArchive"), IMPORTED],
+  ["website", "globe", t("website"), t("importedPageByPage")],
+  ["git", "git", t("gitRepository"), t("staysInSyncWithSpace")],
   [
     "api",
     "cloud",
-    t("Another platform"),
-    t("Confluence, ReadMe, the hosted original or another Octavo, with a token"),
+    t("anotherPlatform"),
+    t("confluenceReadMeGitBookOrAnother"),
   ],
 ];
 
@@ -58,9 +58,9 @@ export interface Source {
 export type Kind = Exclude<Schemas["FileSource"]["kind"], undefined>;
 /** What a source can be: names that people know, and words of ours for the rest. */
 export const SOURCE_KINDS: Record<Kind, string> = {
-  markdown: t("A folder of Markdown"),
-  html: t("A folder of HTML"),
-  octavo: t("A repository with SUMMARY.md"),
+  markdown: t("markdownFolder"),
+  html: t("htmlFolder"),
+  octavo: t("repositoryWithSummaryMd"),
   antora: "Antora",
   asciidoc: "AsciiDoc",
   bookstack: "BookStack",
@@ -68,6 +68,7 @@ export const SOURCE_KINDS: Record<Kind, string> = {
   "confluence-xml": "Confluence XML",
   docmost: "Docmost",
   docusaurus: "Docusaurus",
+  fumadocs: "Fumadocs",
   "github-wiki": "GitHub Wiki",
   hugo: "Hugo",
   jekyll: "Jekyll",

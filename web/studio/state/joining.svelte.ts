@@ -32,7 +32,7 @@ class Joining {
       this.open = this.open.filter(({ id }) => id !== one.id);
       await session.organizations.refresh({ force: true });
       session.choose(one.id);
-      notices.say(t("You are a member of {title}", { title: one.title }));
+      notices.say(t("youJoinedTitle", { title: one.title }));
       await router.go(address.work);
     } catch (problem) {
       notices.fail(problem);

@@ -51,7 +51,7 @@ class Notices {
     try {
       await notice.undo();
     } catch (problem) {
-      this.fail(problem, t("It could not be undone."));
+      this.fail(problem, t("couldntUndoChange"));
     }
     return true;
   }

@@ -55,6 +55,6 @@ export async function findPage(space: string, base: Base, path: string): Promise
 async function findFirst(space: string, base: Base): Promise<Page> {
   const way = await firstWay(space, base).refresh();
   const first = way.levels.at(-1)?.items.find((one) => one.id === way.page);
-  if (!first?.path) throw new ApiError(404, t("There is no page yet."));
+  if (!first?.path) throw new ApiError(404, t("thereAreNoPagesYet"));
   return await pageById(space, base, first.id).refresh();
 }

@@ -5,6 +5,7 @@ import { address, MAIN } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
 import { changeContent, type Changes } from "./changing.ts";
 import { notices } from "./notices.svelte.ts";
+import type { Page } from "./page.svelte.ts";
 import { baseKey, everyPage, firstWay, PART, readLevel, readWay, type TreePage, type Way } from "./parts.ts";
 import { refresh, type Resource, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
@@ -258,6 +259,15 @@ export async function editableBase(space: string, base: Base, subject: string): 
   return { kind: "change", number: draft.number };
 }
 
+/** Fields of a page by their names, as an edit sets them. */
+export type PageValues = Record<string, string | boolean>;
+type Work = [
+  guess: (tree: Tree) => Tree,
+  changes: Changes,
+  said: string,
+  undo?: (editor: TreeEditor) => Promise<unknown>,
+];
+
 /** Changes of a space's tree: each is shown at once, then done, and can be undone. */
 export class TreeEditor {
   readonly #resource: Resource<Tree>;
@@ -314,13 +324,16 @@ export class TreeEditor {
     return { base, made };
   }
 
+  /** As `#try`; says also what went wrong. */
+  #do(...work: Work): Promise<Schemas["PageResult"][]> {
+    return this.#try(...work).catch((problem) => {
+      notices.fail(problem);
+      throw problem;
+    });
+  }
+
   /** Guesses, sends, says what was done, and offers to undo it. Goes to the draft where that was made or continued. */
-  async #do(
-    guess: (tree: Tree) => Tree,
-    changes: Changes,
-    said: string,
-    undo?: (editor: TreeEditor) => Promise<unknown>,
-  ): Promise<Schemas["PageResult"][]> {
+  async #try(...[guess, changes, said, undo]: Work): Promise<Schemas["PageResult"][]> {
     const stays = this.base.kind === "change" || spaceOf(this.space).value?.editMode === "live";
     const takeBack = stays ? this.#resource.guess(guess) : () => {};
     try {
@@ -331,7 +344,6 @@ export class TreeEditor {
       return made;
     } catch (problem) {
       takeBack();
-      notices.fail(problem);
       throw problem;
     }
   }
@@ -358,10 +370,10 @@ export class TreeEditor {
     if (!from || from.into === to.into && from.at === to.at) return;
     const parent = to.into && this.find(to.into)?.page;
     const said = from.into === to.into
-      ? t("Moved “{title}”", { title: page.title })
+      ? t("movedTitle", { title: page.title })
       : parent
-      ? t("Moved “{title}” below “{parent}”", { title: page.title, parent: parent.title })
-      : t("Moved “{title}” to the top level", { title: page.title });
+      ? t("movedTitleUnderParent", { title: page.title, parent: parent.title })
+      : t("movedTitleToTopLevel", { title: page.title });
     await this.#do(
       (tree) => withPage(without(tree, id), page, to),
       [{ operation: "update_page", page: id, into: to.into, at: to.at }],
@@ -372,21 +384,29 @@ export class TreeEditor {
 
   async update(
     page: TreePage,
-    fields: { title?: string; hidden?: boolean; icon?: string | null; emoji?: string | null },
+    fields: { title?: string; icon?: string | null; emoji?: string | null },
   ) {
     const { id } = page;
     const before: typeof fields = {};
     for (const name of Object.keys(fields) as (keyof typeof fields)[]) {
-      Object.assign(before, { [name]: page[name] ?? (name === "hidden" ? false : null) });
+      Object.assign(before, { [name]: page[name] ?? null });
     }
     const said = fields.title !== undefined
-      ? t("Renamed “{before}” to “{title}”", { before: page.title, title: fields.title })
-      : fields.hidden === true
-      ? t("“{title}” is hidden from navigation", { title: page.title })
-      : fields.hidden === false
-      ? t("“{title}” is shown in navigation", { title: page.title })
-      : t("Changed the icon of “{title}”", { title: page.title });
+      ? t("renamedBeforeToTitle", { before: page.title, title: fields.title })
+      : t("changedIconOf", { title: page.title });
     await this.#do(
+      (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
+      [{ operation: "update_page", page: id, ...fields }],
+      said,
+      (there) => there.#send([{ operation: "update_page", page: id, ...before }], said),
+    );
+  }
+
+  /** Sets fields of a page, which were as `before`. Throws what the server refuses. */
+  async saveSettings(page: Page, before: PageValues, fields: PageValues): Promise<void> {
+    const { id } = page;
+    const said = t("savedSettingsOf", { title: page.title });
+    await this.#try(
       (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
       [{ operation: "update_page", page: id, ...fields }],
       said,
@@ -399,7 +419,7 @@ export class TreeEditor {
     title: string,
     to: Spot,
     markdown = "",
-    said = t("Added “{title}”", { title }),
+    said = t("addedTitle", { title }),
   ): Promise<string | undefined> {
     const temporary = newPage("document", title);
     const [made] = await this.#do(
@@ -415,7 +435,7 @@ export class TreeEditor {
     const [made] = await this.#do(
       (tree) => withPage(tree, newPage("group", title), to),
       [{ operation: "insert_group", title, into: to.into, at: to.at }],
-      t("Added the group “{title}”", { title }),
+      t("addedGroupTitle", { title }),
       (there) => there.#send([{ operation: "delete_page", page: (made?.page as { id: string }).id }], title),
     );
   }
@@ -425,12 +445,12 @@ export class TreeEditor {
     if (!this.find(page.id)) await this.reach(page.id);
     const spot = this.find(page.id)?.spot;
     if (!spot) return;
-    const title = t("{title}, copy", { title: page.title });
+    const title = t("titleCopy", { title: page.title });
     return this.add(
       title,
       { into: spot.into, at: spot.at + 1 },
       source,
-      t("Duplicated “{title}”", { title: page.title }),
+      t("duplicatedTitle", { title: page.title }),
     );
   }
 
@@ -442,7 +462,7 @@ export class TreeEditor {
     await this.#do(
       (tree) => without(tree, id),
       [{ operation: "delete_page", page: id }],
-      t("Deleted “{title}”", { title: page.title }),
+      t("deletedTitle", { title: page.title }),
       (there) => there.#restore(page, before),
     );
   }
@@ -473,6 +493,6 @@ export async function readMarkdown(space: string, base: Base, page: string): Pro
     })
     : api.GET("/spaces/{spaceId}/content/page/{pageId}", { params: { path, query } });
   const found = await ask<unknown>(asked) as { markdown?: string };
-  if (found.markdown === undefined) throw new ApiError(0, t("This page has no text."));
+  if (found.markdown === undefined) throw new ApiError(0, t("thisPageHasNoText"));
   return found.markdown;
 }

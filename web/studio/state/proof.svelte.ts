@@ -13,7 +13,7 @@ class Proof {
     } catch (problem) {
       if (!(problem instanceof ApiError && problem.reason === "proof_required")) throw problem;
       await new Promise<void>((done, left) => {
-        this.waiting = { done, left: () => left(new Error(t("Nothing was changed."))) };
+        this.waiting = { done, left: () => left(new Error(t("noChangesWereMade"))) };
       });
       return await work();
     }

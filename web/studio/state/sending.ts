@@ -36,7 +36,7 @@ export async function sendParts(
       const part = file.slice(from, from + PART);
       const complete = await to.send(part, from, (bytes) => onprogress((from + bytes) / (file.size || 1)));
       if (complete) return;
-      if (!part.size) throw new ApiError(502, "The server did not say where the file is.");
+      if (!part.size) throw new ApiError(502, t("serverDidntReturnFileLocation"));
       from += part.size;
       failures = 0;
     } catch (problem) {
@@ -50,7 +50,7 @@ export async function sendParts(
 
 function receiver(url: string, name: string): Receiver {
   const { pathname } = new URL(url);
-  const refused = (status: number) => new ApiError(status, t("“{name}” could not be sent.", { name }));
+  const refused = (status: number) => new ApiError(status, t("couldntBeUploaded", { name }));
   return {
     async ask() {
       const answer = await fetch(pathname, { method: "HEAD" }).catch(() => undefined);

@@ -86,8 +86,8 @@ export async function openPreview(path: SitePath, claims?: string): Promise<void
       params: { path, query: claims ? { claims } : {} },
     }));
     if (!open(url, "_blank", "noopener")) {
-      notices.say(t("The preview is ready."), {
-        action: { text: t("Open it"), run: () => open(url, "_blank") },
+      notices.say(t("previewReady"), {
+        action: { text: t("open"), run: () => open(url, "_blank") },
       });
     }
   } catch (problem) {

@@ -175,7 +175,7 @@ export class StructureEditor {
       }));
     };
     await send(fields);
-    notices.say(t("Changed “{title}”", { title: fields.title ?? titleOf(item) }), {
+    notices.say(t("updatedTitle", { title: fields.title ?? titleOf(item) }), {
       undo: async () => {
         await send(before);
         await this.#done();
@@ -205,7 +205,7 @@ export class StructureEditor {
     };
     return this.#do(
       () => send(item),
-      t("Visitors begin with “{title}” now", { title: titleOf(item) }),
+      t("isNowDefaultForVisitors", { title: titleOf(item) }),
       before && (() => send(before)),
     );
   }
@@ -225,7 +225,7 @@ export class StructureEditor {
         ...this.#params,
         body: { spaceId: space, draft: as.draft, ...(as.title ? { title: as.title } : {}) },
       }));
-    notices.say(t("Added “{title}”", { title: titleOf(made) }), { undo: () => this.#remove(made) });
+    notices.say(t("addedTitle", { title: titleOf(made) }), { undo: () => this.#remove(made) });
     await this.#done();
     refresh("space/");
     return made.id;
@@ -236,7 +236,7 @@ export class StructureEditor {
       ...this.#params,
       body: { title, sections: [] },
     }));
-    notices.say(t("Added the group “{title}”", { title }), { undo: () => this.#remove(made) });
+    notices.say(t("addedGroupTitle", { title }), { undo: () => this.#remove(made) });
     await this.#done();
     return made.id;
   }
@@ -264,8 +264,8 @@ export class StructureEditor {
     await this.#remove(item);
     notices.say(
       item.object === "site-section-group"
-        ? t("The group “{title}” is dissolved", { title: item.title })
-        : t("“{title}” is not on the site any more", { title: titleOf(item) }),
+        ? t("ungroupedTitle", { title: item.title })
+        : t("titleRemovedFromSite", { title: titleOf(item) }),
     );
   }
 }
@@ -273,8 +273,8 @@ export class StructureEditor {
 /** Where something goes, as a sentence. */
 function saysWhere(item: Item, to: Place): string {
   const title = titleOf(item);
-  if ("into" in to) return t("Moved “{title}” into “{other}”", { title, other: to.into.title });
+  if ("into" in to) return t("movedTitleIntoOther", { title, other: to.into.title });
   return "before" in to
-    ? t("Moved “{title}” before “{other}”", { title, other: titleOf(to.before) })
-    : t("Moved “{title}” behind “{other}”", { title, other: titleOf(to.after) });
+    ? t("movedTitleBeforeOther", { title, other: titleOf(to.before) })
+    : t("movedTitleAfterOther", { title, other: titleOf(to.after) });
 }

@@ -35,7 +35,7 @@ export function watchEntries(space: string, page?: string): MenuItem[] {
     run: async () => {
       try {
         await set(space, page, now === level ? undefined : level);
-        notices.say(now === level ? t("As before: you hear of what names you") : said, {
+        notices.say(now === level ? t("backToDefault") : said, {
           undo: () => set(space, page, now),
         });
       } catch (problem) {
@@ -45,11 +45,11 @@ export function watchEntries(space: string, page?: string): MenuItem[] {
   });
   return page
     ? [
-      entry("watching", t("Watch this page"), t("You hear of what happens on this page")),
-      entry("muted", t("Mute this page"), t("You hear of this page only where you are named")),
+      entry("watching", t("watchPage"), t("youreNotifiedAboutAllActivity")),
+      entry("muted", t("mutePage"), t("youreNotifiedAboutThisPage")),
     ]
     : [
-      entry("watching", t("Watch this space"), t("You hear of what happens in this space")),
-      entry("muted", t("Mute this space"), t("You hear of this space only where you are named")),
+      entry("watching", t("watchSpace"), t("youreNotifiedAboutThisSpace")),
+      entry("muted", t("muteSpace"), t("youreNotifiedAboutThisSpaceOnly")),
     ];
 }

@@ -30,9 +30,8 @@ from octavo.core.problems import Problem
 from octavo.errors import OctavoError
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.scheduling import deadlines
 from octavo.kit.scheduling.deadlines import OutOfTime
-from octavo.kit.work.jobs import LeaseLost, finish, job
+from octavo.kit.work.jobs import LeaseLost, finish, job, renew
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import space_access
 from octavo.organization.access.reach import actor_for_job
@@ -61,7 +60,7 @@ class _Source(Struct, frozen=True):
     items: dict[str, Item]
 
 
-@job(JOB, attempts=4, seconds=SECONDS)
+@job(JOB, bound=None, attempts=4, seconds=SECONDS)
 def run_translation(context: Context, translation: str, run: str) -> None:
     """Update a translation to its source. Problems with the source, the space, or permissions end the run."""
     with context.db.write() as tx:
@@ -194,7 +193,7 @@ def _translate(
     ]
     told = 0.0
     for number, part in enumerate(waiting):
-        deadlines.check()
+        renew()
         if time.monotonic() - told > _TELL_EVERY:
             told = time.monotonic()
             with context.db.write() as tx:

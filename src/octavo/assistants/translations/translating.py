@@ -18,7 +18,7 @@ from octavo.core.document.text import to_text
 from octavo.core.sentences import content_words
 from octavo.errors import OctavoError
 from octavo.kit.context import Context
-from octavo.kit.scheduling import deadlines
+from octavo.kit.work.jobs import renew
 
 from . import store
 from .languages import LANGUAGES, seems_other
@@ -78,7 +78,7 @@ class Translator(Struct):
         reasons: dict[str, str] = {}
         if self.model is not None:
             for batch in _batches(rest.values()):
-                deadlines.check()
+                renew()
                 made = self._ask_twice(batch, reasons)
                 found |= made
                 if made:

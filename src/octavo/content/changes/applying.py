@@ -19,6 +19,7 @@ from octavo.content.revisions.store import Changes, Item, State, find_page, revi
 from octavo.core.document.page import read_head, split_page, with_head
 from octavo.core.document.urls import safe_url
 from octavo.core.merge import Conflict as MergeConflict
+from octavo.core.page_fields import EDITED_FIELDS
 from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest, NotFound
 from octavo.kit import ids
@@ -45,12 +46,12 @@ from .commands import (
     UpdatePage,
     UpdateReusableContent,
 )
-from .documenting import FRONT_FIELDS, Documenting
+from .documenting import Documenting
 from .placing import PagePlacement
 from .uploading import Upload
 
 UNTITLED = "Untitled"
-_FIELDS = (*FRONT_FIELDS, "title", "slug")
+_FIELDS = (*EDITED_FIELDS, "title", "slug")
 _BAD_NAME = re.compile(r"[/\\\x00-\x1f\x7f]|\A\.{1,2}\Z")
 
 

@@ -13,6 +13,7 @@ from octavo.content.revisions.store import Item, State, find_items, find_pages
 from octavo.core.alignment import align
 from octavo.core.document.page import split_page
 from octavo.core.merge import Conflict
+from octavo.core.page_fields import FIELDS
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 
@@ -113,6 +114,6 @@ def _value(entry: Page | Item, field: str) -> Any:
     value = getattr(entry, name)
     if not element:
         return value
-    if name == "tags":
+    if name in FIELDS and FIELDS[name].type == "list":
         return {str(tag.get("tag") if isinstance(tag, dict) else tag): tag for tag in value}.get(element)
     return dict(msgspec.to_builtins(value) or {}).get(element)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.pages.wire import VariableName
 from octavo.core.document.description import DocumentBlocks, DocumentObject
-from octavo.core.document.page import MAX_DESCRIPTION
 from octavo.core.emoji import require_emoji
+from octavo.core.page_fields import EDITED_FIELDS, Field, declare, wire_name
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
 Slug = Annotated[str, Meta(max_length=100)]
@@ -30,19 +30,28 @@ class DocumentInput(Struct):
             raise ValueError("provide either `markdown` or `document`")
 
 
+def _edited_type(field: Field) -> Any:
+    if field.type == "flag":
+        return bool | UnsetType
+    return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType
+
+
 class PageFields(Struct, rename="camel"):
+    """``title``, ``slug`` and the fields of ``EDITED_FIELDS``."""
+
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
-    emoji: Short | None | UnsetType = UNSET
-    icon: Short | None | UnsetType = UNSET
-    description: Annotated[str, Meta(max_length=MAX_DESCRIPTION)] | None | UnsetType = UNSET
-    hidden: bool | UnsetType = UNSET
-    no_index: bool | UnsetType = UNSET
-    no_robots_index: bool | UnsetType = UNSET
-    condition: Annotated[str, Meta(max_length=1024)] | None | UnsetType = UNSET
+    if not TYPE_CHECKING:
+        declare(vars(), {name: _edited_type(field) for name, field in EDITED_FIELDS.items()}, UNSET)
 
     def __post_init__(self) -> None:
-        require_emoji(self.emoji, "emoji")
+        for name, value in self.edited().items():
+            if EDITED_FIELDS[name].type == "emoji":
+                require_emoji(value, wire_name(name))
+
+    def edited(self) -> dict[str, Any]:
+        """Return the given ones of ``EDITED_FIELDS``."""
+        return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
 
 
 class UpdatePage(PageFields, tag_field="operation", tag="update_page", kw_only=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -11,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.revisions.bodies import get_body
 from octavo.core.merge import Conflict
-from octavo.core.pages import Cover, Layout
+from octavo.core.page_fields import FIELDS, Cover, Layout, wire_name
 from octavo.errors import BadRequest
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
@@ -86,20 +85,15 @@ class ResolveAnswer(Struct):
 _ELEMENTS = {"cover": {"light": "ref", "dark": "refDark", "y": "yPos", "height": "height"}}
 """Elements of fields with different names in the API."""
 _STRUCTS: dict[str, type[Struct]] = {"layout": Layout, "cover": Cover}
-_WORDS = re.compile(r"_(\w)")
 _TIMES = ("created_at", "updated_at")
 _INTERNAL = frozenset({"rank", "body", "content", *_TIMES})
 
 
-def _camel(name: str) -> str:
-    return _WORDS.sub(lambda match: match[1].upper(), name)
-
-
 def _element(field: str, name: str) -> str:
     """Return the API name of an element of ``layout``, ``cover``, ``variables``, ``tags``, or ``metaLinks``."""
-    if field in ("variables", "tags", "meta_links"):
+    if field in FIELDS and FIELDS[field].is_named_by_people:
         return name  # Names chosen by people.
-    return _ELEMENTS.get(field, {}).get(name) or _camel(name)
+    return _ELEMENTS.get(field, {}).get(name) or wire_name(name)
 
 
 def field_name(conflict: Conflict) -> str | None:
@@ -110,7 +104,7 @@ def field_name(conflict: Conflict) -> str | None:
     if conflict.target == "variable" and conflict.field == "content":
         return "value"
     name, dot, element = conflict.field.partition(".")
-    return f"{_camel(name)}{dot}{_element(name, element) if dot else ''}"
+    return f"{wire_name(name)}{dot}{_element(name, element) if dot else ''}"
 
 
 def present_conflict(
@@ -168,7 +162,7 @@ def _whole(tx: Transaction, target: str, value: dict[str, Any]) -> dict[str, Any
             shown[key] = _named(shown[key], key)
     for key in _TIMES:
         if value.get(key):
-            shown[_camel(key)] = iso(value[key])
+            shown[wire_name(key)] = iso(value[key])
     text = value.get("body") if target == "page" else value.get("content")
     if text is None:
         return shown

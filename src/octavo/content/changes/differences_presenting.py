@@ -17,7 +17,8 @@ from octavo.content.revisions.files import download_url
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.store import Item, State, find_page, list_ancestors
 from octavo.core.diff import Change, diff_documents
-from octavo.core.pages import Page
+from octavo.core.page_fields import wire_name
+from octavo.core.pages import PAGE_FIELDS, Page
 from octavo.errors import BadRequest
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Next, decode_token, encode_token
@@ -161,12 +162,9 @@ class _Presenter:
     def _attributes(self, change: Change) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, field in change.fields.items():
-            told = _PAGE_ATTRIBUTES.get(name)
-            if told is None:
-                continue
             before = self._value(self.states.before, change.before, name, field.before)
             after = self._value(self.states.after, change.after, name, field.after)
-            found[told] = _pair(before, after)
+            found[PAGE_FIELDS[name].wire or wire_name(name)] = _pair(before, after)
         return found
 
     def _value(self, state: State, page: Page, name: str, value: Any) -> Any:
@@ -176,7 +174,7 @@ class _Presenter:
             return present_layout(value)
         if name == "cover":
             return present_cover(page, value, lambda p, written: cover_ref(self.tx, state, p, written))
-        return list(value) if name == "tags" else value
+        return list(value) if PAGE_FIELDS[name].type == "list" else value
 
     def _file(self, change: Change) -> SemanticChange:
         item: Item = change.after or change.before
@@ -233,30 +231,6 @@ class _Presenter:
                     found.setdefault(item.name, {})[side] = msgspec.json.decode(item.content or "null")
         return dict(sorted(found.items()))
 
-
-_PAGE_ATTRIBUTES = {
-    "title": "title",
-    "description": "description",
-    "slug": "slug",
-    "body": "document",
-    "cover": "cover",
-    "emoji": "emoji",
-    "layout": "layout",
-    "variables": "variables",
-    "target": "target",
-    "icon": "icon",
-    "hidden": "hidden",
-    "no_index": "noIndex",
-    "no_robots_index": "noRobotsIndex",
-    "condition": "condition",
-    "tags": "tags",
-    "meta_links": "metaLinks",
-    "computed": "computed",
-    "link_title": "linkTitle",
-    "kind": "type",
-    "file_path": "filePath",
-}
-"""The last ones are missing in the public description, which names fewer fields than pages have."""
 
 _FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType"}
 

@@ -27,28 +27,20 @@ from octavo.core.document.blocks import Index, is_empty, without_empty
 from octavo.core.document.json import DocumentError, from_json
 from octavo.core.document.keys import carry_keys, carry_sources
 from octavo.core.document.nodes import MAX_NODES, PARTS, Block, Document
-from octavo.core.document.page import below_title, read_head, split_page, with_head
+from octavo.core.document.page import below_title, front_keys, read_head, split_page, with_head
 from octavo.core.document.reader import may_be_cut
 from octavo.core.document.references import Reference, references, rewrite
 from octavo.core.document.writing import rewritten, write
 from octavo.core.expressions import ExpressionError, parse
 from octavo.core.import_plan import head_fields
 from octavo.core.links import relative_href, space_href
+from octavo.core.page_fields import EDITED_FIELDS, wire_name
 from octavo.core.pages import Page
 from octavo.errors import BadRequest, NotFound, TooLarge
 
 from .commands import DocumentInput, PageFields
 from .written import WrittenReferences
 
-FRONT_FIELDS = {
-    "description": "description",
-    "emoji": "emoji",
-    "icon": "icon",
-    "hidden": "hidden",
-    "no_index": "noIndex",
-    "no_robots_index": "noRobotsIndex",
-    "condition": "if",
-}
 _BY_REF = re.compile(r"\./([A-Za-z0-9_-]{1,100})\.md(#.*)?", re.DOTALL)
 _BY_ID = re.compile(r"/(pages|files)/([A-Za-z0-9_-]{1,100})(#.*)?", re.DOTALL)
 
@@ -294,23 +286,26 @@ class Documenting:
         return KeptKeys(owner_id, body, keys) if keys else None
 
     def with_fields(self, page: Page, change: PageFields) -> Page:
-        given = {name: value for name in FRONT_FIELDS if (value := getattr(change, name)) is not UNSET}
+        given = change.edited()
         for name, value in given.items():
             if value == "":
                 given[name] = None
-        if isinstance(given.get("condition"), str):
-            try:
-                parse(given["condition"])
-            except ExpressionError as error:
-                raise BadRequest(f"condition: {error}") from None
+            elif EDITED_FIELDS[name].type == "condition" and value is not None:
+                try:
+                    parse(value)
+                except ExpressionError as error:
+                    raise BadRequest(f"{wire_name(name)}: {error}") from None
         if change.title is not UNSET:
             title = " ".join(change.title.split())
             if not title:
                 raise BadRequest("title: must not be blank.")
             given["title"] = title
         given = {name: value for name, value in given.items() if getattr(page, name) != value}
+        changed = replace(page, **given)
         if given and page.kind == "document":
-            front = {FRONT_FIELDS.get(name, name): value or None for name, value in given.items()}
+            front: dict[str, Any] = {}
+            for name in given:
+                front |= {"title": changed.title} if name == "title" else front_keys(changed, name)
             page = self.with_text(page, with_head(self.draft.text(page.body), front))
             self.given.setdefault(page.id, None)
         return replace(page, **given)

@@ -20,9 +20,10 @@ from octavo.content.revisions.store import (
     find_pages,
     revision_state,
 )
-from octavo.core.document.page import with_head
+from octavo.core.document.page import front_keys, with_head
 from octavo.core.merge import Choice, Conflict, Edited, chosen, resolve, resolve_field
-from octavo.core.pages import Layout, Page
+from octavo.core.page_fields import FRONT_FIELDS
+from octavo.core.pages import Page
 from octavo.errors import BadRequest, NotFound
 from octavo.errors import Conflict as Conflicting
 from octavo.kit.clock import now
@@ -277,8 +278,8 @@ class _Settling:
         elif name in ("slug", "title"):
             batch.update_page(UpdatePage(page=entry.id, **{name: getattr(settled, name)}))
         else:
-            if settled.kind == "document" and name in _IN_FRONT:
-                source = with_head(batch.draft.text(settled.body), _IN_FRONT[name](settled))
+            if settled.kind == "document" and name in FRONT_FIELDS:
+                source = with_head(batch.draft.text(settled.body), front_keys(settled, name))
                 settled = replace(settled, body=batch.draft.put_text(source))
                 batch.documents.given.setdefault(entry.id, None)
             batch.draft.put_page(entry.id, settled)
@@ -290,57 +291,3 @@ class _Settling:
             except (msgspec.DecodeError, msgspec.ValidationError):
                 raise BadRequest("value: must be a JSON string, number, or boolean.") from None
         self.batch.draft.put_item(item.id, item)
-
-
-def _flag(key: str, name: str) -> Any:
-    return lambda page: {key: getattr(page, name) or None}
-
-
-def _cover(page: Page) -> dict[str, Any]:
-    cover = page.cover
-    if cover is None:
-        return {"cover": None, "coverY": None, "coverHeight": None}
-    light: Any = {"light": cover.light, "dark": cover.dark} if cover.dark else cover.light
-    return {"cover": light, "coverY": cover.y or None, "coverHeight": cover.height}
-
-
-_VISIBLE = {
-    "title": "title",
-    "description": "description",
-    "table_of_contents": "tableOfContents",
-    "outline": "outline",
-    "pagination": "pagination",
-    "metadata": "metadata",
-    "tags": "tags",
-    "actions": "actions",
-}
-
-
-def _layout(page: Page) -> dict[str, Any]:
-    layout, plain = page.layout, Layout()
-    told: dict[str, Any] = {} if layout.width == plain.width else {"width": layout.width}
-    for name, key in _VISIBLE.items():
-        if getattr(layout, name) != getattr(plain, name):
-            told[key] = {"visible": getattr(layout, name)}
-    cover: dict[str, Any] = {} if layout.cover == plain.cover else {"visible": layout.cover}
-    if layout.cover_size != plain.cover_size:
-        cover["size"] = layout.cover_size
-    if cover:
-        told["cover"] = cover
-    return {"layout": told or None}
-
-
-_IN_FRONT: dict[str, Any] = {
-    "description": _flag("description", "description"),
-    "icon": _flag("icon", "icon"),
-    "emoji": _flag("emoji", "emoji"),
-    "hidden": _flag("hidden", "hidden"),
-    "no_index": _flag("noIndex", "no_index"),
-    "no_robots_index": _flag("noRobotsIndex", "no_robots_index"),
-    "condition": _flag("if", "condition"),
-    "variables": _flag("vars", "variables"),
-    "tags": lambda page: {"tags": list(page.tags) or None},
-    "cover": _cover,
-    "layout": _layout,
-}
-"""Page fields in front matter, in the form they have there."""

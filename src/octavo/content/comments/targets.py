@@ -22,7 +22,7 @@ from octavo.errors import NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
-from octavo.kit.work.jobs import enqueue, job
+from octavo.kit.work.jobs import advance, enqueue, job
 
 from .authorization import Discussion
 from .store import Anchor, CommentRow
@@ -46,6 +46,7 @@ class Nodes(Struct, frozen=True):
     tables: dict[str, dict[CellRef, str | None]]
 
 
+_PAGES_AT_ONCE = 500
 _KEY_BYTES = 100
 _nodes: OwnCache[Nodes] = OwnCache("nodes with comments", 4)
 
@@ -172,13 +173,21 @@ def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) 
     )
 
 
-@job("noteCommentedNodes")
-def note_commented_nodes(context: Context, space_id: str) -> None:
-    """Record the positions of all nodes with comments in a space, after an upgrade or an import."""
-    with context.db.write() as tx:
-        rows = tx.all(
-            """SELECT DISTINCT page_id FROM comments
-               WHERE space_id = :space AND page_id IS NOT NULL AND node_id IS NOT NULL""",
-            space=space_id,
-        )
-        enqueue_notes(tx, space_id, (row[0] for row in rows))
+@job("noteCommentedNodes", bound=None)
+def note_commented_nodes(context: Context, space_id: str, after: str = "") -> None:
+    """Record the positions of all nodes with comments in a space, after an upgrade or an import.
+    ``after``: the id of the last page that was done."""
+    while True:
+        with context.db.write() as tx:
+            rows = tx.all(
+                """SELECT DISTINCT page_id FROM comments
+                   WHERE space_id = :space AND page_id > :after AND node_id IS NOT NULL ORDER BY page_id LIMIT :most""",
+                space=space_id,
+                after=after,
+                most=_PAGES_AT_ONCE,
+            )
+            if not rows:
+                return
+            enqueue_notes(tx, space_id, (row[0] for row in rows))
+            after = rows[-1][0]
+            advance(tx, after=after)

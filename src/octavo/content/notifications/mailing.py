@@ -41,7 +41,7 @@ def enqueue(context: Context, tx: Transaction, organization_id: str, row: Notifi
         )
 
 
-@jobs.job("mailNotification", attempts=5, waits=True)
+@jobs.job("mailNotification", bound="one mail", attempts=5, waits=True)
 def mail_notification(context: Context, user: str, notification: str) -> None:
     """Email a notification if it is still unread and the recipient can still see its subject."""
     with context.db.read() as tx:
@@ -55,25 +55,26 @@ def mail_notification(context: Context, user: str, notification: str) -> None:
     _send(context, user, row.reason, address, subject, text)
 
 
-@jobs.job("mailDigests", seconds=600)
-def mail_digests(context: Context) -> None:
-    """Enqueue digests for everyone who has notifications waiting for one."""
-    after = ""
+@jobs.job("mailDigests", bound=None, seconds=600)
+def mail_digests(context: Context, after: str = "") -> None:
+    """Enqueue digests for everyone who has notifications waiting for the digest, in the order of their ids."""
     while True:
         deadlines.check()
         with context.db.write() as tx:
             users = store.list_digest_recipients(tx, after, _BATCH)
             for user in users:
                 jobs.enqueue(tx, "mailDigest", organization="", key=f"digest:{user}", user=user)
-        if len(users) < _BATCH:
-            return
-        after = users[-1]
+            if len(users) < _BATCH:
+                jobs.finish(tx)
+                return
+            after = users[-1]
+            jobs.advance(tx, after=after)
 
 
 jobs.schedule("mailDigests", 86_400, "mailDigests")
 
 
-@jobs.job("mailDigest", attempts=5, waits=True)
+@jobs.job("mailDigest", bound="one mail", attempts=5, waits=True)
 def mail_digest(context: Context, user: str) -> None:
     """Email a person's digest: the latest notifications that they can still see, and the number of the rest.
     Without a mail server, these appear in the app only."""

@@ -38,7 +38,7 @@ def enqueue_notifications(tx: Transaction, event: Event) -> None:
         jobs.enqueue(tx, "notifyPeople", organization=event.organization_id, event=event._asdict())
 
 
-@jobs.job("notifyPeople")
+@jobs.job("notifyPeople", bound="a batch of people")
 def notify_people(context: Context, event: dict[str, Any], after: str | None = None) -> None:
     """Notify the recipients of an event in batches ordered by user id; the next batch is another job.
     ``after``: last user id of the previous batch."""
@@ -115,16 +115,17 @@ def _note(note: NotificationContent, reason: Reason) -> NotificationContent:
     return replace(note, reason=reason)
 
 
-@jobs.job("forgetNotifications")
+@jobs.job("forgetNotifications", bound=None)
 def forget_notifications(context: Context, comment: str) -> None:
     """Delete the notifications about a deleted thread."""
     while True:
         with context.db.write() as tx:
             if store.forget_about(tx, f"comment:{comment}") == 0:
                 return
+            jobs.advance(tx)
 
 
-@jobs.job("pruneNotifications", seconds=600)
+@jobs.job("pruneNotifications", bound=None, seconds=600)
 def prune_notifications(context: Context) -> None:
     """Delete notifications whose retention period has passed."""
     for state, days in KEEP.items():
@@ -132,6 +133,7 @@ def prune_notifications(context: Context) -> None:
             with context.db.write() as tx:
                 if store.prune(tx, state, now() - days * _DAY) == 0:  # type: ignore[arg-type]
                     break
+                jobs.advance(tx)
 
 
 jobs.schedule("pruneNotifications", 86_400, "pruneNotifications")

@@ -95,7 +95,7 @@ def _enqueue_long_pages(tx: Transaction, space_id: str) -> None:
     )
 
 
-@jobs.job("indexLongPages", seconds=600)
+@jobs.job("indexLongPages", bound=None, seconds=600)
 def index_long_pages(context: Context, space_id: str) -> None:
     """Index the current texts of the pages of main that wait for it."""
     with context.db.read() as tx:
@@ -105,7 +105,7 @@ def index_long_pages(context: Context, space_id: str) -> None:
             return
         waiting = store.list_waiting(tx, space_id)
     for page_id in waiting[:_PART]:
-        deadlines.check()
+        jobs.renew()
         _index_long(context, space_id, branch_id, page_id)
     with context.db.write() as tx:
         jobs.finish(tx)
@@ -137,7 +137,7 @@ def _enqueue_after_change(tx: Transaction, organization_id: str, space_ids: Coll
         enqueue_indexing(tx, space_id)
 
 
-@jobs.job("indexComputedPages", seconds=600)
+@jobs.job("indexComputedPages", bound=None, seconds=600)
 def index_computed_pages(context: Context, space_id: str, most: int = _PART) -> None:
     """Index the current text of derived pages of main.
 
@@ -156,7 +156,7 @@ def index_computed_pages(context: Context, space_id: str, most: int = _PART) -> 
         wanted += drawing.values()
         changed = []
         for page in wanted:
-            deadlines.check()
+            jobs.renew()
             was = known.get(page.id)
             if was is None or was[1].of != reading.hash_of(page, page.id in drawing):
                 changed.append(page)
@@ -165,7 +165,7 @@ def index_computed_pages(context: Context, space_id: str, most: int = _PART) -> 
     gone = {page_id: was for page_id, was in known.items() if was[0] and page_id not in ids}
     is_whole = len(changed) <= most
     for start in range(0, min(len(changed), most), _AT_ONCE):
-        deadlines.check()
+        jobs.renew()
         batch = changed[start : min(start + _AT_ONCE, most)]
         drawn = {page.id: page for page in batch if page.id in drawing}
         is_whole = _index_derived(context, space_id, branch_id, batch, drawn, known) and is_whole

@@ -18,6 +18,7 @@ from octavo.content.revisions.deriving import enqueue_rebuild
 from octavo.content.revisions.drawing import contains_rendered_blocks
 from octavo.content.revisions.staging import BATCH
 from octavo.content.revisions.store import Changes, State, list_pages, main_state
+from octavo.content.revisions.versions import current_versions
 from octavo.core.document.anchors import Conditions
 from octavo.core.document.containing import contained
 from octavo.core.document.evaluating import close_conditions
@@ -27,6 +28,7 @@ from octavo.core.import_plan import leading_title
 from octavo.core.pages import Page
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
 
 from . import store
 from .store import IndexedPage, SectionText
@@ -238,6 +240,13 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
     return None
 
 
+def clear(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
+    """Take pages out of the index. Their words are counted anew with what takes their place, even where it has the same
+    words: of another organization, since a transfer."""
+    versions = current_versions(tx, space_id, page_ids)
+    store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
+
+
 def recount(db: Database, space_id: str) -> None:
     """Correct the page counts of words."""
     with db.read() as tx:
@@ -246,6 +255,7 @@ def recount(db: Database, space_id: str) -> None:
         with db.write() as tx:
             # A difference stays the same, whatever else is indexed meanwhile.
             store.count_words(tx, space_id, Counter(dict(wrong[start : start + BATCH])), Counter())
+            jobs.advance(tx)
 
 
 def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:

@@ -239,7 +239,7 @@ def remove_pages(tx: Transaction, space_id: str, versions: Iterable[tuple[str, i
         known = tx.value(f"SELECT words FROM search_pages WHERE {_IS_PAGE_VERSION}", **given)
         if known is not None:
             lost.update(msgspec.json.decode(known, type=list[str]))
-            gone.append(given)
+        gone.append(given)
     for table in ("search_sections", "search_pages"):
         tx.run_many(f"DELETE FROM {table} WHERE {_IS_PAGE_VERSION}", gone)
     return lost
@@ -437,12 +437,6 @@ def has_computed(tx: Transaction, space_id: str) -> bool:
         space=space_id,
     )
     return found is not None
-
-
-def clear(tx: Transaction, space_id: str) -> None:
-    """Remove a space from the index. Triggers and foreign keys remove what belongs to its sections."""
-    for table in ("search_sections", "search_pages", "search_words"):
-        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
 
 
 class IndexCounts(Struct, frozen=True):

@@ -49,8 +49,7 @@ from octavo.sites.printing.links import PATH as PRINT_PATH
 from octavo.sites.printing.links import open_print
 from octavo.sites.site.hostnames import require_shared_host
 from octavo.sites.site.previewing import PREVIEWED
-from octavo.sites.site.site_images import find_picture
-from octavo.sites.site.site_images_wire import PICTURES
+from octavo.sites.site.site_images import PICTURES, find_picture
 from octavo.sites.site.store import find_site_by_hostname
 from octavo.sites.site.wire import PROXIED
 

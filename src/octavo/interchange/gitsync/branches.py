@@ -41,7 +41,7 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.net.fetch import Fetcher
-from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
 from octavo.organization.access.authorization import SpaceAccess
 
 from . import store
@@ -160,12 +160,12 @@ class _Following:
 
         heads = self.sync.connection.fetch_chosen(self.copy, choose)
         for ref, want in wanted.items():
-            deadlines.check()
+            jobs.renew()
             if ref in heads:
                 self._guarded(links.get(ref) or self._new(want), partial(self._look, want, heads[ref]))
         for ref, link in links.items():
             if ref not in wanted and link.status == "open":
-                deadlines.check()
+                jobs.renew()
                 first = link.pushes and link.commit_id is None
                 self._guarded(link, partial(self._begin if first else self._ended, ref in there))
 

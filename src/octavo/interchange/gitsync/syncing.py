@@ -46,6 +46,7 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import SpaceAccess, space_access
 from octavo.organization.access.reach import actor_for_job
@@ -262,7 +263,7 @@ class Sync(Run[SyncRow]):
         told = [now()]
 
         def progress(done: int, total: int) -> None:
-            deadlines.check()
+            jobs.renew()
             if now() - told[0] > store.HOLD // 4:
                 told[0] = now()
                 self.fresh()
@@ -466,7 +467,7 @@ class Sync(Run[SyncRow]):
             known = store.find_blobs(tx, self.space_id, contents)
         large: dict[str, FileText] = {}
         for path, file in files.items():
-            deadlines.check()
+            jobs.renew()
             there = copy.find(tree, path)
             if there is not None and not stat.S_ISREG(there[0]):
                 if file is not None and not stat.S_ISDIR(there[0]):

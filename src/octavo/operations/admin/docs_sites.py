@@ -39,6 +39,7 @@ from octavo.sites.site.structure.store import MAX_DEPTH
 from .import_export import (
     Brought,
     Progress,
+    brand_new_site,
     bring_into,
     check_known,
     identity_of,
@@ -111,19 +112,23 @@ def bring_source(
         config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
         parts = source.parts or _parts(source, config)
         site_id = _find_site(context, organization_id, config.title, identity_of(where), site, new_site)
+        source.brand.store(context)
         bringing = _Bringing(context, organization_id, collection_id, known, config)
         guessed = bringing.guess(parts)
         with context.db.write() as tx:
             spaces = bringing.provide_spaces(tx, site_id, parts)
+            is_new = site_id is None
             if site_id is None:
                 site_id = create_site(tx, organization_id=organization_id, title=config.title)
             config.problems += arrange_site(tx, site_id, config, spaces, identity_of(where))
+            if is_new:
+                config.problems += brand_new_site(tx, context, site_id, source.brand)
         names = {**{id: spaces[key] for id, key in guessed.items()}, **spaces, **known}
         made: dict[str, Brought] = {}
         for key, part in parts.items():
             done = next((one for one in made.values() if one.outcome.space == spaces[key]), None)
             made[key] = done or bring_into(
-                context, part, where, spaces[key], names, None, False, None, progress, whole
+                context, part, where, spaces[key], names, None, False, None, progress, whole, in_site=True
             )
         for entry in source.structure:
             if not entry.default:

@@ -24,7 +24,7 @@ from octavo.kit import ids
 from octavo.kit.clock import now, parse_iso
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, Transaction
-from octavo.kit.work.jobs import job, schedule
+from octavo.kit.work.jobs import advance, job, schedule
 from octavo.sites.site.audiences.adaptive import get_schema as get_visitor_schema
 from octavo.sites.site.audiences.schema import admit as admit_claims
 from octavo.sites.site.audiences.share_links import find_link_by_key
@@ -309,7 +309,7 @@ def _flatten_claims(visitor: Visitor) -> str | None:
     return msgspec.json.encode(found, order="sorted").decode() if found else None
 
 
-@job("forgetSiteEvents")
+@job("forgetSiteEvents", bound=None)
 def forget_events(context: Context) -> None:
     """Delete events older than the retention setting, in chunks, so that other writes can happen in between."""
     days = timedelta(days=context.settings.insight_days)
@@ -318,6 +318,7 @@ def forget_events(context: Context) -> None:
         with context.db.write() as tx:
             if store.delete_events_before(tx, moment, _CHUNK) < _CHUNK:
                 return
+            advance(tx)
 
 
 schedule("forgetSiteEvents", 3600, "forgetSiteEvents")

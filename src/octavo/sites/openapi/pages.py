@@ -25,7 +25,8 @@ from octavo.content.revisions.expanding import source_of
 from octavo.content.revisions.store import Item
 from octavo.core.document.nodes import Block, Document
 from octavo.core.free_names import free_name
-from octavo.core.pages import Layout, Page, slugify
+from octavo.core.page_fields import Layout
+from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from octavo.core.document.nodes import Document
 from octavo.core.document.typst import Labels
-from octavo.core.pages import PageKind
+from octavo.core.page_fields import PageKind
 
 
 class PrintChapter(Struct, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class PrintWords(Labels, frozen=True, kw_only=True):
 
     contents: str = "Contents"
     untitled: str = "Untitled"
-    not_set: str = "This page could not be laid out. What follows is its text."
+    not_set: str = "This page couldn't be laid out. Its text follows."
 
 
 class PrintFace(Struct, frozen=True, kw_only=True):

@@ -6,6 +6,8 @@ yet.
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from msgspec import Struct
 
 from octavo.content.uploads.receiving import get_upload
@@ -16,10 +18,13 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.files import FileGrant, FileStore
+from octavo.kit.http.operation import Actor
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.spaces.garbage import release, retain
 
+PICTURES = "/~pictures/"
+"""What the addresses of pictures begin with, below that of all sites."""
 _HEAD = 4096
 """Bytes at the beginning of a file in which an SVG must identify itself."""
 _TYPES = {
@@ -43,6 +48,11 @@ class PictureRow(Struct, frozen=True):
 _COLUMNS = "id, name, hash, type, size, created_at"
 
 
+def picture_url(sites_url: str, row: PictureRow) -> str:
+    """Where everybody has a picture, for as long as it is there."""
+    return f"{sites_url.rstrip('/')}{PICTURES}{row.id}/{quote(row.name, safe='')}"
+
+
 def list_pictures(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[PictureRow]:
     """List images, oldest first."""
     return list_page(
@@ -55,15 +65,25 @@ def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> Pictu
     """Create an image from an upload of the caller. Raises NotFound, BadRequest."""
     upload = get_upload(tx, org.organization_id, org.user_id, "customization_picture", key)
     assert upload.hash is not None, "what get_upload gives has come"
-    type = _type_of(context.files, upload.hash)
-    if type is None:
+    row = insert(tx, context.files, org.organization_id, org.actor, upload.name, upload.hash, upload.size)
+    if row is None:
         raise BadRequest("storageKey: must be a PNG, JPEG, GIF, WebP, SVG, or icon file")
-    retain(tx, "file", [upload.hash])
-    row = PictureRow(ids.new_id(), upload.name, upload.hash, type, upload.size, now())
+    return row
+
+
+def insert(
+    tx: Transaction, files: FileStore, organization_id: str, actor: Actor, name: str, hash: str, size: int
+) -> PictureRow | None:
+    """A picture of a stored file; None where that is none."""
+    type = _type_of(files, hash)
+    if type is None:
+        return None
+    retain(tx, "file", [hash])
+    row = PictureRow(ids.new_id(), name, hash, type, size, now())
     tx.run(
         f"""INSERT INTO pictures (organization_id, {_COLUMNS})
             VALUES (:org, :id, :name, :hash, :type, :size, :created_at)""",
-        org=org.organization_id,
+        org=organization_id,
         id=row.id,
         name=row.name,
         hash=row.hash,
@@ -71,9 +91,7 @@ def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> Pictu
         size=row.size,
         created_at=row.created_at,
     )
-    audit(
-        tx, org.actor, "picture.created", org.organization_id, ("picture", row.id), after={"name": row.name}
-    )
+    audit(tx, actor, "picture.created", organization_id, ("picture", row.id), after={"name": row.name})
     return row
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from typing import Annotated
-from urllib.parse import quote
 
 from msgspec import Meta, Struct
 
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
 
-from .site_images import PictureRow
-
-PICTURES = "/~pictures/"
-"""Path of images below the sites domain."""
+from .site_images import PictureRow, picture_url
 
 
 class CreatePicture(Struct, rename="camel"):
@@ -31,6 +27,5 @@ class OrganizationPicture(Struct, rename="camel"):
 
 
 def present_picture(to: Recipient, row: PictureRow) -> OrganizationPicture:
-    base = to.settings.sites_url.rstrip("/")
-    url = f"{base}{PICTURES}{row.id}/{quote(row.name, safe='')}"
+    url = picture_url(to.settings.sites_url, row)
     return OrganizationPicture(row.id, row.name, url, row.size, iso(row.created_at))

@@ -16,6 +16,7 @@ from octavo.organization.access.authorization import SiteAccess, site_access
 from octavo.organization.access.roles import Can
 
 from . import store
+from .branding import brand_site
 from .creating import create_site
 from .publishing import require_publishable
 from .redirects.importing import redirect_old_urls
@@ -37,6 +38,7 @@ def arrange_variants(
 ) -> tuple[str, list[Problem]]:
     """Show spaces as variants: next to the first one on the site that already shows it, otherwise on a new
     site. Return the id of the site and the problems found. Raises Forbidden, NotFound."""
+    problems: list[Problem] = []
     first = next((entry for entry in structure if entry.default), structure[0])
     site_id = store.find_site_of_space(tx, spaces[first.key])
     if site_id is None:
@@ -45,11 +47,11 @@ def arrange_variants(
         require_publishable(tx, site.organization, dict(spaces))
         arrange_site(tx, site_id, DocsConfig(title=title, structure=structure), spaces, "", by=site)
         audit(tx, actor, "site.created", organization_id, ("site", site_id), after={"title": title})
+        problems += brand_site(tx, context, site, parts[first.key].brand)
     else:
         site = site_access(tx, actor, Can.ADMIN, organization_id, site_id)
         require_publishable(tx, site.organization, dict(spaces))
         _add(tx, site, structure, spaces, spaces[first.key])
-    problems: list[Problem] = []
     for entry in structure:
         if not entry.default:
             problems += redirect_old_urls(tx, context, site, spaces[entry.key], parts[entry.key].addresses)

@@ -10,20 +10,20 @@ export const HOSTERS = [
   ["gitlab", "GitLab"],
   ["gitea", "Gitea, Forgejo"],
   ["bitbucket", "Bitbucket"],
-  ["other", t("Another one")],
+  ["other", t("other")],
 ] as const;
 export const DIRECTIONS = [
-  ["both", t("Both ways")],
-  ["import", t("From the repository alone")],
-  ["export", t("Into the repository; its own changes become change requests")],
+  ["both", t("bothDirections")],
+  ["import", t("fromRepositoryOnly")],
+  ["export", t("toRepositoryChangesThereBecome")],
 ] as const;
 /** The look of each state, and its name. */
 export const STATES: Record<string, [string, string]> = {
-  waiting: ["", t("Waits for its first sync")],
-  running: ["primary", t("Syncing")],
-  synced: ["success", t("In step")],
-  failed: ["warning", t("Failed, and tried again")],
-  stopped: ["danger", t("Waits for you")],
+  waiting: ["", t("waitingForFirstSync")],
+  running: ["primary", t("syncing")],
+  synced: ["success", t("inSync")],
+  failed: ["warning", t("failedRetrying")],
+  stopped: ["danger", t("needsYourAttention")],
 };
 
 export const credentialOf = (username: string, secret: string): Schemas["GitCredential"] =>
@@ -45,80 +45,66 @@ interface Words {
 }
 
 const TOGETHER = {
-  commit: t("Commit what the spaces have"),
-  commitAsked: t("Commit what the spaces have?"),
-  commits: t(
-    "All that the spaces have is committed on top of what the branch has now. Nothing is forced; its history stays.",
-  ),
-  follows: t(
-    "The spaces become what the branch is now, merged with what is new in them since the last sync.",
-  ),
-  leaves: t("Nothing is synced any more. The spaces and the repository stay as they are."),
-  left: t("The spaces and the repository stay as they are"),
+  commit: t("commitContentOfSpaces"),
+  commitAsked: t("commitContentOfSpacesQuestion"),
+  commits: t("allContentOfSpaces"),
+  follows: t("spacesAreUpdatedToLatest"),
+  leaves: t("syncingStopsSpacesAndRepository"),
+  left: t("repositoryDisconnectedSpacesAndRepository"),
 };
 /** Where what a site waits for is about its structure. */
 export const OF_STRUCTURE = {
-  commit: t("Write the structure of the site"),
-  commitAsked: t("Write the structure of the site?"),
-  commits: t("The file docs.yaml becomes what the structure of the site is. No page is touched by it."),
-  follows: t("The structure of the site becomes what docs.yaml says. No page is touched by it."),
+  commit: t("writeSiteStructure"),
+  commitAsked: t("writeSiteStructureQuestion"),
+  commits: t("fileDocsYamlIsOverwritten"),
+  follows: t("siteStructureIsReplaced"),
 };
 const OUT: [string, string] = [
-  t("Folders become what the spaces are"),
-  t("As commits on top of what the branch has."),
+  t("replaceFoldersWithContent"),
+  t("asCommitsOnTop"),
 ];
 
 export const WORDS: Record<Kind, Words> = {
   space: {
-    intro: t(
-      "Developers write in their repository, others in the app, and both see the same text. What both change is merged; where they change the same words, a change request holds both.",
-    ),
-    folderHint: t("The one of the repository that the space is; empty for all of it."),
+    intro: t("developersWorkInTheirRepository"),
+    folderHint: t("repositoryFolderThatCorresponds"),
     sides: {
       import: [
-        t("The space becomes what the repository is"),
-        t("What the space was before stays in its history."),
+        t("replaceSpaceWithRepositoryContent"),
+        t("previousContentStaysInSpaces"),
       ],
       export: [
-        t("The folder becomes what the space is"),
-        t("As one commit on top of what the branch has."),
+        t("replaceFolderWithSpaceContent"),
+        t("asOneCommitOnTop"),
       ],
     },
-    commit: t("Commit what the space has"),
-    commitAsked: t("Commit what the space has?"),
-    commits: t(
-      "All that the space has is committed on top of what the branch has now. Nothing is forced; its history stays.",
-    ),
-    follows: t(
-      "The space becomes what the branch is now, merged with what is new in the space since the last sync.",
-    ),
-    leaves: t("Nothing is synced any more. The space and the repository stay as they are."),
-    left: t("The space and the repository stay as they are"),
+    commit: t("commitSpaceContent"),
+    commitAsked: t("commitSpaceContentQuestion"),
+    commits: t("allContentOfSpace"),
+    follows: t("spaceIsUpdatedToLatest"),
+    leaves: t("syncingStopsSpaceAndRepository"),
+    left: t("repositoryDisconnectedSpaceAndRepository"),
   },
   collection: {
     ...TOGETHER,
-    intro: t(
-      "Each space that lies directly in this collection is kept in step with a folder of one repository. New folders become spaces, and new spaces get folders.",
-    ),
-    folderHint: t("The one that the folders of the spaces are in; empty for the repository itself."),
+    intro: t("eachSpaceDirectly"),
+    folderHint: t("folderThatContainsFolders"),
     sides: {
       import: [
-        t("Spaces become what their folders are"),
-        t("What a space was before stays in its history."),
+        t("replaceSpacesWithContent"),
+        t("previousContentStaysInHistory"),
       ],
       export: OUT,
     },
   },
   site: {
     ...TOGETHER,
-    intro: t(
-      "The structure of the site is kept in step with the file docs.yaml of one repository, and each of its spaces with the folder that is named there.",
-    ),
-    folderHint: t("The one that docs.yaml is in; empty for the repository itself."),
+    intro: t("siteStructureIsKept"),
+    folderHint: t("folderWithDocsYaml"),
     sides: {
       import: [
-        t("The site becomes what the repository says"),
-        t("What a space was before stays in its history."),
+        t("replaceSiteStructureWithOne"),
+        t("previousContentStaysInHistory"),
       ],
       export: OUT,
     },

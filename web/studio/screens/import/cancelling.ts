@@ -9,7 +9,7 @@ export async function cancel(organization: string, run: string): Promise<void> {
     await ask(api.POST("/org/{organizationId}/imports/{importRunId}/cancel", {
       params: { path: { organizationId: organization, importRunId: run } },
     }));
-    notices.say(t("The import was stopped. Nothing of it is in the space."));
+    notices.say(t("importCanceledSpaceWasntChanged"));
   } catch (problem) {
     notices.fail(problem);
   }

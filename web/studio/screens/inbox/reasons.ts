@@ -9,33 +9,33 @@ type Reason = Notification["reason"];
 export function didOf(notification: Notification): string {
   switch (notification.reason) {
     case "mentioned":
-      return t("mentioned you");
+      return t("mentionedYou");
     case "replied":
-      return t("replied");
+      return t("repliedInline");
     case "commented":
-      return t("commented");
+      return t("commentedInline");
     case "reviewRequested":
-      return t("asks for your review");
+      return t("requestedYourReview");
     case "reviewed":
       return notification.status === "accepted"
-        ? t("accepted your suggestion")
+        ? t("acceptedYourSuggestion")
         : notification.status === "declined"
-        ? t("declined your suggestion")
+        ? t("declinedYourSuggestion")
         : notification.status === "approved"
-        ? t("approved")
-        : t("wants changes");
+        ? t("approvedInline")
+        : t("requestedChanges");
     case "merged":
-      return t("merged");
+      return t("mergedInline");
     case "edited":
-      return t("edited a page");
+      return t("editedPage");
     case "statusChanged":
       return notification.status === "open"
-        ? t("opened for review")
+        ? t("openedForReview")
         : notification.status === "archived"
-        ? t("archived")
-        : t("made a draft again");
+        ? t("archivedInline")
+        : t("convertedBackToDraft");
     default:
-      return t("It failed");
+      return t("failed");
   }
 }
 
@@ -43,12 +43,12 @@ export function didOf(notification: Notification): string {
 export function whatOf({ comment, changeRequest, page, problem, space }: Notification): string {
   if (comment?.excerpt) return `“${comment.excerpt}”`;
   if (problem) return problem;
-  if (changeRequest) return changeRequest.subject || t("No subject");
+  if (changeRequest) return changeRequest.subject || t("noSubject");
   return page?.title ?? space.title;
 }
 
 export function whereOf({ changeRequest, page, space }: Notification): string {
-  if (changeRequest) return t("#{number} in {space}", { number: changeRequest.number, space: space.title });
+  if (changeRequest) return t("numberInSpace", { number: changeRequest.number, space: space.title });
   return page ? `${page.title} · ${space.title}` : space.title;
 }
 
@@ -56,13 +56,13 @@ export const ICONS: Partial<Record<Reason, IconName>> = { failed: "problem" };
 
 /** The reasons as somebody chooses how to be told of each. */
 export const REASONS: [Reason, string][] = [
-  ["mentioned", t("Somebody mentions me")],
-  ["replied", t("Somebody replies where I spoke")],
-  ["commented", t("Somebody comments on what I write or watch")],
-  ["reviewRequested", t("My review is asked for")],
-  ["reviewed", t("My change request is reviewed, or an edit I suggested is settled")],
-  ["merged", t("What I wrote or watch is merged")],
-  ["statusChanged", t("A change request of mine is opened or closed by somebody")],
-  ["edited", t("What I watch is edited")],
-  ["failed", t("An import, translation or Git sync of mine fails")],
+  ["mentioned", t("someoneMentionsMe")],
+  ["replied", t("someoneRepliesInThreadI")],
+  ["commented", t("someoneCommentsOnMyContent")],
+  ["reviewRequested", t("myReviewIsRequested")],
+  ["reviewed", t("myChangeRequestIsReviewed")],
+  ["merged", t("somethingIWroteOrWatch")],
+  ["statusChanged", t("someoneOpensOrClosesOne")],
+  ["edited", t("somethingIWatchIsEdited")],
+  ["failed", t("myImportsTranslationsOrGit")],
 ];

@@ -42,12 +42,12 @@ export type Beginning = "changes" | "block";
 
 export const BEGINNINGS: Record<Beginning, Begin> = {
   changes: {
-    text: t("A script that is told of changes in spaces"),
+    text: t("scriptThatRunsWhenSpaces"),
     scopes: ["space:content:read"],
     script: CHANGES,
   },
   block: {
-    text: t("A block that it draws on pages"),
+    text: t("blockThatRendersContent"),
     scopes: [],
     script: BLOCK,
     blocks: [{ id: "greeting", title: "Greeting", description: "Greets whoever reads the page" }],

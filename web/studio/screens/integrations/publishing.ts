@@ -13,24 +13,24 @@ const LARGEST = 16 * 1024 * 1024;
 export async function readPacked(file: File): Promise<Packed> {
   const wrong = (why: string) =>
     new Error(
-      `${t("“{name}” is no packed integration.", { name: file.name })} ${why} ${
-        t("The command {command} makes one.", { command: "octavo integrations pack" })
+      `${t("isntPackagedIntegration", { name: file.name })} ${why} ${
+        t("toCreateOneRun", { command: "octavo integrations pack" })
       }`,
     );
-  if (file.size > LARGEST) throw wrong(t("It is larger than 16 MB."));
+  if (file.size > LARGEST) throw wrong(t("itsLargerThan16Mb"));
   let found: unknown;
   try {
     found = JSON.parse(await file.text());
   } catch {
-    throw wrong(t("It holds no JSON."));
+    throw wrong(t("itDoesntContainValidJson"));
   }
   if (found === null || typeof found !== "object" || Array.isArray(found)) {
-    throw wrong(t("It holds no JSON."));
+    throw wrong(t("itDoesntContainValidJson"));
   }
   const packed = found as Record<string, unknown>;
   const missing = ["name", "title", "description", "script"].find((key) => typeof packed[key] !== "string");
-  if (missing) throw wrong(t("“{field}” is missing in it.", { field: missing }));
-  if (!Array.isArray(packed.scopes)) throw wrong(t("“{field}” is missing in it.", { field: "scopes" }));
+  if (missing) throw wrong(t("fieldIsMissing", { field: missing }));
+  if (!Array.isArray(packed.scopes)) throw wrong(t("fieldIsMissing", { field: "scopes" }));
   return packed as unknown as Packed;
 }
 

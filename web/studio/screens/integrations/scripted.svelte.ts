@@ -134,7 +134,7 @@ export class Scripted {
       this.element = given.element;
       if (action) this.#done(undefined);
     } catch (problem) {
-      this.problem = problem instanceof Error ? problem.message : t("That did not work.");
+      this.problem = problem instanceof Error ? problem.message : t("somethingWentWrong");
     } finally {
       this.busy = false;
     }

@@ -27,8 +27,8 @@ export function namesIn(
       object === "organization"
         ? organization.title
         : object === "collection"
-        ? collections.value?.items.find((one) => one.id === id)?.title ?? t("a collection above")
-        : spaces().find((one) => one.id === id)?.title ?? t("this space"),
-    team: (id) => teams.value?.items.find((one) => one.id === id)?.title ?? t("a team"),
+        ? collections.value?.items.find((one) => one.id === id)?.title ?? t("parentCollectionInline")
+        : spaces().find((one) => one.id === id)?.title ?? t("thisSpace"),
+    team: (id) => teams.value?.items.find((one) => one.id === id)?.title ?? t("teamInline"),
   };
 }

@@ -14,23 +14,23 @@ interface Audience {
 export const AUDIENCES: Record<Visibility, Audience> = {
   public: {
     icon: "globe",
-    name: t("Everybody"),
-    who: t("Everybody can read it, and search engines may list it."),
+    name: t("public"),
+    who: t("anyoneCanReadItAndSearch"),
   },
   unlisted: {
     icon: "eye-slash",
-    name: t("Whoever knows the address"),
-    who: t("Everybody who knows the address can read it. Search engines are asked not to list it."),
+    name: t("unlisted"),
+    who: t("anyoneWithLinkCanRead"),
   },
   "share-link": {
     icon: "link",
-    name: t("Whoever has a share link"),
-    who: t("Whoever has one of its share links can read it. For everybody else there is no such site."),
+    name: t("shareLinks"),
+    who: t("onlyPeopleWithOne"),
   },
   "visitor-auth": {
     icon: "lock",
-    name: t("Visitors who signed in"),
-    who: t("Visitors whom your own sign-in lets through can read it. Everybody else is sent there first."),
+    name: t("authenticatedVisitors"),
+    who: t("onlyVisitorsSignedInThrough"),
   },
 };
 
