@@ -177,7 +177,7 @@ def test_what_postgresql_reports_is_recognized(world: World, code: str) -> None:
             until(other.db.is_damaged)
             for client in clients:  # the second one as well, which has not read it
                 ready = client.ask("GET", "/readyz")
-                assert ready.text == f"not ready: database: it is damaged, {RESTORE}\n"
+                assert ready.text == f"not ready: database: damaged; {RESTORE}\n"
                 wrote = client.ask("PATCH", space, headers=headers, json={"title": "Written"})
                 assert wrote.status_code == 503 and RESTORE in wrote.json()["error"]["message"]
                 shown = client.ask("GET", space, headers=headers)
