@@ -518,7 +518,10 @@ class _Gathering:
                 for folder in (*layout.statics, layout.root, self.project, ""):
                     if each and (found := self._exact(folder + each)):
                         return found
-            return next((found for each in keys if (found := self._once(each))), None)
+            # Links may begin at the top of the repository that an imported folder is of.
+            above, _, rest = name.strip("/").partition("/")
+            beside = self._exact(rest) if rest and above == self.files.source.name else None
+            return beside or next((found for each in keys if (found := self._once(each))), None)
         folder = posixpath.dirname(source)
         if found := self._exact(_joined(folder, name)) or self.mapped(name):
             return found
@@ -735,10 +738,12 @@ class _Gathering:
 class _Page:
     """A page while it is made (``markdown.Place``). ``written``: the file that its links are written in."""
 
-    def __init__(self, gathering: _Gathering, path: str, written: str | None = None) -> None:
+    def __init__(self, gathering: _Gathering, path: str, written: str | None = None, above: int = 0) -> None:
+        """``above``: lines of the file before those that are counted."""
         self.gathering = gathering
         self.path = path
         self.written = written or path
+        self.above = above
 
     def within(self, path: str) -> _Page:
         return _Page(self.gathering, self.path, path)
@@ -748,7 +753,7 @@ class _Page:
         return self.gathering.pages[self.path]
 
     def problem(self, line: int, code: str, message: str) -> None:
-        self.gathering.made.problems.append(Problem(self.path, line, code, message[:400]))
+        self.gathering.made.problems.append(Problem(self.path, self.above + line, code, message[:400]))
 
     def link(self, href: str, line: int, *, shown: bool = False) -> str:
         gathering = self.gathering
@@ -918,6 +923,10 @@ class _Page:
             found = gathering._exact(_joined(posixpath.dirname(self.written), path))
         text = gathering.files.text(found) if found is not None else None
         return (found, text) if found is not None and text is not None else None
+
+    def embedded(self, text: str, line: int) -> str | None:
+        convert = self.gathering.layout.embedded
+        return convert(text, _Page(self.gathering, self.path, self.written, line)) if convert else None
 
     def below(self) -> list[tuple[str, str]]:
         entry = self.gathering.entries.get(self.path)
