@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -77,6 +77,10 @@ _OWN_KEYS: dict[str, tuple[type, ...]] = {
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
 """What nobody sees before the heading that a page begins with."""
 _HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
+
+
+MAX_PICTURE = 5 * 1024 * 1024
+"""Bytes of a logo or an icon."""
 
 
 def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> Source:
@@ -201,8 +205,12 @@ class _Gathering:
                 message = f"the {name.replace('_', ' ')} {href[:100]} is not there"
                 self.made.problems.append(Problem(self.project, 0, LOOK_LEFT_OUT, message))
                 continue
+            if self.files.source.size(path) > MAX_PICTURE:
+                message = f"the {name.replace('_', ' ')} has more than {MAX_PICTURE // 1024**2} MB"
+                self.made.problems.append(Problem(path, 0, LOOK_LEFT_OUT, message))
+                continue
             setattr(made, name, path)
-            made.pictures[path] = (posixpath.basename(path), self.files.source.opening(path))
+            made.pictures[path] = partial(self.files.source.read, path)
         return made
 
     def _lead_old_addresses(self, addresses: dict[str, str]) -> None:
