@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 
+from ..kit import jobs
 from ..kit.db import Database, Transaction, json_list
 from ..kit.tables import content_columns
 from ..kit.turns import short_write
@@ -35,6 +36,7 @@ def written_before(db: Database, state: State, changes: Changes, more: Iterable[
     try:
         for writes in (_row_batches(changes, hides=len(state.layers) > 1), more):
             for write in writes:
+                jobs.renew()
                 with short_write(db) as tx:
                     hold_version(tx, staged)
                     write(tx, staged)
@@ -70,6 +72,7 @@ def remove_unclaimed(db: Database, branch_id: str, below: int | None = None) -> 
                 # The head does not move meanwhile.
                 lock_branch(tx, branch_id)
                 _remove(tx, table, key, branch_id, _list_unclaimed(tx, table, key, branch_id, below))
+                jobs.advance(tx)
 
 
 def _list_unclaimed(

@@ -32,7 +32,7 @@ from ..content import (
 )
 from ..core.document import ChangedBlocks, Document, assign_keys, contained, references
 from ..core.pages import Page
-from ..kit import deadlines
+from ..kit import jobs
 from ..kit.db import Transaction
 from .lookup import Owner, Question, StateFiles, question
 from .resolving import Everybody, Meaning, Resolver, page_owner, refs_of
@@ -271,7 +271,7 @@ def derive(
                 tx, "r.space_id = :space AND r.owner_id IN :given", things, space=state.space_id
             )
         for thing in things.values():
-            deadlines.check()
+            jobs.renew()
             if thing is not None:
                 new.update((row.at, row) for row in _rows_of(tx, resolver, state.space_id, thing))
         delta.owners, delta.written = frozenset(things), list(new.values())

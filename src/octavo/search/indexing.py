@@ -29,7 +29,7 @@ from ..content import (
 from ..core.document import Conditions, Document, Section, close_conditions, contained, sections
 from ..core.import_plan import leading_title
 from ..core.pages import Page
-from ..kit import deadlines, jobs
+from ..kit import jobs
 from ..kit.db import Database, Transaction
 from . import store
 from .store import PageText, SectionText
@@ -96,7 +96,7 @@ def prepare(
         if page_id in long:
             prepared.rows += 1
             continue
-        deadlines.check()
+        jobs.renew()
         prepared.gone.append(page_id)
         prepared.later = prepared.later or (page is not None and page.kind == "computed")
         if page is not None and page.kind in INDEXED:
