@@ -17,15 +17,22 @@ from typing import Any
 import msgspec
 from figures import figure
 
-from octavo.access import Can, OrgAccess, Person, enter_organization, enter_space, insert_user, upsert_member
-from octavo.access.entering import enter_collection
-from octavo.installation import close_context, load_packages, open_context
 from octavo.kit import ids
 from octavo.kit.context import Context
-from octavo.kit.operation import TABLE
-from octavo.orgs import create_organization
+from octavo.kit.http.operation import TABLE, Person
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.authorization import (
+    OrgAccess,
+    enter_collection,
+    enter_organization,
+    enter_space,
+)
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.roles import Can
+from octavo.organization.orgs.creating import create_organization
+from octavo.organization.spaces.store import list_spaces
 from octavo.settings import load
-from octavo.spaces import list_spaces
 
 SPACES, COLLECTIONS, VISIBLE = 10_000, 500, 100
 

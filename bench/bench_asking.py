@@ -19,17 +19,18 @@ from typing import NamedTuple
 
 from figures import figure
 
-from octavo.access import find_user_by_email
-from octavo.admin.first_start import token_for
-from octavo.admin.import_export import bring
-from octavo.ask.material import OfMembers
-from octavo.ask.retrieving import retrieve
-from octavo.content import list_pages, main_state, read_source
-from octavo.core.document import sections
-from octavo.core.wording import content_words, sentences, stems
-from octavo.installation import close_context, load_packages, open_context
+from octavo.assistants.ask.material import MemberMaterial
+from octavo.assistants.ask.retrieving import retrieve
+from octavo.content.revisions.bodies import read_source
+from octavo.content.revisions.store import list_pages, main_state
+from octavo.core.document.text import sections
+from octavo.core.sentences import content_words, sentences, stems
 from octavo.kit.context import Context
-from octavo.orgs import create_organization
+from octavo.operations.admin.first_start import token_for
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.accounts import find_user_by_email
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
 
 SEED = 15
@@ -132,7 +133,7 @@ def main() -> None:
         right: Counter[str] = Counter()
         of: Counter[str] = Counter()
         misses = []
-        material = OfMembers(context, spaces)
+        material = MemberMaterial(context, spaces)
         begun = time.process_time()
         with context.db.read() as tx:
             for question in asked:

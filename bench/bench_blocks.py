@@ -17,11 +17,12 @@ from typing import Any
 from bench_work import ask
 from figures import figure
 
-from octavo.access import create_token, insert_user
 from octavo.app import api_app
-from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
-from octavo.orgs import create_organization
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.tokens import create_token
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
 
 SIZES = (90, 450, 1_800)

@@ -14,13 +14,18 @@ from pathlib import Path
 from bench_content import make_source
 from figures import figure
 
-from octavo.access import Can, Person, insert_user, space_access
-from octavo.admin.import_export import bring
-from octavo.changes import ChangeAccess, create, edit_change, merge
-from octavo.changes.commands import DocumentInput, UpdatePage
-from octavo.installation import close_context, load_packages, open_context
+from octavo.content.changes.authorization import ChangeAccess
+from octavo.content.changes.commands import DocumentInput, UpdatePage
+from octavo.content.changes.merging import merge
+from octavo.content.changes.saving import create, edit_change
 from octavo.kit.context import Context
-from octavo.orgs import create_organization
+from octavo.kit.http.operation import Person
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.roles import Can
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
 
 SMALL, LARGE = 100, 50_000

@@ -16,12 +16,13 @@ from typing import Any
 import in_process
 from figures import figure
 
-from octavo.access import create_token, insert_user
-from octavo.admin.import_export import bring
 from octavo.app import api_app
-from octavo.installation import close_context, open_context
-from octavo.kit.edge import Edge
-from octavo.orgs import create_organization
+from octavo.kit.http.edge import Edge
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.tokens import create_token
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
 
 SMALL, LARGE = 100, 20_000

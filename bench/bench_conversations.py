@@ -18,13 +18,13 @@ from collections import defaultdict
 
 from figures import figure
 
-from octavo.access import find_user_by_email
-from octavo.admin.first_start import token_for
-from octavo.conversations import analyse_conversations
-from octavo.conversations.ingesting import ingest
-from octavo.conversations.kinds import ConversationInput, Part
-from octavo.installation import close_context, load_packages, open_context
-from octavo.orgs import create_organization
+from octavo.assistants.conversations.ingesting import ingest
+from octavo.assistants.conversations.jobs import analyze_conversations
+from octavo.assistants.conversations.types import ConversationInput, Part
+from octavo.operations.admin.first_start import token_for
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.accounts import find_user_by_email
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
 
 SEED = 15
@@ -106,7 +106,7 @@ def analyse(told: list[tuple[str, str]], show: bool = False) -> list[str]:
             ]
             with context.db.write() as tx:
                 ingest(tx, context.settings, org, "email", batch)
-            analyse_conversations(context, org)
+            analyze_conversations(context, org)
             if show and start // tenth in (1, 9):
                 print(f"  {start + len(batch):>6} conversations: at most {memory():.0f} MB")
         took = time.process_time() - begun

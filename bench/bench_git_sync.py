@@ -31,21 +31,23 @@ from msgspec.structs import replace
 
 from gitsync.developers import Developer
 from gitsync.servers import http_server
-from octavo.access import insert_user
-from octavo.content import Changes, body_hash, list_pages, main_state
-from octavo.content.revising import prepare_main, revise_main
-from octavo.gitsync import store
-from octavo.gitsync.remotes import Connection
-from octavo.gitsync.repository import Repository
-from octavo.gitsync.syncing import run_sync
-from octavo.installation import close_context, open_context
+from octavo.content.revisions.bodies import body_hash
+from octavo.content.revisions.revising import prepare_main, revise_main
+from octavo.content.revisions.store import Changes, list_pages, main_state
+from octavo.interchange.gitsync import store
+from octavo.interchange.gitsync.remotes import Connection
+from octavo.interchange.gitsync.repository import Repository
+from octavo.interchange.gitsync.syncing import run_sync
+from octavo.interchange.transfer.importing import import_files
+from octavo.interchange.transfer.opening import open_source
 from octavo.kit.clock import now
-from octavo.kit.fetch import Fetcher
 from octavo.kit.ids import new_id
-from octavo.orgs import create_organization
+from octavo.kit.net.fetch import Fetcher
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.orgs.creating import create_organization
+from octavo.organization.spaces.store import insert_space
 from octavo.settings import Settings
-from octavo.spaces import insert_space
-from octavo.transfer import import_files, open_source
 
 FOLDERS = 50
 

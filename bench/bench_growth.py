@@ -23,19 +23,20 @@ from urllib.parse import urlsplit
 from growth import Application, Part, Row, Work, add_person, compare, main, servers, settle, spent
 from msgspec.structs import replace
 
-from octavo.access import create_token, upsert_member
-from octavo.admin.import_export import bring
 from octavo.app import api_app
-from octavo.content import Changes, branch_state, get_page, list_pages, main_state, put_bodies
-from octavo.content.revising import commit, prepare_commit, prepare_main, revise_main
+from octavo.content.revisions.bodies import put_bodies
+from octavo.content.revisions.revising import commit, prepare_commit, prepare_main, revise_main
+from octavo.content.revisions.store import Changes, branch_state, get_page, list_pages, main_state
 from octavo.core.pages import Page, ranks
+from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.ids import new_id
-from octavo.orgs import create_organization
-from octavo.reader import reader_edge
-from octavo.spaces import insert_space
-from octavo.spaces.store import insert_collection
+from octavo.operations.admin.import_export import bring
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_token
+from octavo.organization.orgs.creating import create_organization
+from octavo.organization.spaces.store import insert_collection, insert_space
 
 SMALL = 100
 WRITERS, EDITS = 8, 5

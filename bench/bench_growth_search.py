@@ -16,9 +16,9 @@ import growth
 from bench_search import fill
 from growth import Row, Work, add_person, compare, settle
 
+from octavo.content.search.querying import search_pages, with_snippets
 from octavo.kit.context import Context
-from octavo.orgs import create_organization
-from octavo.search import search_pages, with_snippets
+from octavo.organization.orgs.creating import create_organization
 
 SMALL = 100
 EACH = 500

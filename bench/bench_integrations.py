@@ -26,14 +26,15 @@ from pathlib import Path
 import httpx
 from figures import figure
 
-from octavo.access import create_token, insert_user
 from octavo.app import api_app
-from octavo.installation import close_context, open_context
-from octavo.kit.outbox import emit
-from octavo.kit.worker import Worker
-from octavo.orgs import create_organization
-from octavo.runtime import Event, Host
-from octavo.runtime.process import ScriptProcess
+from octavo.kit.runtime.host import Host
+from octavo.kit.runtime.process import Event, ScriptProcess
+from octavo.kit.work.outbox import emit
+from octavo.kit.work.worker import Worker
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.tokens import create_token
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
 
 STARTS, WARM, INSTALLATIONS, SPACES = 15, 300, 50, 5

@@ -22,19 +22,15 @@ from pathlib import Path
 
 from figures import figure
 
-from octavo.core.document import (
-    Document,
-    anchors,
-    list_places,
-    read,
-    references,
-    split_page,
-    walk,
-)
+from octavo.core.document.anchors import anchors, list_places
+from octavo.core.document.nodes import Document, walk
+from octavo.core.document.page import split_page
+from octavo.core.document.reader import read
+from octavo.core.document.references import references
 from octavo.core.import_plan import plan_import
 from octavo.core.links import resolve
-from octavo.transfer.readers import read_source
-from octavo.transfer.sources import Source, open_folder
+from octavo.interchange.transfer.readers.choosing import read_source
+from octavo.interchange.transfer.sources import Source, open_folder
 
 PROJECTS = (
     ("pypi", "starlette==1.10.0", "mkdocs", ""),

@@ -19,14 +19,15 @@ from typing import Any
 from bench_work import ask, page_text, pages_of
 from figures import figure
 
-from octavo.access import create_token, insert_user
-from octavo.admin.import_export import bring
 from octavo.app import api_app
-from octavo.installation import close_context, open_context
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.context import Context
-from octavo.orgs import create_organization
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.tokens import create_token
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
 
 ROUNDS = 15

@@ -22,15 +22,15 @@ import msgspec
 from bench_content import ask
 from figures import figure
 
-from octavo.access import insert_user
-from octavo.admin.import_export import bring
-from octavo.content import put_bodies
-from octavo.installation import close_context, open_context
-from octavo.openapi import store
-from octavo.openapi.processing import process_spec
-from octavo.orgs import create_organization
-from octavo.reader.app import reader_edge
+from octavo.content.revisions.bodies import put_bodies
+from octavo.delivery.reader.app import reader_edge
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
+from octavo.sites.openapi import store
+from octavo.sites.openapi.processing import process_spec
 
 ENTRY = """* [Home](README.md)
 * ```yaml
@@ -78,7 +78,7 @@ def measure_compiling(data: bytes) -> str:
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "source").write_bytes(data)
         program = (
-            "import resource,sys; from octavo.openapi import compiling; compiling.main(sys.argv[1:]);"
+            "import resource,sys; from octavo.sites.openapi import compiling; compiling.main(sys.argv[1:]);"
             "u = resource.getrusage(resource.RUSAGE_SELF); print(u.ru_utime + u.ru_stime, u.ru_maxrss)"
         )
         done = subprocess.run(

@@ -18,9 +18,11 @@ from typing import Any
 
 from figures import figure
 
-from octavo.core.document import Reference, read, read_head, rewrite, split_page
-from octavo.printing.order import Chapter, LinkedPage, Order, StoredFile, write_document
-from octavo.printing.print_job import compile_order
+from octavo.core.document.page import read_head, split_page
+from octavo.core.document.reader import read
+from octavo.core.document.references import Reference, rewrite
+from octavo.sites.printing.order import LinkedPage, PrintChapter, PrintOrder, StoredFile, write_document
+from octavo.sites.printing.print_job import compile_order
 
 PAGES = 300
 _IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp")
@@ -57,7 +59,7 @@ def made_up() -> list[tuple[str, str]]:
     return [(f"page-{n}.md", MADE_UP.format(n=n, m=(n * 7) % PAGES, words=words)) for n in range(PAGES)]
 
 
-def order_of(folder: Path, sources: list[tuple[str, str]], images: dict[str, StoredFile]) -> Order:
+def order_of(folder: Path, sources: list[tuple[str, str]], images: dict[str, StoredFile]) -> PrintOrder:
     """An order of these pages, their documents in the folder; images by their paths."""
     ids = {path: f"page{n}" for n, (path, _) in enumerate(sources)}
 
@@ -77,12 +79,12 @@ def order_of(folder: Path, sources: list[tuple[str, str]], images: dict[str, Sto
         level = min(path.count("/") + 1, 5)
         document = read(split_page(source)[2])
         write_document(folder, n, rewrite(document, partial(resolved, path=path)))
-        chapters.append(Chapter(id=f"page{n}", kind="document", level=level, title=title))
+        chapters.append(PrintChapter(id=f"page{n}", kind="document", level=level, title=title))
         places.append(LinkedPage(id=f"page{n}", title=title))
-    return Order(title="Bench", chapters=chapters, places=places, files=list(images.values()))
+    return PrintOrder(title="Bench", chapters=chapters, places=places, files=list(images.values()))
 
 
-def measure(name: str, order: Order, folder: Path) -> None:
+def measure(name: str, order: PrintOrder, folder: Path) -> None:
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     result = compile_order(order, folder)
     took = time.perf_counter() - started

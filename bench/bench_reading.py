@@ -19,13 +19,14 @@ import msgspec
 from bench_content import ask, make_source
 from figures import figure
 
-from octavo.access import create_token, insert_user
-from octavo.admin.import_export import bring
 from octavo.app import api_app
-from octavo.installation import close_context, open_context
-from octavo.orgs import create_organization
-from octavo.pages import Revision
-from octavo.reader.app import reader_edge
+from octavo.content.pages.wire import Revision
+from octavo.delivery.reader.app import reader_edge
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.tokens import create_token
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
 
 PAGES = 5_000

@@ -32,15 +32,15 @@ from msgspec import Struct
 from playwright.sync_api import Route, sync_playwright
 from playwright.sync_api import TimeoutError as NotReadable
 
-from octavo.access import insert_user
-from octavo.admin.import_export import bring
-from octavo.content import put_bodies
-from octavo.installation import close_context, open_context
-from octavo.openapi import store
-from octavo.openapi.processing import process_spec
-from octavo.orgs import create_organization
-from octavo.reader.app import reader_edge
+from octavo.content.revisions.bodies import put_bodies
+from octavo.delivery.reader.app import reader_edge
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
+from octavo.sites.openapi import store
+from octavo.sites.openapi.processing import process_spec
 
 HOST = "http://reference.test"
 RUNS = 5

@@ -27,15 +27,16 @@ import psycopg
 from figures import figure
 from Stemmer import Stemmer
 
-from octavo.access import insert_user
-from octavo.admin.import_export import bring
-from octavo.content import get_page, main_state
-from octavo.installation import close_context, load_packages, open_context
+from octavo.content.revisions.store import get_page, main_state
+from octavo.content.search import store
+from octavo.content.search.querying import search_pages, with_snippets
 from octavo.kit.context import Context
-from octavo.orgs import create_organization
-from octavo.search import search_pages, store, with_snippets
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.orgs.creating import create_organization
+from octavo.organization.spaces.store import insert_space
 from octavo.settings import load
-from octavo.spaces import insert_space
 
 SEED = 20
 ITEMS = 200

@@ -40,10 +40,10 @@ TOKEN = "a-token-of-the-bench-that-is-long-enough"  # noqa: S105
 EMPTY_EDGE = """
 import asyncio, pathlib, sys
 from concurrent.futures import ThreadPoolExecutor
-from octavo.kit.edge import Edge, fixed, text_error
-from octavo.kit.compression import Compressor
-from octavo.kit.metrics import Metrics
-from octavo.kit.serving import Bounds, Listener, run_served
+from octavo.kit.http.edge import Edge, fixed, text_error
+from octavo.kit.http.compression import Compressor
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.http.serving import Bounds, Listener, run_served
 files = [one for one in pathlib.Path(sys.argv[1]).iterdir() if one.is_file()]
 async def main():
     routes = [fixed(f"/{one.name}", one.name, one.read_bytes, "text/html; charset=utf-8") for one in files]

@@ -19,7 +19,7 @@ import httpx
 from figures import figure
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from octavo.kit.hub import EACH
+from octavo.kit.work.hub import EACH
 from serving import Administrator, Served, octavo, serving
 
 

@@ -28,20 +28,26 @@ from bench_work import ask
 from figures import figure
 from msgspec.structs import replace
 
-from octavo.access import Can, Person, create_token, insert_user, space_access
-from octavo.admin.import_export import bring
-from octavo.admin.reindexing import reindex
 from octavo.app import api_app
-from octavo.changes import Edited, change_access, revise_change
-from octavo.content import Changes, State, list_pages
+from octavo.content.changes.applying import Edited
+from octavo.content.changes.authorization import change_access
+from octavo.content.changes.saving import revise_change
+from octavo.content.revisions.store import Changes, State, list_pages
 from octavo.core.pages import Page
-from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
-from octavo.kit.db import Transaction
-from octavo.kit.worker import Worker
-from octavo.orgs import create_organization
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Person
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.reindexing import reindex
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.roles import Can
+from octavo.organization.access.tokens import create_token
+from octavo.organization.orgs.creating import create_organization
+from octavo.organization.spaces.purging import purge_space
 from octavo.settings import Settings
-from octavo.spaces.purging import purge_space
 
 PAUSE = 0.01
 """Seconds between two small writes."""

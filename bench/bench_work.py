@@ -24,15 +24,17 @@ from urllib.parse import urlsplit
 import in_process
 from figures import figure
 
-from octavo.access import create_token, insert_user
-from octavo.admin.import_export import bring
 from octavo.app import api_app, spare_collector
-from octavo.core.document import read, split_page
-from octavo.installation import close_context, open_context
+from octavo.core.document.page import split_page
+from octavo.core.document.reader import read
+from octavo.delivery.reader.app import reader_edge
 from octavo.kit.context import Context
-from octavo.kit.edge import Edge
-from octavo.orgs import create_organization
-from octavo.reader import reader_edge
+from octavo.kit.http.edge import Edge
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.tokens import create_token
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
 
 ROUNDS = 21

@@ -16,22 +16,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from octavo.core.document import (
-    BlockEdits,
-    Document,
-    assign_keys,
-    carry_keys,
-    carry_sources,
-    from_json,
-    index_blocks,
-    is_empty,
-    nodes_from_json,
-    read,
-    split_page,
-    to_json,
-    without_empty,
-    write,
-)
+from octavo.core.document.blocks import BlockEdits, index_blocks, is_empty, without_empty
+from octavo.core.document.json import from_json, nodes_from_json, to_json
+from octavo.core.document.keys import assign_keys, carry_keys, carry_sources
+from octavo.core.document.nodes import Document
+from octavo.core.document.page import split_page
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
 
 MARK = "Zq"
 """What is put behind a word; no page has it."""

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from octavo.core.document import read, write
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
 
 ROUNDS = 5
 

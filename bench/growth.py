@@ -19,12 +19,12 @@ from bench_search import applications
 from bench_serving import cpu
 from figures import figure
 
-from octavo.access import insert_user
-from octavo.installation import load_packages
 from octavo.kit.context import Context
-from octavo.kit.db import Transaction
-from octavo.kit.edge import Edge
-from octavo.kit.worker import Worker
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.edge import Edge
+from octavo.kit.work.worker import Worker
+from octavo.operations.installation import load_packages
+from octavo.organization.access.accounts import insert_user
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from octavo.kit.edge import Edge
+from octavo.kit.http.edge import Edge
 
 
 async def ask(

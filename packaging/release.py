@@ -26,7 +26,7 @@ from packageurl import PackageURL
 
 ROOT = Path(__file__).parents[1]
 UV = ROOT / ".uv" / "bin" / "uv"
-APP = "src/octavo/*/dist"
+APP = "src/octavo/*/*/dist"
 """What is built of the folder `web`."""
 sys.path.insert(0, str(ROOT / "web"))
 
@@ -98,7 +98,7 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         temporary = Path(name)
         first = build(temporary / "here", temporary / "first")
-        if not (temporary / "here" / "src" / "octavo" / "studio" / "dist").exists():
+        if not (temporary / "here" / "src" / "octavo" / "delivery" / "studio" / "dist").exists():
             raise SystemExit("The app was not built (see above); nothing was written.")
         second = build(temporary / "or" / "there", temporary / "second", app=temporary / "here")
         if first.read_bytes() != second.read_bytes():

@@ -10,9 +10,9 @@ class AppIsThere(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         octavo = Path(self.root, "src", "octavo")
         built = (
-            octavo / "studio" / "dist" / "index.html",
-            octavo / "transfer" / "dist" / "asciidoc.js",
-            octavo / "integrations" / "dist" / "slack.json",
+            octavo / "delivery" / "studio" / "dist" / "index.html",
+            octavo / "interchange" / "transfer" / "dist" / "asciidoc.js",
+            octavo / "extensions" / "integrations" / "dist" / "slack.json",
         )
         if version != "editable" and not all(path.exists() for path in built):
             raise SystemExit("The app has not been built. Run `make setup` first, and see what it says.")

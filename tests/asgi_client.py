@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
-from octavo.kit.asgi import Application
+from octavo.kit.http.asgi import Application
 
 _UNREAD = 64 * 1024
 """Bytes of a response that wait to be read before the application has to wait."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from octavo.kit import tracing
-from octavo.kit.metrics import Metrics
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.observability import tracing
 from settled import PATIENCE
 
 if TYPE_CHECKING:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from octavo.content import Asked, Computed, Computer, Item, compute_with
-from octavo.core.document import Document, read
+from octavo.content.revisions.computing import Computed, ComputeInput, Computer, register_computer
+from octavo.content.revisions.store import Item
+from octavo.core.document.nodes import Document
+from octavo.core.document.reader import read
 from octavo.core.pages import Page
 from octavo.errors import BadRequest
 
@@ -18,7 +20,7 @@ def source(space: str | None = None, **props: object) -> dict[str, object]:
     return {"type": TYPE, "props": props, "dependencies": depends}
 
 
-def _document(tx, asked: Asked) -> Document:
+def _document(tx, asked: ComputeInput) -> Document:
     calls.append("document")
     if "text" not in asked.source.props:
         raise BadRequest("source.props.text: expected")
@@ -26,7 +28,7 @@ def _document(tx, asked: Asked) -> Document:
     return read(f"{asked.source.props['text']}\n\nRevision {seen['revision'] if seen else 'unknown'}.\n")
 
 
-def _revision(tx, asked: Asked) -> Computed:
+def _revision(tx, asked: ComputeInput) -> Computed:
     calls.append("revision")
     props = asked.source.props
     if "fails" in props:
@@ -50,4 +52,4 @@ def _revision(tx, asked: Asked) -> Computed:
     )
 
 
-compute_with("integration:tests:", Computer(document=_document, revision=_revision))
+register_computer("integration:tests:", Computer(document=_document, revision=_revision))

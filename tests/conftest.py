@@ -29,9 +29,9 @@ from buckets import s3_endpoint, s3_environment  # noqa: F401
 from collector import collector  # noqa: F401
 from model_server import quick_server  # noqa: F401
 from name_server import names  # noqa: F401
-from octavo.kit.databases import open_database
-from octavo.kit.db import Database
-from octavo.kit.migrations import load_migrations, migrate
+from octavo.kit.db.database import Database
+from octavo.kit.db.databases import open_database
+from octavo.kit.db.migrations import load_migrations, migrate
 from set_clock import SetClock
 from tools import _launched_browser, browser, corpora_folder, public_api  # noqa: F401
 from world import _postgresql_once, _sqlite_once, sqlite_world, world  # noqa: F401
@@ -122,7 +122,7 @@ def _prepare_server() -> dict[str, str]:
         with psycopg.connect(url, autocommit=True) as admin:
             admin.execute(f"CREATE DATABASE {template}")
         prepared = open_database(_with_database(url, template), 1)
-        migrate(prepared, load_migrations("octavo.migrations"))
+        migrate(prepared, load_migrations("octavo.operations.migrations"))
         prepared.close()
         _stops.insert(0, lambda: _drop_databases(url, template))
         _run.update(url=url, template=template)
@@ -195,7 +195,7 @@ def sqlite_template(tmp_path_factory) -> Path:
     """A migrated, empty SQLite database, to be copied."""
     path = tmp_path_factory.mktemp("template") / "octavo.db"
     database = open_database(f"sqlite:///{path}")
-    migrate(database, load_migrations("octavo.migrations"))
+    migrate(database, load_migrations("octavo.operations.migrations"))
     database.close()
     return path
 

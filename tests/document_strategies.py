@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from octavo.core.document import Block, Document, Fragment, Inline, Leaf, Mark, Text
+from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Mark, Text
 from octavo.core.document.schema import COLORS
 
 letters = st.text("abz ÄñあB1*_`~[]()<>|\\#.!:&;$-+='\"/{}%^@,?\n\u00a0", min_size=1, max_size=12)

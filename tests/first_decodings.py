@@ -12,8 +12,8 @@ import threading
 
 import msgspec
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
 
 THREADS = 16
 

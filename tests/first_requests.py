@@ -14,8 +14,8 @@ import sys
 from asgi_client import CutOff
 from light_client import LightClient
 from octavo.app import api_app
-from octavo.installation import close_context, load_packages, open_context
-from octavo.reader import reader_edge
+from octavo.delivery.reader.app import reader_edge
+from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.settings import load
 
 THREADS = 32

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from octavo.kit.context import Context
-from octavo.kit.outbox import emit
+from octavo.kit.work.outbox import emit
 from serving import OCTAVO
 
 NEVER_ANSWERED = "/0"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.content import bodies
-from octavo.core.document import Block, Document, Text, read, walk
-from octavo.kit.db import Database
+from octavo.content.revisions import bodies
+from octavo.core.document.nodes import Block, Document, Text, walk
+from octavo.core.document.reader import read
+from octavo.kit.db.database import Database
 
 
 def read_otherwise(text: str) -> Document:

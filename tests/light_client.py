@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 
 from asgi_client import ask
-from octavo.kit.edge import Edge
-from octavo.kit.serving import new_loop
+from octavo.kit.http.edge import Edge
+from octavo.kit.http.serving import new_loop
 
 _PLAIN = re.compile(
     r"(/|(?:/(?![./])[A-Za-z0-9._~!$&'()*+,;=:@-]*)+)(?:\?([A-Za-z0-9._~!$&'()*+,;=:@/?-]*))?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 
 from asgi_client import ask
-from octavo.kit.edge import Edge
+from octavo.kit.http.edge import Edge
 
 
 class McpTransport(httpx2.AsyncBaseTransport):

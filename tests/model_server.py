@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from octavo.core.wording import stems
-from octavo.models import provider
+from octavo.assistants.models import provider
+from octavo.core.sentences import stems
 from world import World
 
 DIMENSIONS = 64

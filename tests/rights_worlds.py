@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from octavo.access import ORDER
-from octavo.access.roles import Rung, effective_role
+from octavo.organization.access.roles import ORDER, Rung, effective_role
 
 ROLES: tuple[str | None, ...] = (None, *ORDER)
 LEVELS: tuple[str | None, ...] = (*ROLES, "inherit")

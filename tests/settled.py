@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import psycopg
 
-from octavo.kit.db import Database
-from octavo.kit.postgres import PostgresDatabase
+from octavo.kit.db.database import Database
+from octavo.kit.db.postgres import PostgresDatabase
 
 PATIENCE = 240.0
 """Seconds that a test waits for what has to come, so that it does not depend on the speed of the machine: only a broken

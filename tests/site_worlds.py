@@ -21,11 +21,12 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 
 from octavo.kit.clock import now
-from octavo.sites import get_site, store
-from octavo.sites.audiences.visitor_auth import signing_key
-from octavo.sites.previewing import make_preview
-from octavo.sites.redirects.store import insert_redirect
-from octavo.sites.structure import store as structure
+from octavo.sites.site import store
+from octavo.sites.site.audiences.visitor_auth import signing_key
+from octavo.sites.site.previewing import make_preview
+from octavo.sites.site.redirects.store import insert_redirect
+from octavo.sites.site.store import get_site
+from octavo.sites.site.structure import store as structure
 from world import URL, World
 
 WORD = re.compile(r"zq[a-z]{8}")

@@ -16,7 +16,7 @@ import pytest
 
 from clusters import Server, servers
 from faults.load import History, Load
-from octavo.admin.diagnosis import check_installation
+from octavo.operations.admin.diagnosis import check_installation
 from octavo.settings import Settings
 from serving import Administrator, Served, free_ports, octavo_here, serving
 
@@ -128,7 +128,7 @@ def test_a_primary_is_lost_under_load(tmp_path: Path) -> None:
             for writer in writers:
                 writer.load.check()
         done = octavo_here("verify", "--data", str(tmp_path / "data"), OCTAVO_DATABASE_URL=url)
-        assert done.stdout == "sound\n", done.stdout + done.stderr
+        assert done.stdout == "No problems found\n", done.stdout + done.stderr
 
 
 def _url(*group: Server, attributes: str) -> str:
@@ -214,7 +214,7 @@ def test_one_server_after_another_is_lost_and_comes_back(tmp_path: Path) -> None
         for writer in writers:
             writer.load.check()
         done = octavo_here("verify", "--data", str(tmp_path / "data"), **urls)
-        assert done.stdout == "sound\n", done.stdout + done.stderr
+        assert done.stdout == "No problems found\n", done.stdout + done.stderr
 
 
 def test_a_server_is_restored_to_a_moment(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_a_server_is_restored_to_a_moment(tmp_path: Path) -> None:
             titles = {space["title"] for space in spaces}
             assert {"In the base", "Before the moment"} <= titles and "After the moment" not in titles
         done = octavo_here("verify", "--data", str(data), OCTAVO_DATABASE_URL=second.url)
-        assert done.stdout == "sound\n", done.stdout + done.stderr
+        assert done.stdout == "No problems found\n", done.stdout + done.stderr
 
 
 def test_a_replica_answers_reads(tmp_path: Path) -> None:

@@ -88,10 +88,11 @@ def test_completion_in_fish_knows_every_command_and_option() -> None:
     assert "-n 'not __fish_seen_subcommand_from serve api " in script
     assert (
         "complete -c octavo -n '__fish_seen_subcommand_from token; and not __fish_seen_subcommand_from create list"
-        " revoke' -a create -d 'Print a new token of a person.'\n" in script
+        " revoke' -a create -d 'Create an access token and print it.'\n" in script
     )
     assert (
-        "'__fish_seen_subcommand_from serve' -l reader-port -r -d 'port of sites (default: 8001)'" in script
+        "'__fish_seen_subcommand_from serve' -l reader-port -r -d 'port of published sites (default: 8001)'"
+        in script
     )
     assert "-l role -r -a 'admin create review edit comment read guest'" in script
     # Every line is one command whose quotes are closed.
@@ -174,7 +175,7 @@ def test_nothing_and_what_is_no_source_is_not_imported(sqlite_world: World, tmp_
     empty = tmp_path / "empty"
     empty.mkdir()
     (tmp_path / "broken.docx").write_text("no document")
-    for source, said in ((empty, "nothing in it to import"), (tmp_path / "broken.docx", "")):
+    for source, said in ((empty, "contains nothing to import"), (tmp_path / "broken.docx", "")):
         before = octavo_here("export", "no such", "x", "--data", data).stderr
         done = octavo_here(
             "import", str(source), "--org", sqlite_world.home["organizationId"], "--quiet", "--data", data

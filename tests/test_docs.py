@@ -12,12 +12,12 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from octavo.admin.import_export import bring
 from octavo.cli import _parser
-from octavo.installation import load_packages
+from octavo.kit.http.operation import TABLE, Operation
 from octavo.kit.icons import icon
-from octavo.kit.operation import TABLE, Operation
-from octavo.portal import FILES as PORTAL_FILES
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import load_packages
+from octavo.organization.portal.drawing import FILES as PORTAL_FILES
 from octavo.settings import PREFIX, Settings
 from world import World
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from octavo.openapi.words import ENGLISH
-from octavo.printing.order import PrintWords
-from octavo.reader.views import Labels
+from octavo.delivery.reader.views import Labels
+from octavo.sites.openapi.words import ENGLISH
+from octavo.sites.printing.order import PrintWords
 
 ROOT = Path(__file__).parents[1]
 

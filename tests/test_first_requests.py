@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 
 from contract.samples import sample_of
-from octavo.kit.operation import TABLE
+from octavo.kit.http.operation import TABLE
 from world import Place, World
 
 # Those that would end the account or the organization of all, and the one that sends what scripts are asked elsewhere.

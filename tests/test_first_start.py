@@ -12,17 +12,17 @@ from typing import Any
 import httpx
 import pytest
 
-from octavo.access import hash_token
-from octavo.admin import first_start as starting
-from octavo.admin.credentials import sign_in_link
-from octavo.admin.first_start import first_start, opening_address, update_manual
-from octavo.admin.import_export import bring
 from octavo.app import api_app
-from octavo.content import list_pages, main_state
+from octavo.content.revisions.store import list_pages, main_state
 from octavo.errors import NotFound
-from octavo.installation import close_context, load_packages, open_context
 from octavo.kit.context import Context
-from octavo.kit.edge import Edge
+from octavo.kit.http.edge import Edge
+from octavo.operations.admin import first_start as starting
+from octavo.operations.admin.credentials import sign_in_link
+from octavo.operations.admin.first_start import first_start, opening_address, update_manual
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.tokens import hash_token
 from octavo.settings import load
 from world import CONTENT
 

@@ -16,48 +16,59 @@ from pathlib import Path
 
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, list_proofs
-from octavo.reader.table import ROUTES, Later, Pool, Rate, View, find_posted, route
-from octavo.visits import SiteVisit
+from octavo.delivery.reader.table import ROUTES, Later, Pool, Rate, View, find_posted, route
+from octavo.delivery.visits.authorization import SiteVisit
+from octavo.kit.http.operation import TABLE, list_proofs
+from octavo.operations.installation import load_packages
 
 SRC = Path(__file__).parents[1] / "src" / "octavo"
 
-FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "core"),
-    ("kit", "settings"),
-    ("runtime", "deliveries"),
-    ("access",),
-    ("identity",),
-    ("orgs",),
-    ("spaces",),
-    ("invitations",),
-    ("directory",),
-    ("content",),
-    ("references", "images"),
-    ("pages",),
-    ("uploads",),
-    ("changes", "comments", "search", "models"),
-    ("notifications",),
-    ("events",),
-    ("printing", "fonts"),
-    ("transfer", "openapi", "gitsync", "translations"),
-    ("sites", "insights"),
-    ("integrations", "webhooks", "conversations", "ask"),
-    ("visits",),
-    ("renderers",),
-    ("reader", "portal", "studio"),
-    ("agents",),
-    ("installation",),
-    ("admin", "developing"),
-    ("meanings",),
-    ("app", "cli"),
-)
-"""From the ground up. What is on one floor may use what is below, and its neighbours on the same floor."""
+GROUPS: dict[str, tuple[str, ...]] = {
+    "core": (),
+    "kit": (),
+    "organization": ("access", "portal", "identity", "orgs", "spaces", "invitations", "directory"),
+    "content": (
+        "revisions",
+        "references",
+        "images",
+        "pages",
+        "uploads",
+        "changes",
+        "comments",
+        "search",
+        "notifications",
+        "events",
+    ),
+    "interchange": ("transfer", "gitsync"),
+    "sites": ("fonts", "printing", "openapi", "site", "insights"),
+    "extensions": ("deliveries", "webhooks", "integrations"),
+    "assistants": ("models", "translations", "conversations", "ask", "agents"),
+    "delivery": ("visits", "renderers", "reader", "studio"),
+    "operations": ("migrations", "installation", "meanings", "admin", "developing"),
+}
+"""The folders of ``src/octavo`` and their packages, from the ground up: each may use those before it."""
+BESIDE_GROUPS = ("errors", "settings", "app", "cli")
+"""Modules at the top."""
 
-FLOOR = {name: height for height, floor in enumerate(FLOORS) for name in floor}
+NAMES = (
+    "errors", "core", "settings", "kit",
+    *(name for group in list(GROUPS)[2:] for name in GROUPS[group]),
+    "app", "cli",
+)  # fmt: skip
+RANK = {name: number for number, name in enumerate(NAMES)}
 FILES = sorted(SRC.rglob("*.py"))
-PACKAGES = sorted(path.name for path in SRC.iterdir() if (path / "__init__.py").exists())
+PACKAGES = sorted(
+    {
+        "core",
+        "kit",
+        *(
+            path.name
+            for group in GROUPS
+            for path in (SRC / group).iterdir()
+            if (path / "__init__.py").exists() and group not in ("core", "kit")
+        ),
+    }
+)
 
 IMPURE = {"os", "time", "random", "secrets", "socket", "sqlite3", "subprocess", "psycopg", "httpx", "asyncio"}
 """What core may not import: no input or output, no clock, no chance."""
@@ -78,9 +89,15 @@ def forget_trees() -> Iterator[None]:
     gc.enable()
 
 
+def _name_of(parts: tuple[str, ...]) -> str:
+    """Return the package that a module belongs to: ``content.changes.store`` is of ``changes``."""
+    inside = len(parts) > 1 and parts[0] in GROUPS and parts[0] not in ("core", "kit")
+    return parts[1] if inside else parts[0]
+
+
 def _name(path: Path) -> str:
-    """The package or module directly in octavo that a file belongs to."""
-    return path.relative_to(SRC).parts[0].removesuffix(".py")
+    """Return the package that a file belongs to."""
+    return _name_of(path.relative_to(SRC).with_suffix("").parts)
 
 
 @cache
@@ -112,19 +129,33 @@ def _submodule(module: tuple[str, ...], name: str) -> tuple[str, ...]:
     return (name,) if place.with_suffix(".py").exists() or place.is_dir() else ()
 
 
-def test_every_package_has_its_floor() -> None:
-    there = {_name(path) for path in FILES} - {"__init__", "migrations"}
-    assert there == set(FLOOR), f"say in FLOORS where they are: {sorted(there ^ set(FLOOR))}"
+def test_every_package_is_in_its_group() -> None:
+    there = {
+        (path.parent.name if path.name == "__init__.py" else path.stem)
+        for group in GROUPS
+        for path in (*(SRC / group).glob("*.py"), *(SRC / group).glob("*/__init__.py"))
+        if group not in ("core", "kit")
+        and path.parent != SRC / group
+        or path.name != "__init__.py"
+        and path.parent.name not in ("core", "kit")
+    }
+    assert there == {name for packages in GROUPS.values() for name in packages}
+    assert {path.stem for path in SRC.glob("*.py")} - {"__init__"} == set(BESIDE_GROUPS)
+    assert {path.relative_to(SRC).parts[0] for path in FILES if path.parent != SRC} == set(GROUPS)
 
 
 def test_the_page_about_the_architecture_is_true() -> None:
-    """Its rooms are the packages, its floors those of here, and the files and names that it tells of are there."""
+    """Its groups are those of here, and the files and names that it mentions exist."""
     text = (SRC.parents[1] / "docs" / "architecture.md").read_text()
-    rooms, floors = re.findall(r"^```\n(.*?)^```$", text, re.M | re.S)
-    told = [name for line in rooms.splitlines()[1:] for name in line.strip().split("  ")[0].split()]
-    there = {_name(path) for path in FILES} - {"__init__"} | {"migrations"}
-    assert sorted(name.removesuffix("/").removesuffix(".py") for name in told) == sorted(there)
-    assert [tuple(line.split()) for line in floors.splitlines()] == list(FLOORS)
+    (block,) = re.findall(r"^```\n(.*?)^```$", text, re.M | re.S)
+    told: dict[str, tuple[str, ...]] = {}
+    for line in block.splitlines():
+        if group := re.match(r"(\w+)/", line):
+            told[group[1]] = ()
+        elif package := re.match(r"  (\w+)/?(?:\.py)? ", line):
+            last = list(told)[-1]
+            told[last] = (*told[last], package[1])
+    assert list(reversed(told.items())) == list(GROUPS.items())
     sources = "\n".join(path.read_text() for path in FILES)
     root = SRC.parents[1]
     paths = {path.relative_to(SRC).as_posix() for path in SRC.rglob("*")}
@@ -132,7 +163,8 @@ def test_the_page_about_the_architecture_is_true() -> None:
     wrong = []
     for paragraph in re.sub(r"^```\n.*?^```$", "", text, flags=re.M | re.S).split("\n\n"):
         codes = [code.removesuffix("/") for code in re.findall(r"`([^`\n]+)`", paragraph)]
-        near = [place for code in codes for place in (code, code.rpartition("/")[0]) if place in folders]
+        named = {place for code in codes for place in (code, code.rpartition("/")[0]) if place}
+        near = [each for each in folders if any(f"/{each}".endswith(f"/{place}") for place in named)]
         for code in codes:
             if re.fullmatch(r"[\w/]+\.(?:py|toml|typ)|[\w.]+(?:/[\w.]+)+", code):
                 # A name alone is that of a file in a folder which the paragraph names.
@@ -158,69 +190,36 @@ def test_imports_run_one_way() -> None:
     wrong = []
     for path in FILES:
         package = _name(path)
-        if package not in PACKAGES or package not in FLOOR:
-            continue
         for line, module in _imports(path):
-            other = module[0]
-            if other == package or other not in FLOOR:
-                continue
-            where = f"{path.relative_to(SRC.parent)}:{line}: {package} imports {'.'.join(module)}"
-            if FLOOR[other] > FLOOR[package]:
-                wrong.append(f"{where}, which is above it")
-            elif len(module) > 1 and other not in ("core", "kit"):
-                wrong.append(f"{where}: use what {other}/__init__.py offers")
+            other = _name_of(module) if module else package
+            if other != package and RANK.get(other, -1) > RANK.get(package, -1):
+                wrong.append(
+                    f"{path.relative_to(SRC.parent)}:{line}: {package} imports {'.'.join(module)}, which is above it"
+                )
     assert not wrong, "\n".join(wrong)
 
 
-BESIDE = [path for folder in ("bench", "web", "packaging") for path in (SRC.parents[1] / folder).glob("*.py")]
-"""Programs beside the product, which use what its packages offer."""
-
-
-def _taken(path: Path) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What a file takes from octavo by name, as (module, name): ``from .content import Draft``, or ``content.Draft``."""
-    here = ("octavo", *path.relative_to(SRC).parts[:-1]) if path.is_relative_to(SRC) else ()
-    fronts: dict[str, tuple[str, ...]] = {}
-    for node in nodes_of(path):
-        if isinstance(node, ast.ImportFrom):
-            base = here[: len(here) - node.level + 1] if node.level else ()
-            module = (*base, *(node.module.split(".") if node.module else ()))
-            for alias in node.names:
-                fronts[alias.asname or alias.name] = (*module, alias.name)
-                yield module, alias.name
-    for node in nodes_of(path):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in fronts:
-            yield fronts[node.value.id], node.attr
-
-
-def test_packages_offer_what_others_need_and_no_more() -> None:
-    """An ``__init__`` has no code of its own: what it imports it offers in ``__all__``, hands to somebody else, or, a
-    module, it imports for what that declares. Tests take what nobody else needs from the module that has it."""
-    taken: dict[tuple[tuple[str, ...], str], list[Path]] = {}
-    for path in FILES + BESIDE:
-        for given in _taken(path):
-            taken.setdefault(given, []).append(path)
+def test_packages_have_no_fronts() -> None:
+    """An ``__init__`` has a docstring and the modules that it imports for what they declare; everything is imported from
+    the module that has it, and nothing private from another package."""
     wrong = []
     for path in FILES:
-        if path.name != "__init__.py" or path.parent == SRC:
-            continue
-        package = ("octavo", *path.parent.relative_to(SRC).parts)
-        imported, offered = set(), set()
-        for node in typing.cast(ast.Module, nodes_of(path)[0]).body:
-            if isinstance(node, ast.ImportFrom):
-                modules = {alias.name for alias in node.names if node.level == 1 and not node.module}
-                imported |= {alias.asname or alias.name for alias in node.names} - modules
-            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-                offered = set(ast.literal_eval(node.value))
-            elif not isinstance(node, ast.Expr):
-                wrong.append(f"{'.'.join(package)}: {ast.unparse(node)[:40]} belongs in a module")
-        used = {node.id for node in nodes_of(path) if isinstance(node, ast.Name)}
-        wrong += [f"{'.'.join(package)}: {name} is not in __all__" for name in imported - offered - used]
-        wrong += [
-            f"{'.'.join(package)} offers {name}, which nobody needs"
-            for name in offered
-            if all(by.is_relative_to(path.parent) for by in taken.get((package, name), ()))
-        ]
-    assert not wrong, "\n".join(sorted(wrong))
+        where = path.relative_to(SRC).as_posix()
+        if path.name == "__init__.py":
+            for node in typing.cast(ast.Module, nodes_of(path)[0]).body:
+                if isinstance(node, ast.ImportFrom) and node.level == 1 and not node.module:
+                    continue
+                if not isinstance(node, ast.Expr):
+                    wrong.append(f"{where}: {ast.unparse(node)[:40]} belongs in a module")
+        for node in nodes_of(path):
+            if (
+                isinstance(node, ast.ImportFrom)
+                and not node.level
+                and (node.module or "").startswith("octavo.")
+            ):
+                private = [alias.name for alias in node.names if alias.name.startswith("_")]
+                wrong += [f"{where}:{node.lineno}: {name} is private" for name in private]
+    assert not wrong, "\n".join(wrong)
 
 
 def _module(path: Path) -> tuple[str, ...]:
@@ -273,17 +272,6 @@ def test_circles_are_found() -> None:
     assert _circles(edges) == [["a", "b", "c"]]
 
 
-def test_packages_of_one_floor_do_not_import_each_other_in_a_circle() -> None:
-    edges: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
-    for path in FILES:
-        here = (_name(path),)
-        others = {(module[0],) for _, module in _imports(path) if module}
-        edges.setdefault(here, set()).update(others - {here})
-    packages = {(name,) for name in FLOOR}
-    within = {name: others & packages for name, others in edges.items() if name in packages}
-    assert _circles(within) == []
-
-
 def test_modules_do_not_import_each_other_in_a_circle() -> None:
     assert _circles(_edges()) == []
 
@@ -310,29 +298,22 @@ def test_files_of_the_app_do_not_import_each_other_in_a_circle() -> None:
     assert _circles({name: others & edges.keys() for name, others in edges.items()}) == []
 
 
-def test_subpackages_of_a_package_do_not_import_each_other_in_a_circle() -> None:
+def test_folders_do_not_import_each_other_in_a_circle() -> None:
+    """At no depth: neither groups, nor packages of a group, nor folders of a package."""
     edges: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     for module, others in _edges().items():
-        here = module[:-1]
-        edges.setdefault(here, set()).update(
-            other[:-1] for other in others if other[:-2] == here[:-1] and other[:-1] != here and len(here) > 1
-        )
+        for other in others:
+            depth = next(
+                (at for at, (one, two) in enumerate(zip(module, other, strict=False)) if one != two), 0
+            )
+            if depth + 1 < len(module) and depth + 1 < len(other):
+                edges.setdefault(module[: depth + 1], set()).add(other[: depth + 1])
     assert _circles(edges) == []
 
 
-def test_nobody_imports_the_front_of_their_own_package() -> None:
-    """Which would be a circle that the tests above cannot see."""
-    wrong = []
-    for module in _edges():
-        for line, other in _imports(MODULES[module]):
-            if other == module[: len(other)] and (*other, "__init__") in MODULES:
-                wrong.append(f"{'.'.join(module)}:{line} imports {'.'.join(other)}")
-    assert not wrong, "\n".join(wrong)
-
-
 DECIDING_ROUTES = {
-    "access/routes.py", "directory/routes.py", "identity/routes.py", "identity/saml/routes.py",
-    "invitations/routes.py",
+    "organization/access/routes.py", "organization/directory/routes.py", "organization/identity/routes.py", "organization/identity/saml/routes.py",
+    "organization/invitations/routes.py",
 }  # fmt: skip
 """Routes that still hold what a decision file should: what is audited. No others; those that are mended go."""
 
@@ -355,17 +336,17 @@ def test_routes_decide_nothing() -> None:
 
 TAKING_CALLS = {
     "app.py",  # who calls is found out
-    "access/tokens.py", "sites/visitor_tokens.py",
+    "organization/access/tokens.py", "sites/site/visitor_tokens.py",
 }  # fmt: skip
 """Who takes a request apart, beside routes and permission checks."""
 
 
-def test_only_routes_and_entering_know_requests() -> None:
+def test_only_routes_and_authorization_know_requests() -> None:
     """What is decided takes who does it from the proof, and what is presented whom it is for: jobs have no request."""
     knowing = set()
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
-        if _name(path) == "kit" or path.name == "entering.py" or path.name.endswith("routes.py"):
+        if _name(path) == "kit" or path.name == "authorization.py" or path.name.endswith("routes.py"):
             continue
         for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom) and any(
@@ -396,11 +377,11 @@ STARTING = re.compile(
 
 
 def test_programs_are_started_in_one_place() -> None:
-    """`kit/children.py` gives them a clean environment. Workers are the service itself, and get its own."""
+    """`kit/processes/children.py` gives them a clean environment. Workers are the service itself, and get its own."""
     wrong = []
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
-        if where in ("kit/children.py", "kit/supervision.py"):
+        if where in ("kit/processes/children.py", "kit/processes/supervision.py"):
             continue
         for node in nodes_of(path):
             if isinstance(node, ast.Call):
@@ -414,8 +395,8 @@ def test_programs_are_started_in_one_place() -> None:
 
 
 OWN_ADDRESSES = {
-    "core/links.py", "sites/redirects/leading.py", "integrations/invoking.py",  # that of the installation
-    "identity/saml/responses.py", "admin/static_export.py", "renderers/notifying.py",  # made of it
+    "core/links.py", "sites/site/redirects/resolving.py", "extensions/integrations/invoking.py",  # that of the installation
+    "organization/identity/saml/responses.py", "operations/admin/static_export.py", "delivery/renderers/notifying.py",  # made of it
     "settings.py", "kit/files.py",  # looked at before anything starts
 }  # fmt: skip
 """Who may ask for the parts of an address without a way for what is none, because it is our own."""
@@ -427,7 +408,7 @@ def test_addresses_are_taken_apart_in_one_place() -> None:
     wrong, own = [], set()
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
-        if where == "core/addresses.py":
+        if where == "core/url_parts.py":
             continue
         for node in nodes_of(path):
             names: set[str] = set()
@@ -439,7 +420,7 @@ def test_addresses_are_taken_apart_in_one_place() -> None:
             elif isinstance(node, ast.Import) and any(alias.name == "urllib.parse" for alias in node.names):
                 names = {"urlsplit"}
             if names & raising:
-                wrong.append(f"{where}:{getattr(node, 'lineno', 0)}: use core/addresses.py")
+                wrong.append(f"{where}:{getattr(node, 'lineno', 0)}: use core/url_parts.py")
     assert not wrong, "\n".join(wrong)
     assert own == OWN_ADDRESSES
 
@@ -471,29 +452,29 @@ def test_no_pattern_admits_a_line_behind_the_text() -> None:
 
 
 SHARED = {
-    "content/bodies.py:_failed",  # as the next ones
-    "content/bodies.py:_parts",  # by the hash of a text
-    "content/bodies.py:_parsed",  # by the hash of the text that it is parsed from, which whoever asks has
-    "content/packing.py:_parts",  # by the text that it is made of
+    "content/revisions/bodies.py:_failed",  # as the next ones
+    "content/revisions/bodies.py:_parts",  # by the hash of a text
+    "content/revisions/bodies.py:_parsed",  # by the hash of the text that it is parsed from, which whoever asks has
+    "content/revisions/packing.py:_parts",  # by the text that it is made of
     "core/document/nodes.py:NO_MARKS",  # empty, and kept so by their type
     "core/document/nodes.py:NO_FRAGMENTS",
-    "reader/app.py:_assets",  # our own static files
+    "delivery/reader/app.py:_assets",  # our own static files
 }
 """What is kept for all applications of the process, because it says nothing of any."""
 
 REGISTRIES = {
-    "printing/looks.py:_finders",
-    "access/auditing.py:_watches", "access/members.py:_on_joined", "access/teams.py:_on_team_removed",
-    "access/tokens.py:_find_agent", "access/tokens.py:_find_agent_by_id", "access/tokens.py:_find_visitor", "access/tokens.py:_revoke_agents", "changes/reviewing.py:_comments",
-    "content/computing.py:_computers", "content/computing.py:_on_change", "content/computing.py:_resolvers",
-    "content/deriving.py:_derived", "content/drawing.py:_draw", "content/revising.py:_on_commit", "core/document/containing.py:_reports",
-    "deliveries/delivering.py:_attempts", "deliveries/delivering.py:_worth", "gitsync/projects.py:_kinds", "images/making.py:_on_made",
-    "insights/collecting.py:_on_events",
-    "pages/links.py:_present_spec", "pages/reading.py:_find_git", "pages/reading.py:_merged_from", "reader/table.py:ROUTES",
-    "reader/table.py:_methods", "sites/audiences/visitor_auth.py:_others", "sites/scripts.py:_providers",
-    "spaces/hooks.py:_before_copy", "spaces/hooks.py:_find_shared", "spaces/hooks.py:_on_begin", "spaces/hooks.py:_on_copy",
-    "spaces/hooks.py:_on_language", "spaces/hooks.py:_on_leaving", "spaces/hooks.py:_on_purge",
-    "spaces/hooks.py:_on_transfer", "spaces/hooks.py:_on_unnamed_texts", "transfer/variants.py:_arrange",
+    "sites/printing/styles.py:_finders",
+    "organization/access/auditing.py:_watches", "organization/access/members.py:_on_joined", "organization/access/teams.py:_on_team_removed",
+    "organization/access/tokens.py:_find_agent", "organization/access/tokens.py:_find_agent_by_id", "organization/access/tokens.py:_find_visitor", "organization/access/tokens.py:_revoke_agents", "content/changes/reviewing.py:_comments",
+    "content/revisions/computing.py:_computers", "content/revisions/computing.py:_on_change", "content/revisions/computing.py:_resolvers",
+    "content/revisions/deriving.py:_derived", "content/revisions/drawing.py:_draw", "content/revisions/revising.py:_on_commit", "core/document/containing.py:_reports",
+    "extensions/deliveries/delivering.py:_attempts", "extensions/deliveries/delivering.py:_worth", "interchange/gitsync/projects.py:_kinds", "content/images/making.py:_on_made",
+    "sites/insights/collecting.py:_on_events",
+    "content/pages/links.py:_present_spec", "content/pages/reading.py:_find_git", "content/pages/reading.py:_merged_from", "delivery/reader/table.py:ROUTES",
+    "delivery/reader/table.py:_methods", "sites/site/audiences/visitor_auth.py:_others", "sites/site/scripts.py:_providers",
+    "organization/spaces/hooks.py:_before_copy", "organization/spaces/hooks.py:_find_shared", "organization/spaces/hooks.py:_on_begin", "organization/spaces/hooks.py:_on_copy",
+    "organization/spaces/hooks.py:_on_language", "organization/spaces/hooks.py:_on_leaving", "organization/spaces/hooks.py:_on_purge",
+    "organization/spaces/hooks.py:_on_transfer", "organization/spaces/hooks.py:_on_unnamed_texts", "interchange/transfer/variants.py:_arrange",
 }  # fmt: skip
 """Where modules register what they do, when they are imported."""
 
@@ -527,7 +508,7 @@ def test_what_is_kept_belongs_to_an_application() -> None:
 def test_every_operation_is_declared_once() -> None:
     load_packages()
     # Abilities have names of their own, one of which is that of an operation.
-    files = [path for path in FILES if path != SRC / "access" / "roles.py"]
+    files = [path for path in FILES if path != SRC / "organization" / "access" / "roles.py"]
     places: dict[str, list[Path]] = {operation_id: [] for operation_id in TABLE}
     for path in files:
         for operation_id in re.findall(r'operation\(\s*"(\w+)"', path.read_text()):
@@ -557,10 +538,10 @@ def test_proofs_are_made_where_things_are_entered() -> None:
     wrong = []
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
-        made = set() if path.name == "entering.py" else set(proofs)
-        if where not in ("access/tokens.py", "access/reach.py"):
+        made = set() if path.name == "authorization.py" else set(proofs)
+        if where not in ("organization/access/tokens.py", "organization/access/reach.py"):
             made |= {"Person", "Script"}
-        if where not in ("sites/visitor_tokens.py", "reader/asking.py"):
+        if where not in ("sites/site/visitor_tokens.py", "delivery/reader/questions.py"):
             made.add("Visitor")
         made -= {node.name for node in nodes_of(path) if isinstance(node, ast.ClassDef)}
         # Others are called a person or a script as well.
@@ -587,7 +568,7 @@ def test_revisions_are_written_one_way() -> None:
     wrong = []
     for path in FILES:
         where = path.relative_to(SRC).as_posix()
-        if where == "content/revising.py":
+        if where == "content/revisions/revising.py":
             continue
         for node in nodes_of(path):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
@@ -600,7 +581,7 @@ def test_revisions_are_written_one_way() -> None:
         for path in FILES
         if any(re.search(r"INSERT INTO revisions\b", text) for _, text in _statements(path))
     }
-    assert writing == {"content/store.py", "content/beginning.py"}
+    assert writing == {"content/revisions/store.py", "content/revisions/initializing.py"}
 
 
 def test_no_list_of_operations_stands_beside_them() -> None:
@@ -619,7 +600,8 @@ def test_no_list_of_operations_stands_beside_them() -> None:
 KNOWING_THE_WIRE = {
     # What answers are made of, under another name than presenting: reading content and what refers to it over the API
     # (a method of theirs is an operation for each base: main, a change request, a revision), and the messages of events.
-    "pages/reading.py", "pages/visiting.py", "pages/links.py", "events/telling.py",
+    "content/pages/reading.py", "content/pages/visiting.py", "content/pages/links.py", "content/events/broadcasting.py",
+    "content/changes/registrations.py",
 }  # fmt: skip
 """Who gives what is on the wire, beside those who are to. No others: what decides takes values and gives records."""
 
@@ -635,7 +617,7 @@ def test_wire_models_stay_at_the_edge() -> None:
                 told = [(node.module or "").rpartition(".")[2], *(alias.name for alias in node.names)]
                 if any(name.endswith("wire") for name in told):
                     knowing.add(path.relative_to(SRC).as_posix())
-    assert not {where for where in knowing if where.endswith(("store.py", "tables.py", "kinds.py"))}
+    assert not {where for where in knowing if where.endswith(("store.py", "tables.py", "types.py"))}
     assert knowing == KNOWING_THE_WIRE
 
 
@@ -782,7 +764,7 @@ def test_tables_of_packages_above_are_not_read() -> None:
         for line, text in _statements(path) if package not in ALL_TABLES else ():
             for table in READS.findall(text):
                 owner = owners.get(table, package)
-                if FLOOR.get(owner, 0) > FLOOR.get(package, 99):
+                if RANK.get(owner, 0) > RANK.get(package, 99):
                     used.add((package, table))
                     if (package, table) not in READ_FROM_BELOW:
                         wrong.append(f"{path.relative_to(SRC.parent)}:{line}: {table} is {owner}'s, above")
@@ -791,11 +773,11 @@ def test_tables_of_packages_above_are_not_read() -> None:
 
 
 PAGES_BY_HAND = {
-    "admin/routes.py",  # jobs in the order of their states
-    "orgs/members/store.py",  # what is counted for each member is counted for those that are shown
-    "pages/levels.py", "references/listing.py", "search/presenting.py",  # of several sources
-    "sites/sight_presenting.py",  # of a tree
-    "spaces/store.py",  # with the total in each row
+    "operations/admin/routes.py",  # jobs in the order of their states
+    "organization/orgs/members/store.py",  # what is counted for each member is counted for those that are shown
+    "content/pages/levels.py", "content/references/listing.py", "content/search/presenting.py",  # of several sources
+    "sites/site/preview_presenting.py",  # of a tree
+    "organization/spaces/store.py",  # with the total in each row
 }  # fmt: skip
 """Who cuts pages of lists themselves, because a statement with a ``WHERE`` is not all that they are made of. No others;
 this list may only become shorter."""
@@ -811,7 +793,7 @@ def test_lists_are_paged_in_one_way() -> None:
             more = isinstance(node, ast.BinOp) and re.fullmatch(r"(\w+\.)?limit \+ 1", ast.unparse(node))
             if more or "slice_rows" in names:
                 cutting.add(path.relative_to(SRC).as_posix())
-    assert cutting == PAGES_BY_HAND | {"kit/pagination.py"}
+    assert cutting == PAGES_BY_HAND | {"kit/db/pagination.py"}
 
 
 def test_addresses_of_the_app_are_written_in_one_place() -> None:
@@ -819,13 +801,13 @@ def test_addresses_of_the_app_are_written_in_one_place() -> None:
     found = [
         f"{path.relative_to(SRC)}:{node.lineno}"
         for path in FILES
-        if path.name != "app_addresses.py"
+        if path.name != "app_urls.py"
         for node in nodes_of(path)
         if isinstance(node, ast.JoinedStr)
         for part in node.values
         if isinstance(part, ast.Constant) and beginning.search(str(part.value))
     ]
-    assert not found, f"core/app_addresses.py writes these: {found}"
+    assert not found, f"core/app_urls.py writes these: {found}"
 
 
 # --- sites ----------------------------------------------------------------------------------------------
@@ -876,9 +858,9 @@ def test_a_route_without_bounds_is_not_declared() -> None:
 # --- memory ---------------------------------------------------------------------------------------------
 
 FEW_ARGUMENTS = {
-    "changes/templates/catalog.py:_built_in_material", "identity/oidc.py:_fetcher", "integrations/invoking.py:_host",
-    "kit/static_files.py:read", "kit/unread.py:shape_of", "openapi/code_samples.py:_parse", "portal/drawing.py:_read", "reader/drawing.py:_load",
-    "studio/serving.py:read_shell", "kit/mcp.py:_schema",
+    "content/changes/templates/catalog.py:_built_in_material", "organization/identity/oidc.py:_fetcher", "extensions/integrations/invoking.py:_host",
+    "kit/http/static_files.py:read", "kit/http/unknown_keys.py:shape_of", "sites/openapi/code_samples.py:_parse", "organization/portal/drawing.py:_read", "delivery/reader/drawing.py:_load",
+    "delivery/studio/serving.py:read_shell", "kit/http/mcp.py:_schema",
 }  # fmt: skip
 """Functions that keep every answer they gave, because they are called with files and types of our own alone."""
 
@@ -905,14 +887,14 @@ def test_every_cache_has_its_share_of_the_memory() -> None:
                         and f"{where}:{node.name}" not in FEW_ARGUMENTS
                     ):
                         wrong.append(f"{where}: {node.name} keeps every answer")
-            if not isinstance(node, ast.Call) or where == "kit/cache.py":
+            if not isinstance(node, ast.Call) or where == "kit/db/cache.py":
                 continue
             called = ast.unparse(node.func)
             if called in ("share", "OwnCache"):
                 name, weight = (ast.literal_eval(argument) for argument in node.args)
                 names[name] = weight
             elif called in ("Share", "Memory") and called in of_caches:
-                wrong.append(f"{where}:{node.lineno}: {called} is for kit/cache.py")
+                wrong.append(f"{where}:{node.lineno}: {called} is for kit/db/cache.py")
             elif called == "lru_cache":
                 given = [*node.args, *(keyword.value for keyword in node.keywords)]
                 if not given or not 0 < (ast.literal_eval(given[0]) or 0) <= 20_000:

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from octavo.access import find_user_by_email
-from octavo.admin.first_start import token_for
-from octavo.content import check_derived, list_items, list_pages, main_state
-from octavo.content.deriving import remove_replaced
-from octavo.content.versions import DAY
-from octavo.installation import close_context, open_context
-from octavo.orgs import create_organization
+from octavo.content.revisions.deriving import check_derived, remove_replaced
+from octavo.content.revisions.store import list_items, list_pages, main_state
+from octavo.content.revisions.versions import DAY
+from octavo.operations.admin.first_start import token_for
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import find_user_by_email
+from octavo.organization.orgs.creating import create_organization
+from octavo.organization.spaces.store import insert_space
 from octavo.settings import load
-from octavo.spaces import insert_space
 
 LINKS = 20
 """On each page: so many that the index is written in batches."""

@@ -8,8 +8,8 @@ import pytest
 
 from light_client import LightClient
 from octavo.app import api_app, metrics_edge
-from octavo.kit.edge import Edge
-from octavo.kit.metrics import Metrics
+from octavo.kit.http.edge import Edge
+from octavo.kit.http.metrics import Metrics
 from world import URL, World
 
 TOKEN = "a" * 32

@@ -23,11 +23,12 @@ import httpx
 import obstore
 import pytest
 
-from octavo.admin.diagnosis import check_installation
 from octavo.errors import OutOfReach, OutOfRoom, Unavailable
-from octavo.kit import db, postgres, postgres_connections
-from octavo.kit.databases import open_database
-from octavo.kit.db import Database, statements_within
+from octavo.kit.db import database as db
+from octavo.kit.db import postgres, postgres_connections
+from octavo.kit.db.database import Database, statements_within
+from octavo.kit.db.databases import open_database
+from octavo.operations.admin.diagnosis import check_installation
 from serving import Served, serving
 from settled import PATIENCE
 from world import World
@@ -248,7 +249,7 @@ def test_a_full_disk_loses_nothing_and_is_recovered_from(
         assert answer.headers["retry-after"]
         assert "disk" in answer.json()["error"]["message"] and "full" in answer.json()["error"]["message"]
         ready = world.call("admin", "GET", "http://octavo.test/readyz")
-        assert (ready.status_code, ready.text) == (503, "not ready: disk: there is no room left\n")
+        assert (ready.status_code, ready.text) == (503, "not ready: disk: full; free some space\n")
         assert world.call("admin", "GET", f"/spaces/{world.home['spaceId']}").status_code == 200
     finally:
         writer.execute("PRAGMA max_page_count = 1073741823")
@@ -264,7 +265,7 @@ def test_a_disk_without_room_is_no_ready_one(sqlite_world: World, monkeypatch: p
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
     assert world.call("admin", "GET", "http://octavo.test/readyz").status_code == 503
     findings = {part: (works, told) for part, works, told in check_installation(world.context.settings)}
-    assert findings["disk"] == (False, "there is no room left: nothing can be written")
+    assert findings["disk"] == (False, "the disk is full: nothing can be written")
 
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

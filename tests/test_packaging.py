@@ -82,7 +82,7 @@ def test_alerts_and_the_dashboard_ask_for_numbers_that_there_are_and_lead_to_the
     monitoring = PACKAGING / "monitoring"
     text = (monitoring / "alerts.yaml").read_text() + (monitoring / "dashboard.json").read_text()
     asked = {re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"\boctavo_[a-z_]+\b", text)}
-    source = (ROOT / "src" / "octavo" / "kit" / "metrics.py").read_text()
+    source = (ROOT / "src" / "octavo" / "kit" / "http" / "metrics.py").read_text()
     there = set(re.findall(r'"(octavo_[a-z_]+)"', source))
     assert asked <= there | {f"{name}_total" for name in there} and len(asked) > 8
     rules = yaml.safe_load((monitoring / "alerts.yaml").read_text())["groups"][0]["rules"]

@@ -167,8 +167,8 @@ def _installed(world: World, folder: Path) -> Iterator[tuple[Served, Path, Path]
 
 
 def _reload(served: Served, refused: str = "") -> None:
-    """Reload until the next program takes over, or does not start for this reason."""
-    before, said = len(served.output.read_text()), "goes on as it was" if refused else "takes over"
+    """Reload until the next program is taking over, or does not start for this reason."""
+    before, said = len(served.output.read_text()), "goes on as it was" if refused else "is taking over"
     os.kill(served.process.pid, signal.SIGHUP)
     until(lambda: said in served.output.read_text()[before:])
     assert refused in served.output.read_text()[before:]

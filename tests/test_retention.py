@@ -9,27 +9,27 @@ from typing import Any
 import msgspec
 import pytest
 
-from octavo.access.entering import RESTORE_DAYS
-from octavo.access.tokens import SESSION_IDLE
-from octavo.agents.store import MAX_CLIENTS
-from octavo.ask.site_answers import LASTS as ANSWER_LASTS
-from octavo.deliveries.delivering import KEEP_TRYING
-from octavo.events import store as presence
-from octavo.gitsync.store import MOST_RUNS
-from octavo.identity.sessions import LIFETIME as SESSION_LASTS
-from octavo.installation import load_packages
-from octavo.kit import jobs, outbox
+from octavo.assistants.agents.store import MAX_CLIENTS
+from octavo.assistants.ask.site_answers import LASTS as ANSWER_LASTS
+from octavo.assistants.models.retention import MAX_VECTORS
+from octavo.content.events import store as presence
+from octavo.content.notifications.notifying import KEEP
+from octavo.content.uploads.receiving import KEPT_FOR
+from octavo.extensions.deliveries.delivering import KEEP_TRYING
+from octavo.interchange.gitsync.store import MOST_RUNS
 from octavo.kit.clock import CLOCK, now, system_time
-from octavo.kit.db import Transaction
-from octavo.kit.rows import Schema, read_schema
-from octavo.kit.tables import TABLES
-from octavo.models.retention import MAX_VECTORS
-from octavo.notifications.telling import KEEP
-from octavo.openapi.processing import VERSIONS
-from octavo.printing.print_job import KEPT as PRINT_KEPT
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.rows import Schema, read_schema
+from octavo.kit.db.tables import TABLES
+from octavo.kit.work import jobs, outbox
+from octavo.operations.installation import load_packages
+from octavo.organization.access.authorization import RESTORE_DAYS
+from octavo.organization.access.tokens import SESSION_IDLE
+from octavo.organization.identity.sessions import LIFETIME as SESSION_LASTS
+from octavo.organization.spaces.garbage import WAIT
 from octavo.settings import PREFIX, Settings
-from octavo.spaces.unused import WAIT
-from octavo.uploads.receiving import KEPT_FOR
+from octavo.sites.openapi.processing import VERSIONS
+from octavo.sites.printing.print_job import KEPT as PRINT_KEPT
 from world import World
 
 PAGE = (Path(__file__).parents[1] / "docs" / "running" / "retention.md").read_text()

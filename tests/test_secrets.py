@@ -12,13 +12,13 @@ import msgspec
 import pyotp
 import pytest
 
-from octavo.admin.backup import back_up, restore
 from octavo.errors import Unavailable
-from octavo.identity import factors, one_time, signing_in
-from octavo.installation import close_context, load_packages, open_context
-from octavo.invitations.store import find_link
-from octavo.kit.rows import read_schema
-from octavo.kit.sealing import SEALED, count_by_key, rotate
+from octavo.kit.db.rows import read_schema
+from octavo.kit.secrets.sealing import SEALED, count_by_key, rotate
+from octavo.operations.admin.backup import back_up, restore
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.identity import factors, one_time, signing_in
+from octavo.organization.invitations.store import find_link
 from octavo.settings import Settings
 from serving import octavo, octavo_here, serving
 from world import NOBODY, PASSWORD, URL, World
@@ -320,5 +320,5 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     refused = octavo_here("check", "--data", data, "--json")
     assert refused.returncode == 1
     assert [e["part"] for e in json.loads(refused.stdout) if not e["ok"]] == ["secrets"]
-    assert octavo_here("verify", "--data", data, OCTAVO_SECRET_KEY=new).stdout == "sound\n"
+    assert octavo_here("verify", "--data", data, OCTAVO_SECRET_KEY=new).stdout == "No problems found\n"
     assert octavo_here("verify", "--data", data, OCTAVO_SECRET_KEY=old).returncode == 1

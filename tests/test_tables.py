@@ -11,14 +11,14 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from octavo.admin.archive_checks import naming_columns
-from octavo.admin.backup import verify_installation
-from octavo.content import deriving
-from octavo.kit import turns
-from octavo.kit.rows import Schema, read_rows, read_schema
-from octavo.kit.tables import TABLES, Table, content_columns, declare, end_membership, person
-from octavo.spaces import purging
-from octavo.spaces.purging import purge_spaces
+from octavo.content.revisions import deriving
+from octavo.kit.db import turns
+from octavo.kit.db.rows import Schema, read_rows, read_schema
+from octavo.kit.db.tables import TABLES, Table, content_columns, declare, end_membership, person
+from octavo.operations.admin.archive_checks import naming_columns
+from octavo.operations.admin.backup import verify_installation
+from octavo.organization.spaces import purging
+from octavo.organization.spaces.purging import purge_spaces
 from world import World
 
 SRC = Path(__file__).parents[1] / "src" / "octavo"

@@ -13,11 +13,11 @@ import pytest
 from msgspec.structs import replace
 
 from collector import Collector, values_of
-from octavo.admin.import_export import bring
 from octavo.app import begin_traces
-from octavo.kit import logs
-from octavo.kit.metrics import Metrics
-from octavo.kit.worker import Worker
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.observability import logs
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.import_export import bring
 from serving import serving_new
 from visiting import ADDRESS, Visitor
 
@@ -89,7 +89,7 @@ def test_a_failure_of_ours_is_named_by_its_status_alone(world, traced, monkeypat
     def fail(*arguments):
         raise RuntimeError("zq-secret")
 
-    monkeypatch.setattr("octavo.spaces.routes.present_space", fail)
+    monkeypatch.setattr("octavo.organization.spaces.routes.present_space", fail)
     assert world.call("reader", "GET", world.home.path("/spaces/{spaceId}")).status_code == 500
     (span,) = traced.flush()
     assert span.status.code == 2 and values_of(span.attributes)["error.type"] == "500"

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 
 from light_client import LightClient
-from octavo.insights import EventQueue
+from octavo.delivery.reader.app import reader_edge
 from octavo.kit.context import Context
-from octavo.reader import reader_edge
+from octavo.sites.insights.queueing import EventQueue
 
 ADDRESS = "203.0.113.9"
 """Where visitors are, as the server sees it."""

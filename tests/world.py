@@ -34,23 +34,27 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from light_client import LightClient
-from octavo.access import Actor, Person, create_token, hash_token, insert_user, upsert_member
 from octavo.app import api_app
-from octavo.content import main_state
-from octavo.conversations import analyse_conversations
-from octavo.identity import passwords, sessions
-from octavo.installation import close_context, open_context
-from octavo.kit import turns
+from octavo.assistants.conversations.jobs import analyze_conversations
+from octavo.assistants.translations.store import insert_translation
+from octavo.content.revisions.store import main_state
+from octavo.interchange.transfer.importing import import_files
+from octavo.interchange.transfer.opening import open_source
+from octavo.interchange.transfer.store import insert_run
 from octavo.kit.clock import now
-from octavo.kit.db import Database, Transaction
-from octavo.kit.jobs import enqueue
-from octavo.kit.serving import new_loop
-from octavo.openapi.processing import process_spec
-from octavo.orgs import create_organization
+from octavo.kit.db import turns
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.http.operation import Actor, Person
+from octavo.kit.http.serving import new_loop
+from octavo.kit.work.jobs import enqueue
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_token, hash_token
+from octavo.organization.identity import passwords, sessions
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import Settings
-from octavo.transfer import import_files, open_source
-from octavo.transfer.store import insert_run
-from octavo.translations.store import insert_translation
+from octavo.sites.openapi.processing import process_spec
 
 if TYPE_CHECKING:
     from conftest import PostgresDatabases
@@ -577,7 +581,7 @@ def _furnish_conversations(world: World, place: Place) -> None:
         for number, body in enumerate(asked)
     ]
     world.post(place.admin, place.path("/orgs/{organizationId}/conversations"), inputs)
-    analyse_conversations(world.context, ids["organizationId"])
+    analyze_conversations(world.context, ids["organizationId"])
     with world.context.db.write() as tx:
         # The job that just was done.
         tx.run("DELETE FROM jobs WHERE kind = 'analyseConversations'")

@@ -24,13 +24,13 @@ from packages import licences
 
 WEB = Path(__file__).parent
 PYTHON = WEB.parent / "src" / "octavo"
-DIST = PYTHON / "studio" / "dist"
-ASCIIDOC = PYTHON / "transfer" / "dist" / "asciidoc.js"
+DIST = PYTHON / "delivery" / "studio" / "dist"
+ASCIIDOC = PYTHON / "interchange" / "transfer" / "dist" / "asciidoc.js"
 """What reads AsciiDoc."""
-INTEGRATIONS, BUILTIN = WEB.parent / "integrations", PYTHON / "integrations" / "dist"
+INTEGRATIONS, BUILTIN = WEB.parent / "integrations", PYTHON / "extensions" / "integrations" / "dist"
 """Those that come along, and what is made of them."""
 GENERATED = WEB / "generated"
-READER_STYLES = PYTHON / "reader" / "static" / "octavo.css"
+READER_STYLES = PYTHON / "delivery" / "reader" / "static" / "octavo.css"
 DENO = Path(sys.executable).parent / "deno"
 _SVG = re.compile(r'viewBox="([^"]+)".*?<path[^>]* d="([^"]+)"', re.S)
 _STAMP = ".made-of"
@@ -49,8 +49,10 @@ def _sources() -> Iterable[Path]:
         for path in INTEGRATIONS.rglob("*")
         if path.is_file() and "node_modules" not in path.relative_to(INTEGRATIONS).parts
     )
-    yield from (PYTHON / "developing" / name for name in ("bundle.mjs", "examples.py", "manifest.py"))
-    yield PYTHON / "core" / "colour.py"
+    yield from (
+        PYTHON / "operations" / "developing" / name for name in ("bundle.mjs", "examples.py", "manifest.py")
+    )
+    yield PYTHON / "core" / "color.py"
     yield PYTHON / "core" / "document" / "schema.py"
     yield READER_STYLES
 
@@ -91,7 +93,7 @@ def _generate_look() -> None:
     all icons that a page may have."""
     from fontawesome_free_pack import get_icon
 
-    from octavo.core.colour import theme
+    from octavo.core.color import theme
     from octavo.kit.icons import free_names
 
     _write(GENERATED / "colours.css", f"{theme().css()}\n")
@@ -111,7 +113,7 @@ def _generate_look() -> None:
 def _generate_nodes() -> None:
     from emoji import EMOJI_DATA
 
-    from octavo.core.document import node_types
+    from octavo.core.document.description import node_types
 
     named = [
         [sign, *(name.strip(":").lower() for name in (told["en"], *told.get("alias", ())))]
@@ -126,7 +128,9 @@ def _generate_nodes() -> None:
 def _generate_documents() -> None:
     """Pages as the API sends them, for the tests of the editor: those of this project, and of the folders that
     ``OCTAVO_DOCUMENTS`` names, which may be many and of anybody's."""
-    from octavo.core.document import read, split_page, to_json
+    from octavo.core.document.json import to_json
+    from octavo.core.document.page import split_page
+    from octavo.core.document.reader import read
 
     own = [WEB.parent / "docs", WEB.parent / "tests" / "handbook", WEB / "studio" / "document"]
     given = [Path(name) for name in os.environ.get("OCTAVO_DOCUMENTS", "").split(os.pathsep) if name]
@@ -174,7 +178,7 @@ def _generate_types() -> int:
     import msgspec
 
     from octavo.app import describe_api
-    from octavo.installation import load_packages
+    from octavo.operations.installation import load_packages
     from octavo.settings import Settings
 
     load_packages()
@@ -192,8 +196,8 @@ def _generate_types() -> int:
 
 def _build_integrations() -> None:
     """Their packages are others than the app's; without them the app has a catalogue to be filled by hand."""
-    from octavo.developing import build_builtin
     from octavo.errors import OctavoError
+    from octavo.operations.developing.examples import build_builtin
 
     shutil.rmtree(BUILTIN, ignore_errors=True)
     try:

@@ -8,7 +8,7 @@ import { defineConfig, type Plugin } from "vite";
 import { texts } from "./texts.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const output = join(here, "../src/octavo/studio/dist");
+const output = join(here, "../src/octavo/delivery/studio/dist");
 
 /** Puts the compressed forms beside each text, so that no server compresses them again. */
 function compressed(): Plugin {

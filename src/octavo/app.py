@@ -1,4 +1,4 @@
-"""Composition root: settings in; running API, reader and worker out."""
+"""Composition root: builds the API, the reader, and the job worker from the settings, and runs them."""
 
 from __future__ import annotations
 
@@ -17,51 +17,65 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from .access import LastUse, authenticate
-from .admin.first_start import FirstStart, first_start, opening_address, update_manual
-from .agents import agent_routes
-from .core.addresses import write_authority
-from .errors import BadRequest, NotSignedIn, OctavoError, Unauthorized, Unavailable
-from .events import write_presence
-from .insights import EventQueue, read_style
-from .installation import close_context, find_unready, load_packages, open_context
-from .kit import logs, tracing
-from .kit.asgi import Application
-from .kit.compression import Compressor
-from .kit.context import Context
-from .kit.edge import Action, Answer, Edge, Request, Route, accepts_page, etag_of, fixed, text_error
-from .kit.http import Dispatcher, api_edge
-from .kit.hub import Hub
-from .kit.jobs import wake
-from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
-from .kit.metrics import Metrics
-from .kit.operation import TABLE, Call
-from .kit.serving import Bounds, Listener, allow_connections, require_free, run_served
-from .kit.shares import request_threads
-from .kit.supervision import MORE, START, Assignment
-from .kit.temporary import remove_left_folders
-from .kit.worker import Worker
-from .meanings import describe_operations
-from .portal import CONTENT_SECURITY_POLICY, draw_home, draw_refusal, read_file
-from .portal import FILES as PORTAL_FILES
-from .reader import icon_route, reader_edge, reference_routes
-from .settings import Settings, keep_addresses, load, split_address
-from .studio import studio_routes
-from .uploads import upload_route
+from octavo.assistants.agents.mcp_routes import agent_routes
+from octavo.content.events.presence import write_presence
+from octavo.content.uploads.receiving import upload_route
+from octavo.core.url_parts import write_authority
+from octavo.delivery.reader.api_reference import reference_routes
+from octavo.delivery.reader.app import icon_route, reader_edge
+from octavo.delivery.studio.serving import studio_routes
+from octavo.errors import BadRequest, NotSignedIn, OctavoError, Unauthorized, Unavailable
+from octavo.kit.context import Context
+from octavo.kit.http.asgi import Application
+from octavo.kit.http.compression import Compressor
+from octavo.kit.http.dispatcher import Dispatcher, api_edge
+from octavo.kit.http.edge import (
+    Action,
+    Answer,
+    Edge,
+    Request,
+    Route,
+    accepts_page,
+    etag_of,
+    fixed,
+    text_error,
+)
+from octavo.kit.http.metrics import CONTENT_TYPE as METRICS_TYPE
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.http.operation import TABLE, Call
+from octavo.kit.http.serving import Bounds, Listener, allow_connections, require_free, run_served
+from octavo.kit.observability import logs, tracing
+from octavo.kit.processes.supervision import MORE, START, Assignment
+from octavo.kit.scheduling.shares import request_threads
+from octavo.kit.temporary import remove_left_folders
+from octavo.kit.work.hub import Hub
+from octavo.kit.work.jobs import wake
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.first_start import FirstStart, first_start, opening_address, update_manual
+from octavo.operations.installation import close_context, find_unready, load_packages, open_context
+from octavo.operations.meanings import describe_operations
+from octavo.organization.access.tokens import LastUse, authenticate
+from octavo.organization.portal.drawing import FILES as PORTAL_FILES
+from octavo.organization.portal.drawing import draw_home, draw_refusal, read_file
+from octavo.organization.portal.policy import CONTENT_SECURITY_POLICY
+from octavo.settings import Settings, keep_addresses, load, split_address
+from octavo.sites.insights.drawing import read_style
+from octavo.sites.insights.queueing import EventQueue
 
 log = logging.getLogger("octavo")
 
 _WRITE_LAST_USE = 10.0
 _WRITE_EVENTS = 5.0
-"""Each time that anything is written, pages that are kept are looked at again before they are answered."""
+"""Seconds between writes of queued events. Each write makes cached pages be checked again."""
 _WRITE_PRESENCE = 1.0
 _OBSERVE = 5.0
 _TURN = 0.001
-"""Seconds for which a thread has the interpreter while others want it."""
+"""Seconds for which a thread holds the interpreter while others wait for it."""
 _LINGER = 2.0
-"""Seconds for which connections end with their next response when another process takes over, before they are closed."""
+"""Seconds for which connections end with their next response when another process takes over, before they are
+closed."""
 _PATIENCE = 8.0
-"""Seconds that running requests have to end when the server stops."""
+"""Seconds for running requests to finish when the server stops."""
 _PLAIN = "text/plain; charset=utf-8"
 
 
@@ -81,7 +95,7 @@ def _ready(context: Context) -> Route:
 
 
 def _home(settings: Settings) -> Callable[[Request], Answer]:
-    """What the root says without the app: a page for people, JSON for programs."""
+    """Return the handler of the root when the app is not built: a page for people, JSON for programs."""
     headers = {"cache-control": "no-cache", "vary": "accept", **_page_headers(CONTENT_SECURITY_POLICY)}
     told = {
         "name": "Octavo",
@@ -102,44 +116,44 @@ def _home(settings: Settings) -> Callable[[Request], Answer]:
 
 
 def describe_api(settings: Settings) -> dict[str, Any]:
-    """The description of all operations, in OpenAPI. After ``load_packages``."""
+    """Return the OpenAPI description of all operations. Call ``load_packages`` first."""
     return describe_operations(f"{settings.url}/v1", version("octavo"))
 
 
 def _refusal_page(installation: str, error: OctavoError) -> Answer:
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY), **error.headers}
     title = {400: "Not possible", 404: "Not found"}.get(error.status, "You are not signed in")
-    # Whoever browses sends no header Authorization.
+    # Browsers send no Authorization header.
     signed_out = isinstance(error, NotSignedIn)
-    message = "This page is for people who are signed in." if signed_out else error.message
+    message = "Sign in to see this page." if signed_out else error.message
     page = draw_refusal(installation, title, message)
     return Answer(error.status, page, "text/html; charset=utf-8", headers)
 
 
 def _missing_page(installation: str, message: str) -> Answer:
-    """What the app's addresses say where the app was not built."""
+    """Return the page for the app's URLs when the app is not built."""
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY)}
-    page = draw_refusal(installation, "The app is not here", message)
+    page = draw_refusal(installation, "The app is not installed", message)
     return Answer(503, page, "text/html; charset=utf-8", headers)
 
 
 def _metrics_route(metrics: Metrics, token: str = "") -> Route:
-    """``/metrics``, for whoever has the token if there is one."""
+    """Return the route ``/metrics``; with a token, only callers with that token may read it."""
 
     def answer(request: Request) -> Answer:
         given = request.headers.get(b"authorization", b"")
         if token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
-            raise Unauthorized("Metrics need their token: Authorization: Bearer <OCTAVO_METRICS_TOKEN>.")
+            raise Unauthorized("Send the metrics token: Authorization: Bearer <OCTAVO_METRICS_TOKEN>.")
         return Answer(200, metrics.text(), METRICS_TYPE, {"cache-control": "no-store"})
 
     return Route("/metrics", {"GET": Action("metrics", answer)})
 
 
 def metrics_edge(metrics: Metrics, settings: Settings) -> Edge:
-    """``/metrics`` alone, for an address of its own."""
+    """Return an application with ``/metrics`` alone, for an address of its own."""
     return Edge(
         [_metrics_route(metrics)],
-        pool=request_threads("metrics are being read", 1, "octavo-metrics", settings.connections),
+        pool=request_threads("requests for metrics", 1, "octavo-metrics", settings.connections),
         metrics=metrics,
         compressor=Compressor(),
         refuse=text_error,
@@ -155,7 +169,7 @@ def api_app(
     metrics: Metrics | None = None,
     hub: Hub | None = None,
 ) -> Edge:
-    """The HTTP API with its description, reference and health pages."""
+    """Return the HTTP API with its description, reference, and health pages."""
     if hub is None:
         hub = Hub(context.db, context.settings.event_streams)
     load_packages()
@@ -164,9 +178,9 @@ def api_app(
     counted.watch(context.db)
     threads = context.settings.threads
     most = context.settings.connections
-    pool = request_threads("requests are being answered", threads, "octavo-call", most)
-    writers = request_threads("changes are being made", max(2, threads // 2), "octavo-write", most)
-    uploads = request_threads("uploads are being stored", max(2, threads // 2), "octavo-upload", most)
+    pool = request_threads("requests are being processed", threads, "octavo-call", most)
+    writers = request_threads("changes are being processed", max(2, threads // 2), "octavo-write", most)
+    uploads = request_threads("uploads are being processed", max(2, threads // 2), "octavo-upload", most)
 
     def identify(call: Call) -> str | None:
         return authenticate(call, uses)
@@ -221,19 +235,21 @@ def _write_presence(context: Context) -> None:
     try:
         write_presence(context)
     except OctavoError as error:
-        # Clients say it again.
-        log.warning("presence cannot be written: %s", error.message)
+        # Clients repeat it.
+        log.warning("presence could not be saved: %s", error.message)
 
 
 def spare_collector() -> None:
-    """What was loaded until now stays: the collector of circular garbage does not look through it again and again."""
+    """Exclude everything loaded until now from garbage collection, which would look through it again and
+    again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
 
 
 def take_short_turns() -> None:
-    """Threads that compute give the interpreter on sooner, so that the loop waits less behind all of them."""
+    """Have computing threads release the interpreter sooner, so that the event loop waits less behind all of
+    them."""
     sys.setswitchinterval(_TURN)
 
 
@@ -241,7 +257,7 @@ Role = Literal["api", "reader", "worker"]
 
 
 class Address(Struct, frozen=True):
-    """Where to listen."""
+    """Host and ports to listen on."""
 
     host: str
     port: int
@@ -249,7 +265,7 @@ class Address(Struct, frozen=True):
 
 
 class Runtime:
-    """What one process runs: the applications and the job worker of its roles, and what is written now and then."""
+    """Applications and job worker of one process's roles, and data that is written periodically."""
 
     def __init__(self, context: Context, roles: Sequence[Role], metrics: Metrics) -> None:
         self._context, self._metrics = context, metrics
@@ -267,7 +283,7 @@ class Runtime:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Begin everything but the listening."""
+        """Start everything but the listening."""
         spare_collector()
         take_short_turns()
         if self._worker is not None:
@@ -285,7 +301,7 @@ class Runtime:
         self._metrics.observe_process(requests, self.hub.count)
 
     async def stop(self) -> None:
-        """End everything, after the listening, and write what waits."""
+        """Stop everything, after the listening, and write queued data."""
         for task in self._tasks:
             task.cancel()
         await asyncio.to_thread(self._end)
@@ -308,7 +324,8 @@ async def _repeat(seconds: float, work: Callable[[], object]) -> None:
 
 
 def create_api() -> Application:
-    """Return the API and the app for any ASGI server, with the settings of the environment; jobs need ``octavo worker``."""
+    """Return the API and the app for any ASGI server, with the settings of the environment. Jobs need
+    ``octavo worker``."""
     return _create("api")
 
 
@@ -340,17 +357,19 @@ def serve(
     say: Callable[[str], None],
     assigned: Assignment,
 ) -> None:
-    """Run these roles as one of the processes that ``supervision`` starts, until SIGTERM or SIGINT, then finish what runs.
-    SIGHUP does the same once another process has taken over: connections end with their next response, so that no
-    request is refused.
+    """Run these roles as one of the processes that ``supervision`` starts, until SIGTERM or SIGINT; then
+    finish running requests.
 
-    ``say`` tells a person how it goes. Raises Unavailable when something cannot be opened or a port is taken, and
-    BadRequest for one port that two roles should have.
+    SIGHUP does the same once another process has taken over: connections end with their next response, so
+    that no request is refused.
+
+    ``say`` prints status lines for a person. Raises Unavailable when something can't be opened or a port is
+    taken, and BadRequest if two roles use the same port.
     """
     logs.configure_for(settings)
     ports = {"api": address.port, "reader": address.reader_port}
     if {"api", "reader"} <= set(roles) and address.port == address.reader_port:
-        raise BadRequest(f"--port and --reader-port: sites need a port of their own, both are {address.port}")
+        raise BadRequest(f"--port and --reader-port: must be different, both are {address.port}")
     addresses: dict[str, tuple[str, int]] = {
         role: (address.host, ports[role]) for role in roles if role != "worker"
     }
@@ -367,7 +386,7 @@ def serve(
     metrics = Metrics()
     metrics.note_restarts(assigned.number + 1, assigned.deaths)
     begin_traces(metrics)
-    # The schema is what it was for the first worker of this version, though a newer one may have changed it.
+    # The schema is that of the first worker of this version, though a newer version may have changed it.
     context = open_context(settings, migrates=is_first)
     own = [role for role in roles if role != "worker" or assigned.number == 0]
     try:
@@ -377,7 +396,7 @@ def serve(
             keep_addresses(settings)
             if "api" in roles:
                 update_manual(context)
-            say(f"Octavo {version('octavo')} takes over")
+            say(f"Octavo {version('octavo')} is taking over")
         run_served(_run(context, own, addresses, metrics, assigned))
     finally:
         close_context(context)
@@ -409,7 +428,7 @@ async def _run(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, leave_and_stop)
-    # A worker whose parent was killed has nobody who would end it.
+    # A worker whose parent was killed has to end itself.
     loop.add_reader(assigned.parent, stop.set)
     listeners = [Listener(edge.application, *addresses[name], bounds) for name, edge in runtime.edges.items()]
     await runtime.start()
@@ -431,13 +450,13 @@ async def _run(
 def _tell(
     settings: Settings, roles: Sequence[Role], address: Address, say: Callable[[str], None], context: Context
 ) -> None:
-    """What there is to do and to say at a start."""
+    """Print what to know and to do at a start."""
     keep_addresses(settings)
     started = first_start(context) if "api" in roles else None
     if started is not None:
         _tell_first_start(context, started, say)
     elif "api" in roles and update_manual(context):
-        say("The manual was brought up to date")
+        say("The manual was updated")
     ports = {"api": address.port, "reader": address.reader_port}
     for role, what in (("api", "API    {}v1   reference {}docs"), ("reader", "Sites  {}")):
         if role in roles:
@@ -447,10 +466,10 @@ def _tell(
 
 
 def begin_traces(metrics: Metrics) -> None:
-    """Sends traces from now on, if the environment names somebody who collects them; what becomes of them is counted.
-    Raises Unavailable where that cannot work."""
+    """Start to send traces, if the environment names a collector, and count the results. Raises Unavailable
+    if the configuration can't work."""
     if tracing.is_wanted():
-        from .kit.trace_export import Exporting
+        from octavo.kit.observability.trace_export import Exporting
 
         tracing.begin(partial(Exporting, metrics.count_spans))
 
@@ -463,7 +482,7 @@ def _edges(
     last_use: LastUse,
     hub: Hub,
 ) -> dict[str, Edge]:
-    """What answers on each of the sockets, by their names."""
+    """Return the applications by the names of their sockets."""
     edges: dict[str, Edge] = {}
     if "api" in roles:
         edges["api"] = api_app(context, last_use, metrics, hub)
@@ -479,6 +498,6 @@ def _tell_first_start(context: Context, started: FirstStart, say: Callable[[str]
     if started.site_url:
         say(f"The manual is published at {started.site_url}")
     kept = context.settings.data_folder / "admin-token"
-    # What is no terminal is a log, which others read and which is kept.
-    shown = f"{started.token}   (kept in {kept})" if sys.stdout.isatty() else f"kept in {kept}"
+    # Output that is no terminal is a log, which is kept and read by others.
+    shown = f"{started.token}   (stored in {kept})" if sys.stdout.isatty() else f"stored in {kept}"
     say(f"Token  {shown}")

@@ -1,4 +1,7 @@
-"""The ``octavo`` command. Heavy modules are imported by the commands that need them, so that help is instant."""
+"""The ``octavo`` command.
+
+Heavy modules are imported by the commands that need them, so that help is instant.
+"""
 
 from __future__ import annotations
 
@@ -14,46 +17,47 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import Damaged, OctavoError
-from .kit.texts import counted
+from octavo.errors import Damaged, OctavoError
+from octavo.kit.texts import counted, say_name
 
 if TYPE_CHECKING:
-    from .admin.docs_sites import BroughtSite
-    from .admin.import_export import Brought
-    from .app import Role
-    from .developing import Api
-    from .kit.context import Context
-    from .settings import Settings
+    from octavo.app import Role
+    from octavo.kit.context import Context
+    from octavo.operations.admin.docs_sites import BroughtSite
+    from octavo.operations.admin.import_export import Brought
+    from octavo.operations.admin.import_summary import Imported
+    from octavo.operations.developing.api import Api
+    from octavo.settings import Settings
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
 
 class Failure(Exception):
-    """Ends a command with a message on standard error and exit code 1."""
+    """Error that ends a command with a message on standard error and exit code 1."""
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    """The settings of a command that does not serve: with the addresses that the server was started with."""
-    from .settings import kept_addresses, load
+    """Load the settings of a command that does not serve, with the URLs that the server was last started with."""
+    from octavo.settings import kept_addresses, load
 
     given = {"data": options.data}
     return load(given, options.config, defaults=kept_addresses(load(given, options.config)))
 
 
 def _serving_settings(options: argparse.Namespace) -> Settings:
-    from .settings import load
+    from octavo.settings import load
 
     given = {name: getattr(options, name) for name in ("data", "workers")}
     ports = {"url": options.port, "sites_url": options.reader_port}
-    # Started on other ports, it is reached at those.
+    # A server on other ports is reached at those.
     defaults = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
     return load(given, options.config, defaults=defaults)
 
 
 @contextmanager
 def _context(options: argparse.Namespace, *, new: bool = False) -> Iterator[Context]:
-    """The installation, which must be there unless ``new``."""
-    from .installation import close_context, open_context, require_installation
+    """Open the server's data. Raises Unavailable if there is none yet, unless ``new``."""
+    from octavo.operations.installation import close_context, open_context, require_installation
 
     settings = _settings(options)
     if not new:
@@ -66,8 +70,8 @@ def _context(options: argparse.Namespace, *, new: bool = False) -> Iterator[Cont
 
 
 def _organization(context: Context, given: str) -> str:
-    """The id of the organization that somebody means. Raises NotFound or BadRequest, with a list of what there is."""
-    from .admin.naming import find_named
+    """Return the id of an organization by its id, host name or title. Raises NotFound or BadRequest with a list of all."""
+    from octavo.operations.admin.lookup import find_named
 
     return find_named(context, given, ["organization"]).id
 
@@ -76,12 +80,12 @@ def _organization(context: Context, given: str) -> str:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from .kit.supervision import take_assignment
+    from octavo.kit.processes.supervision import take_assignment
 
     assigned = take_assignment()
     if assigned is None:
         return _supervise(options)
-    from .app import Address, serve
+    from octavo.app import Address, serve
 
     roles: dict[str, tuple[Role, ...]] = {
         "serve": ("api", "reader", "worker"),
@@ -101,9 +105,9 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _supervise(options: argparse.Namespace) -> int:
     """Run this command as the parent of its workers, which loads as little as it can."""
-    from .kit.logs import configure_for
-    from .kit.supervision import Supervisor, command_of
-    from .kit.temporary import TemporaryFolder
+    from octavo.kit.observability.logs import configure_for
+    from octavo.kit.processes.supervision import Supervisor, command_of
+    from octavo.kit.temporary import TemporaryFolder
 
     configure_for(_serving_settings(options))
     with TemporaryFolder("metrics") as folder:
@@ -120,42 +124,42 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
 def _milliseconds(text: str) -> int:
     match = _DURATION.fullmatch(text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"expected a duration such as 90d or 12h, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a duration such as 90d or 12h, got {text!r}")
     return int(match[1]) * _SECONDS[match[2]] * 1000
 
 
 def _moment(text: str) -> int:
-    from .kit.clock import parse_iso
+    from octavo.kit.clock import parse_iso
 
     try:
         return parse_iso(text)
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"expected a moment such as 2026-11-26T14:05 or 2026-11-26T14:05:30+01:00, got {text!r}"
+            f"must be a time such as 2026-11-26T14:05 or 2026-11-26T14:05:30+01:00, got {text!r}"
         ) from None
 
 
-def _some_seconds(text: str) -> float:
+def _seconds(text: str) -> float:
     if not re.fullmatch(r"\d{1,6}(\.\d{1,3})?", text) or not float(text):
-        raise argparse.ArgumentTypeError(f"expected seconds such as 5 or 0.5, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be seconds such as 5 or 0.5, got {text!r}")
     return float(text)
 
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"expected a number from 1, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number of at least 1, got {text!r}")
     return int(text)
 
 
 def _create_token(options: argparse.Namespace) -> int:
-    from .admin.credentials import is_known
-    from .admin.first_start import token_for
+    from octavo.operations.admin.credentials import is_known
+    from octavo.operations.admin.first_start import token_for
 
     if options.role and not options.org:
         raise Failure("--role needs --org")
     with _context(options, new=True) as context:
         if not options.create and not is_known(context, options.email):
-            _confirm(f"There is nobody with the address {options.email}. Create an account? [y/N] ")
+            _confirm(f"There is no account with the email address {options.email}. Create one? [y/N] ")
         token = token_for(
             context,
             email=options.email,
@@ -170,16 +174,16 @@ def _create_token(options: argparse.Namespace) -> int:
 
 
 def _confirm(question: str) -> None:
-    """Asks a person at a terminal; a script is taken to mean what it says. Raises Failure for a no."""
+    """Ask a person at a terminal; scripts are not asked. Raises Failure if they say no."""
     if not sys.stdin.isatty():
         return
     print(question, end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Failure("nothing was done; --create creates without asking")
+        raise Failure("nothing was changed. Use --create to create the account without asking")
 
 
 def _list_tokens(options: argparse.Namespace) -> int:
-    from .admin.credentials import tokens_of
+    from octavo.operations.admin.credentials import tokens_of
 
     with _context(options) as context:
         found = tokens_of(context, options.email)
@@ -189,7 +193,7 @@ def _list_tokens(options: argparse.Namespace) -> int:
 
 
 def _list_sessions(options: argparse.Namespace) -> int:
-    from .admin.credentials import sessions_of
+    from octavo.operations.admin.credentials import sessions_of
 
     with _context(options) as context:
         found = sessions_of(context, options.email)
@@ -199,7 +203,7 @@ def _list_sessions(options: argparse.Namespace) -> int:
 
 
 def _print_sign_in_link(options: argparse.Namespace) -> int:
-    from .admin.credentials import sign_in_link
+    from octavo.operations.admin.credentials import sign_in_link
 
     with _context(options) as context:
         link = sign_in_link(context, options.email)
@@ -218,13 +222,13 @@ def _print_credentials(
 
 
 def _camel(name: str) -> str:
-    """A name as the API spells it."""
+    """Return a name as the API spells it, such as ``createdAt``."""
     first, *others = name.split("_")
     return first + "".join(map(str.title, others))
 
 
 def _print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Columns of text under headings; what is None is shown as ``-``."""
+    """Print columns of text under headings, with ``-`` for None."""
     lines = [[heading.replace("_", " ").upper() for heading in headings]]
     lines += [["-" if cell is None else str(cell) for cell in row] for row in rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
@@ -233,21 +237,21 @@ def _print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> N
 
 
 def _revoke(options: argparse.Namespace) -> int:
-    from .admin import credentials
+    from octavo.operations.admin import credentials
 
     if (options.id is None) != options.all:
-        raise Failure("expected an id, or --all")
+        raise Failure("give an id, or use --all")
     end = {"token": credentials.revoke_tokens, "session": credentials.end_sessions}[options.command]
     with _context(options) as context:
         ended = end(context, options.email, options.id)
     if options.id is not None and not ended:
         raise Failure(f"{options.email} has no {options.command} {options.id!r}")
-    print(json.dumps({"ended": ended}) if options.json else f"{ended} ended")
+    print(json.dumps({"ended": ended}) if options.json else f"{counted(ended, options.command)} revoked")
     return DONE
 
 
 def _delete_account(options: argparse.Namespace) -> int:
-    from .admin.credentials import delete_account, foresee_deletion
+    from octavo.operations.admin.credentials import delete_account, foresee_deletion
 
     with _context(options) as context:
         found = foresee_deletion(context, options.email)
@@ -267,31 +271,34 @@ def _delete_account(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({"deleted": options.yes, "ends": ends, "stays": stays}))
         return DONE
-    for what, counts in (("ends", ends), ("stays without a name", stays)):
-        print(f"{what}: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
-    print("deleted" if options.yes else "nothing was deleted; --yes does it")
+    for what, counts in (("Deleted with the account", ends), ("Kept without a name", stays)):
+        print(
+            f"{what}: "
+            + ", ".join(counted(count, say_name(name[:-1]).lower()) for name, count in counts.items())
+        )
+    print("Account deleted" if options.yes else "Nothing was deleted. Use --yes to delete the account.")
     return DONE
 
 
 def _prove_domain(options: argparse.Namespace) -> int:
-    from .admin.vouching import prove_domain
+    from octavo.operations.admin.verification import prove_domain
 
     with _context(options) as context:
         organization = _organization(context, options.org)
         prove_domain(context, organization, options.domain)
     proved = {"organization": organization, "domain": options.domain.lower()}
-    print(json.dumps(proved) if options.json else f"{proved['domain']} is proved")
+    print(json.dumps(proved) if options.json else f"{proved['domain']} verified")
     return DONE
 
 
 def _trust_organization(options: argparse.Namespace) -> int:
-    from .admin.vouching import trust
+    from octavo.operations.admin.verification import trust
 
     with _context(options) as context:
         organization = _organization(context, options.org)
         trust(context, organization)
     trusted = {"organization": organization}
-    print(json.dumps(trusted) if options.json else f"the host names of {organization} count without a proof")
+    print(json.dumps(trusted) if options.json else f"Domains of {organization} no longer need to be verified")
     return DONE
 
 
@@ -301,35 +308,33 @@ def _trust_organization(options: argparse.Namespace) -> int:
 def _import(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.archives import import_organization, is_organization
-    from .admin.docs_sites import bring_source
-    from .admin.import_export import Brought, bring, read_known
-    from .admin.naming import find_named, the_organization
+    from octavo.operations.admin.archives import import_organization, is_organization
+    from octavo.operations.admin.docs_sites import bring_source
+    from octavo.operations.admin.import_export import bring, read_known
+    from octavo.operations.admin.lookup import find_named, the_organization
 
     if options.remote is not None:
         return _move_in(options)
     if options.source is None:
-        raise Failure("SOURCE: say what is to be imported, or --from for an API")
+        raise Failure("SOURCE: required, unless --from names an API to import from")
     if is_organization(options.source):
-        # An exported organization may be what a new installation begins with.
+        # A new server may start with an exported organization.
         with _context(options, new=True) as context, _progress(options.source, options.quiet) as progress:
             moved = import_organization(context, Path(options.source), progress)
-        print(json.dumps(msgspec.to_builtins(moved), ensure_ascii=False, indent=None if options.json else 2))
-        return DONE
+        return _print_import(options, moved, msgspec.to_builtins(moved))
     if options.space is not None and (options.site is not None or options.new_site):
-        raise Failure("--space: names a space, so --site and --new-site mean nothing")
-    from .transfer import KINDS
+        raise Failure("--space: can't be used with --site or --new-site")
+    from octavo.interchange.transfer.readers.choosing import KINDS
 
     if options.kind is not None and options.kind not in KINDS:
-        raise Failure(f"--kind: {options.kind!r} is none of {', '.join(KINDS)}")
+        raise Failure(f"--kind: must be one of {', '.join(KINDS)}, got {options.kind!r}")
     if options.preview:
-        from .admin.import_export import preview
+        from octavo.operations.admin.import_export import preview
 
         with _context(options) as context:
             several = options.space is None and not options.one_space
-            said = msgspec.to_builtins(preview(context, options.source, options.kind, several))
-        print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
-        return DONE
+            plan = preview(context, options.source, options.kind, several)
+        return _print_import(options, plan, msgspec.to_builtins(plan))
     given = {
         "kind": options.kind,
         "collection_id": options.collection,
@@ -347,25 +352,38 @@ def _import(options: argparse.Namespace) -> int:
         else:
             space = find_named(context, options.space, ["space"], given["organization_id"])
             brought = bring(context, options.source, space_id=space.id, **given)
+    return _print_brought(options, brought)
 
-    said = _told_space(brought) if isinstance(brought, Brought) else _told_site(brought)
-    print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
+
+def _print_brought(options: argparse.Namespace, brought: Brought | BroughtSite) -> int:
+    from octavo.operations.admin.import_export import Brought
+
+    described = _describe_space(brought) if isinstance(brought, Brought) else _describe_site(brought)
+    return _print_import(options, brought, described)
+
+
+def _print_import(options: argparse.Namespace, done: Imported, described: dict[str, Any]) -> int:
+    """Print a summary on a terminal, and one JSON object (``described``) with ``--json`` or into a pipe."""
+    from octavo.operations.admin.import_summary import summarize_import
+
+    as_json = options.json or not sys.stdout.isatty()
+    print(json.dumps(described, ensure_ascii=False) if as_json else summarize_import(done))
     return DONE
 
 
-def _told_space(one: Brought) -> dict[str, Any]:
+def _describe_space(one: Brought) -> dict[str, Any]:
     import msgspec
 
     outcome: dict[str, Any] = msgspec.to_builtins(one.outcome)
     return outcome | ({"site": one.site_url} if one.site_url else {})
 
 
-def _told_site(brought: BroughtSite) -> dict[str, Any]:
+def _describe_site(brought: BroughtSite) -> dict[str, Any]:
     import msgspec
 
     return {
         "site": {"id": brought.site} | ({"url": brought.site_url} if brought.site_url else {}),
-        "spaces": {key: _told_space(one) for key, one in brought.spaces.items()},
+        "spaces": {key: _describe_space(one) for key, one in brought.spaces.items()},
         "known": brought.known,
         "problems": msgspec.to_builtins(brought.problems),
     }
@@ -374,12 +392,13 @@ def _told_site(brought: BroughtSite) -> dict[str, Any]:
 def _move_in(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.import_export import Brought
-    from .admin.moving_in import MovedIn, move_in, move_spaces_in
-    from .admin.naming import the_organization
+    from octavo.operations.admin.api_import import MovedIn, move_in, move_spaces_in
+    from octavo.operations.admin.lookup import the_organization
 
     if options.source is not None or options.space is not None or options.site is not None:
-        raise Failure("--from: brings whole spaces and sites, so SOURCE, --space and --site mean nothing")
+        raise Failure(
+            "--from: imports whole spaces and sites, so SOURCE, --space, and --site can't be used with it"
+        )
     token = options.token
     if options.token_file is not None:
         try:
@@ -387,9 +406,9 @@ def _move_in(options: argparse.Namespace) -> int:
         except (OSError, UnicodeDecodeError) as error:
             raise Failure(f"--token-file: {error}") from None
     if not token:
-        raise Failure("--from: needs a token of that API, with --token or --token-file")
+        raise Failure("--from: give a token of that API with --token or --token-file")
     if options.service == "octavo" and (options.from_space or options.user is not None):
-        raise Failure("--from-space, --user: these are for --service confluence and readme")
+        raise Failure("--from-space, --user: can only be used with --service confluence or readme")
     with _context(options) as context, _progress(f"Importing {options.remote}", options.quiet) as progress:
         organization = _organization(context, options.org) if options.org else the_organization(context)
         if options.service != "octavo":
@@ -406,9 +425,7 @@ def _move_in(options: argparse.Namespace) -> int:
                 progress=progress,
             )
             if not isinstance(brought, MovedIn):
-                said = _told_space(brought) if isinstance(brought, Brought) else _told_site(brought)
-                print(json.dumps(said, ensure_ascii=False, indent=None if options.json else 2))
-                return DONE
+                return _print_brought(options, brought)
             moved = brought
         else:
             moved = move_in(
@@ -421,13 +438,13 @@ def _move_in(options: argparse.Namespace) -> int:
                 publish=options.publish,
                 progress=progress,
             )
-    print(json.dumps(msgspec.to_builtins(moved), ensure_ascii=False, indent=None if options.json else 2))
+    _print_import(options, moved, msgspec.to_builtins(moved))
     return FAILED if moved.stopped else DONE
 
 
 @contextmanager
 def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error."""
+    """Show a progress bar on standard error."""
     if quiet:
         yield lambda done, total: None
         return
@@ -441,63 +458,71 @@ def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from .admin.archives import export_organization
-    from .admin.docs_sites import export_site_files
-    from .admin.import_export import export_space
-    from .admin.naming import find_named
+    from octavo.operations.admin.archives import export_organization
+    from octavo.operations.admin.docs_sites import export_site_files
+    from octavo.operations.admin.import_export import export_space
+    from octavo.operations.admin.lookup import find_named
 
     if (options.name is None) == (options.organization is None):
-        raise Failure("name either a space or site or, with --organization, a whole organization")
+        raise Failure("name a space or a site, or use --organization for a whole organization")
     if options.organization is not None:
         import msgspec
 
         with _context(options) as context:
             organization = _organization(context, options.organization)
             moved = msgspec.to_builtins(export_organization(context, organization, options.folder))
-        told = f"{counted(moved['spaces'], 'space')} in {options.folder}"
-        print(json.dumps(moved, ensure_ascii=False) if options.json else told)
+        summary = f"Exported {counted(moved['spaces'], 'space')} to {options.folder}"
+        print(json.dumps(moved, ensure_ascii=False) if options.json else summary)
         return DONE
     with _context(options) as context:
-        # A site is mostly called like its space, and what people mean by their files is the space.
+        # A site often has the title of its space, and people who export files mean the space.
         named = find_named(context, options.name, ["space", "site"], prefers="space")
         if named.kind == "space":
             outcome = export_space(context, named.id, options.folder, revision_id=options.revision)
         elif options.revision is not None:
-            raise Failure(f"--revision: {named.title} is a site, and only spaces have revisions")
+            raise Failure(f"--revision: {named.title} is a site; only spaces have revisions")
         else:
             outcome = export_site_files(context, named.id, options.folder)
-    print(json.dumps(outcome) if options.json else f"{counted(outcome['files'], 'file')} in {options.folder}")
+    print(
+        json.dumps(outcome)
+        if options.json
+        else f"Exported {counted(outcome['files'], 'file')} to {options.folder}"
+    )
     return DONE
 
 
 def _publish(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.naming import find_named
-    from .admin.static_export import export_site
+    from octavo.operations.admin.lookup import find_named
+    from octavo.operations.admin.static_export import export_site
 
     with _context(options) as context:
         site = find_named(context, options.site, ["site"])
         with _progress(f"Exporting to {options.folder}", options.quiet) as progress:
             done = export_site(context, site.id, options.folder, base=options.base, progress=progress)
     said = (
-        f"{counted(done.pages, 'page')} in {options.folder}: {counted(done.written, 'file')} written, {done.unchanged} unchanged, "
-        f"{done.removed} removed. Search, ratings and trying operations need a server and are left out."
+        f"Published {counted(done.pages, 'page')} to {options.folder}: {counted(done.written, 'file')} written,"
+        f" {done.unchanged} unchanged, {done.removed} removed. Search, ratings, and API testing need a server and are not"
+        " included."
     )
     print(json.dumps(msgspec.to_builtins(done), ensure_ascii=False) if options.json else said)
     for source in done.left_out:
-        print(f"octavo: the redirect from {source} is left out: files cannot answer it", file=sys.stderr)
+        print(
+            f"octavo: the redirect from {source} is not included: static files can't redirect whole paths",
+            file=sys.stderr,
+        )
     for address in done.broken:
-        print(f"octavo: a page links to {address}, where nothing is", file=sys.stderr)
+        print(f"octavo: a page has a broken link to {address}", file=sys.stderr)
     return DONE
 
 
 def _check_site(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.naming import find_named
-    from .admin.site_checks import Bounds, check_site, check_url
-    from .errors import BadRequest, NotFound
+    from octavo.errors import BadRequest, NotFound
+    from octavo.operations.admin.lookup import find_named
+    from octavo.operations.admin.site_checks import Bounds, check_site, check_url
 
     bounds = Bounds(
         addresses=options.addresses,
@@ -516,7 +541,7 @@ def _check_site(options: argparse.Namespace) -> int:
                 with _progress(f"Checking {site.title}", options.quiet) as progress:
                     report = check_site(context, site.id, bounds, progress)
     except (BadRequest, NotFound) as error:
-        # 1 says that a site has problems: what is no site must not look like it.
+        # 1 means that the site has problems, which a wrong URL must not look like.
         print(f"octavo: {error}", file=sys.stderr)
         return WRONG_USAGE
     if options.json:
@@ -526,9 +551,9 @@ def _check_site(options: argparse.Namespace) -> int:
         print(page.page)
         for problem in page.problems:
             print(f"  {problem.rule}: {problem.text}")
-    found = counted(report.problems, "problem") if report.problems else "sound"
-    outer = f"of the links to other sites {report.external} were asked, {report.external_left} were not"
-    print(f"{counted(report.pages, 'page')}: {found}; {outer}")
+    found = counted(report.problems, "problem") if report.problems else "no problems"
+    links = f"{counted(report.external, 'external link')} checked, {report.external_left} not checked"
+    print(f"{counted(report.pages, 'page')}: {found}; {links}")
     return FAILED if report.problems else DONE
 
 
@@ -536,17 +561,17 @@ def _check_site(options: argparse.Namespace) -> int:
 
 
 def _backup(options: argparse.Namespace) -> int:
-    from .admin.backup import back_up
-    from .admin.kept_backups import back_up_into, is_place
-    from .admin.places import BackupPlace
+    from octavo.operations.admin.backup import back_up
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.kept_backups import back_up_into, is_place
 
     if options.follow:
         return _follow(options)
     if alone := [name for name in ("every", "base_hours", "moments") if getattr(options, name) is not None]:
-        raise Failure(f"--{alone[0].replace('_', '-')} goes with --follow")
+        raise Failure(f"--{alone[0].replace('_', '-')} can only be used with --follow")
     if not is_place(options.file):
         if options.keep is not None:
-            raise Failure("--keep is for a folder or a bucket of backups")
+            raise Failure("--keep can only be used with a folder or bucket of backups")
         with _context(options) as context:
             outcome = back_up(context, Path(options.file))
         name = options.file
@@ -556,19 +581,21 @@ def _backup(options: argparse.Namespace) -> int:
             keep = None if options.keep is None else options.keep * _SECONDS["d"] * 1000
             name, outcome = back_up_into(context, place, keep)
         name = f"{place.address}/{name}"
-    return _told(
-        options, outcome, f"{counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} in {name}"
+    return _print_backup(
+        options,
+        outcome,
+        f"Backed up {counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} to {name}",
     )
 
 
 def _follow(options: argparse.Namespace) -> int:
-    """Until SIGTERM or SIGINT."""
+    """Keep a backup up to date until SIGTERM or SIGINT."""
     import signal
     import threading
 
-    from .admin.following import Terms, follow
-    from .admin.places import BackupPlace
-    from .kit import logs
+    from octavo.kit.observability import logs
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.continuous_backup import Terms, follow
 
     given = {
         "every": options.every,
@@ -588,27 +615,27 @@ def _follow(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
-    from .admin.backup import restore
-    from .admin.followed import holds_log, take_back
-    from .admin.kept_backups import is_place, opened_backup
-    from .admin.places import BackupPlace
+    from octavo.operations.admin.backup import restore
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.continuous_restore import holds_log, take_back
+    from octavo.operations.admin.kept_backups import is_place, opened_backup
 
     settings = _settings(options)
     outcome: Any
     with _progress(f"Restoring {options.file}", options.quiet) as progress:
         if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
             outcome = take_back(settings, place, options.until, progress)
-            text = f"as it was at {outcome.moment}, with {counted(outcome.files, 'file')}"
+            text = f"Restored the state of {outcome.moment}, with {counted(outcome.files, 'file')}"
         elif options.until is not None:
-            raise Failure("--until needs a place that `octavo backup --follow` writes to")
+            raise Failure("--until: needs a folder or bucket written by `octavo backup --follow`")
         else:
             with opened_backup(options.file) as file:
                 outcome = restore(settings, file, progress)
-            text = f"{counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} taken back"
-    return _told(options, outcome, text)
+            text = f"Restored {counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')}"
+    return _print_backup(options, outcome, text)
 
 
-def _told(options: argparse.Namespace, outcome: Any, text: str) -> int:
+def _print_backup(options: argparse.Namespace, outcome: Any, text: str) -> int:
     import msgspec
 
     print(json.dumps(msgspec.to_builtins(outcome)) if options.json else text)
@@ -620,41 +647,41 @@ def _told(options: argparse.Namespace, outcome: Any, text: str) -> int:
 def _reindex(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.reindexing import reindex
-    from .core.links import app_hosts
+    from octavo.core.links import app_hosts
+    from octavo.operations.admin.reindexing import reindex
 
-    with _context(options) as context, _progress("Reading spaces", options.quiet) as progress:
+    with _context(options) as context, _progress("Reindexing spaces", options.quiet) as progress:
         organization = options.org and _organization(context, options.org)
         rebuilt = reindex(context.db, app_hosts(context.settings.url), organization, progress)
-    text = f"{counted(rebuilt.spaces, 'space')} read, {counted(rebuilt.counts, 'count')} set right"
+    text = f"Reindexed {counted(rebuilt.spaces, 'space')}, corrected {counted(rebuilt.counts, 'count')}"
     print(json.dumps(msgspec.to_builtins(rebuilt)) if options.json else text)
     return DONE
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from .admin.backup import list_damage, verify_backup, verify_installation
-    from .admin.followed import holds_log, verify_followed
-    from .admin.kept_backups import is_place, opened_backup
-    from .admin.places import BackupPlace
+    from octavo.operations.admin.backup import list_damage, verify_backup, verify_installation
+    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.continuous_restore import holds_log, verify_followed
+    from octavo.operations.admin.kept_backups import is_place, opened_backup
 
     if options.file is None:
         try:
             with _context(options) as context:
                 findings = verify_installation(context)
         except Damaged:
-            # It was recognized before, and so cannot even be opened.
+            # A database that is known to be damaged is not opened.
             findings = list_damage(_settings(options))
     elif is_place(options.file) and holds_log(place := BackupPlace(options.file)):
         findings = verify_followed(place, options.fresh)
     elif options.fresh is not None:
-        raise Failure("--fresh needs a place that `octavo backup --follow` writes to")
+        raise Failure("--fresh: needs a folder or bucket written by `octavo backup --follow`")
     else:
         with opened_backup(options.file) as file:
             findings = verify_backup(file)
     if options.json:
         print(json.dumps(findings))
     else:
-        print("\n".join(findings) or "sound")
+        print("\n".join(findings) or "No problems found")
     return FAILED if findings else DONE
 
 
@@ -664,7 +691,7 @@ def _verify(options: argparse.Namespace) -> int:
 def _list_jobs(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .admin.job_list import list_jobs
+    from octavo.operations.admin.job_list import list_jobs
 
     with _context(options) as context:
         found = list_jobs(context, state=options.state, kind=options.kind, limit=options.limit)
@@ -676,15 +703,16 @@ def _list_jobs(options: argparse.Namespace) -> int:
     _print_table(headings, [[row[name] for name in names] for row in found.jobs])
     if found.count > len(found.jobs):
         print(
-            f"{len(found.jobs)} of {counted(found.count, 'job')}: --limit shows more, --state and --kind fewer"
+            f"Showing {len(found.jobs)} of {counted(found.count, 'job')}. Use --limit to show more, or --state and"
+            " --kind to filter."
         )
     for consumer, count in found.events.items():
-        print(f"{counted(count, 'event')} for {consumer} not handed over yet")
+        print(f"{counted(count, 'event')} pending for {consumer}")
     return DONE
 
 
 def _show_job(options: argparse.Namespace) -> int:
-    from .admin.job_list import get_job
+    from octavo.operations.admin.job_list import get_job
 
     with _context(options) as context:
         found = get_job(context, options.id)
@@ -699,26 +727,30 @@ def _show_job(options: argparse.Namespace) -> int:
 
 
 def _retry_jobs(options: argparse.Namespace) -> int:
-    from .admin.job_list import retry_jobs
+    from octavo.operations.admin.job_list import retry_jobs
 
     if bool(options.id) == options.all:
-        raise Failure("expected ids of parked jobs, or --all")
+        raise Failure("give ids of parked jobs, or use --all")
     if options.kind and not options.all:
-        raise Failure("--kind goes with --all")
+        raise Failure("--kind can only be used with --all")
     with _context(options) as context:
         count = retry_jobs(context, options.id or None, options.kind)
-    print(json.dumps({"retried": count}) if options.json else f"{counted(count, 'job')} to run again")
+    print(json.dumps({"retried": count}) if options.json else f"{counted(count, 'job')} will run again")
     return DONE
 
 
 def _rotate(options: argparse.Namespace) -> int:
-    from .kit.sealing import rotate
+    from octavo.kit.secrets.sealing import rotate
 
     with _context(options) as context:
         with context.db.write() as tx:
             count = rotate(tx, context.sealer)
         current = context.sealer.current
-    print(json.dumps({"sealed": count, "key": current}) if options.json else f"{count} sealed with {current}")
+    print(
+        json.dumps({"sealed": count, "key": current})
+        if options.json
+        else f"{counted(count, 'secret')} encrypted with key {current}"
+    )
     return DONE
 
 
@@ -726,8 +758,8 @@ def _rotate(options: argparse.Namespace) -> int:
 
 
 def _operations(options: argparse.Namespace) -> int:
-    from .installation import load_packages
-    from .kit.operation import TABLE
+    from octavo.kit.http.operation import TABLE
+    from octavo.operations.installation import load_packages
 
     load_packages()
     if options.missing:
@@ -756,14 +788,16 @@ def _operations(options: argparse.Namespace) -> int:
 def _compare_descriptions(options: argparse.Namespace) -> int:
     import msgspec
 
-    from .openapi import Description, compare, compile_description
+    from octavo.sites.openapi.comparing import compare
+    from octavo.sites.openapi.compiling import compile_description
+    from octavo.sites.openapi.description import ApiDescription
 
     found = []
     for path in (options.old, options.new):
         try:
             data = path.read_bytes()
         except OSError as unreadable:
-            # 1 says that callers break: what cannot be compared must not look like it.
+            # 1 means breaking changes, which an unreadable file must not look like.
             print(f"octavo: {path}: {unreadable.strerror}", file=sys.stderr)
             return WRONG_USAGE
         compiled = compile_description(data)
@@ -772,7 +806,7 @@ def _compare_descriptions(options: argparse.Namespace) -> int:
             print(f"octavo: {where}: {error.pointer}: {error.message}", file=sys.stderr)
         if compiled.errors:
             return WRONG_USAGE
-        found.append(Description(msgspec.json.decode(compiled.document)))
+        found.append(ApiDescription(msgspec.json.decode(compiled.document)))
     changes = compare(*found)
     if options.json:
         print(msgspec.json.encode(changes).decode())
@@ -786,8 +820,8 @@ def _compare_descriptions(options: argparse.Namespace) -> int:
 
 
 def _git(options: argparse.Namespace) -> int:
-    from .admin.git_syncs import describe_sync, list_syncs, sync_now
-    from .admin.naming import find_named
+    from octavo.operations.admin.git_syncs import describe_sync, list_syncs, sync_now
+    from octavo.operations.admin.lookup import find_named
 
     with _context(options) as context:
         if options.action == "log":
@@ -839,10 +873,10 @@ def _git(options: argparse.Namespace) -> int:
 
 @contextmanager
 def _api(options: argparse.Namespace) -> Iterator[Api]:
-    """The API of this installation, or of the one that ``--url`` names, with the first administrator's token, or the
-    one in ``--token-file``."""
-    from .developing import Api
-    from .installation import TOKEN_FILE
+    """Connect to the API of this server, or of ``--url``, with the token in ``--token-file`` or else the first
+    administrator's."""
+    from octavo.operations.developing.api import Api
+    from octavo.operations.installation import TOKEN_FILE
 
     settings = _settings(options)
     token = "" if options.token_file else settings.admin_token
@@ -851,7 +885,7 @@ def _api(options: argparse.Namespace) -> Iterator[Api]:
         try:
             token = path.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise Failure(f"no token: {error}. --token-file names a file with one") from None
+            raise Failure(f"no token: {error}. Use --token-file to name a file with one") from None
     with Api(options.url or settings.url, token) as api:
         yield api
 
@@ -861,34 +895,34 @@ def _say(line: str) -> None:
 
 
 def _start_integration(options: argparse.Namespace) -> int:
-    from .developing import start_integration
+    from octavo.operations.developing.examples import start_integration
 
     start_integration(options.folder)
-    print(f"{options.folder} is ready: `octavo integrations publish {options.folder}` publishes it")
+    print(f"Created {options.folder}. Publish it with `octavo integrations publish {options.folder}`.")
     return DONE
 
 
 def _publish_integration(options: argparse.Namespace) -> int:
-    from .developing import publish_folder
+    from octavo.operations.developing.publishing import publish_folder
 
     with _api(options) as api:
         done = publish_folder(
             api, options.folder, _say, organization=options.org, environment=options.environment
         )
-    said = f"{done['name']} is published as version {done['version']} ({done['visibility']})"
+    said = f"Published version {done['version']} of {done['name']} ({done['visibility']})"
     print(json.dumps(done, ensure_ascii=False) if options.json else said)
     return DONE
 
 
 def _pack_integration(options: argparse.Namespace) -> int:
-    from .developing import pack_folder
+    from octavo.operations.developing.publishing import pack_folder
 
     print(pack_folder(options.folder, options.out, _say, environment=options.environment))
     return DONE
 
 
 def _develop_integration(options: argparse.Namespace) -> int:
-    from .developing import develop
+    from octavo.operations.developing.serving import develop
 
     with _api(options) as api:
         develop(
@@ -905,31 +939,31 @@ def _develop_integration(options: argparse.Namespace) -> int:
 
 
 def _install_builtin(options: argparse.Namespace) -> int:
-    from .developing import install_builtin, list_builtin
+    from octavo.operations.developing.examples import install_builtin, list_builtin
 
     if options.name is None:
         print(json.dumps(list_builtin()) if options.json else "\n".join(list_builtin()))
         return DONE
     with _api(options) as api:
         done = install_builtin(api, options.name, organization=options.org)
-    said = f"{options.name} is installed ({done['status']}): {done['urls']['location']}"
+    said = f"Installed {options.name} ({done['status']}): {done['urls']['location']}"
     print(json.dumps(done, ensure_ascii=False) if options.json else said)
     return DONE
 
 
 def _offer_integration(options: argparse.Namespace) -> int:
-    from .admin.vouching import offer_integration
+    from octavo.operations.admin.verification import offer_integration
 
     with _context(options) as context:
         offer_integration(context, options.name, offered=not options.stop)
     done = {"integration": options.name, "offered": not options.stop}
-    said = f"{options.name} is {'no longer ' if options.stop else ''}offered to every organization"
+    said = f"{options.name} is {'no longer' if options.stop else 'now'} offered to every organization"
     print(json.dumps(done) if options.json else said)
     return DONE
 
 
 def _check(options: argparse.Namespace) -> int:
-    from .admin.diagnosis import check_installation
+    from octavo.operations.admin.diagnosis import check_installation
 
     findings = check_installation(_settings(options))
     if options.json:
@@ -946,7 +980,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 class _Version(argparse.Action):
-    """Looks the version up only when it is asked for, so that other commands start without that."""
+    """Action that prints the version. It is looked up only then, so that other commands start faster."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, nargs=0)
@@ -968,7 +1002,7 @@ def _completion(options: argparse.Namespace) -> int:
 
 def _port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError(f"expected a port from 1 to 65535, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a port from 1 to 65535, got {text!r}")
     return int(text)
 
 
@@ -977,7 +1011,7 @@ _UNKNOWN = re.compile(r"unrecognized arguments: (.*)", re.S)
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what somebody may have meant who mistyped a command, a choice or an option."""
+    """Parser that suggests the closest command, choice or option for a mistyped one."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         found, rest = self.parse_known_args(args, namespace)
@@ -1000,7 +1034,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The commands of a parser."""
+    """Return the subcommands of a parser by name."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             return dict(action.choices)
@@ -1008,7 +1042,7 @@ def _below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser
 
 
 def _fish(parser: argparse.ArgumentParser) -> str:
-    """A script that completes commands and options in fish, which the library for the other shells does not know."""
+    """Return a completion script for fish, which shtab does not support."""
     lines = ["complete -c octavo -f"]
 
     def quoted(text: str) -> str:
@@ -1042,7 +1076,7 @@ def _fish(parser: argparse.ArgumentParser) -> str:
             add(inner, (*way, name))
 
     add(parser, ())
-    # Folders and files are what most commands take.
+    # These commands take folders and files.
     lines.append(
         "complete -c octavo -n '__fish_seen_subcommand_from import export publish backup restore verify' -F"
     )
@@ -1055,8 +1089,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--data", metavar="DIR", help="folder of the embedded database and files")
-    common.add_argument("--config", metavar="FILE", type=Path, help="settings as octavo.toml")
+    common.add_argument("--data", metavar="DIR", help="data folder, with the embedded database and files")
+    common.add_argument("--config", metavar="FILE", type=Path, help="settings file, such as octavo.toml")
     common.add_argument("--json", action="store_true", help="print JSON")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
@@ -1068,68 +1102,79 @@ def _parser() -> argparse.ArgumentParser:
         return made
 
     for name, text in (
-        ("serve", "Run API, reader and job worker."),
-        ("api", "Run the API alone."),
-        ("reader", "Run the reader of published sites alone."),
-        ("worker", "Run the job worker alone."),
+        ("serve", "Run the API, the published sites, and the job worker."),
+        ("api", "Run only the API and the app."),
+        ("reader", "Run only the published sites."),
+        ("worker", "Run only the job worker."),
     ):
         made = command(
             name, _serve, text, epilog=_settings_help(), formatter_class=argparse.RawDescriptionHelpFormatter
         )
         made.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
         if name == "reader":
-            # It has one port, which is that of sites.
+            # Its only port is that of sites.
             made.set_defaults(port=8000)
         else:
             made.add_argument(
-                "--port", type=_port, default=8000, help="port of the API (default: %(default)s)"
+                "--port", type=_port, default=8000, help="port of the API and the app (default: %(default)s)"
             )
         own = ("--port",) if name == "reader" else ()
         made.add_argument(
             *own, "--reader-port", dest="reader_port", type=_port, default=8001,
-            help="port of sites (default: %(default)s)",
+            help="port of published sites (default: %(default)s)",
         )  # fmt: skip
-        made.add_argument("--workers", type=int, help="processes that answer requests")
+        made.add_argument("--workers", type=int, help="number of processes that answer requests")
 
-    token = commands.add_parser("token", help="Make, list and take back access tokens.").add_subparsers(
+    token = commands.add_parser("token", help="Create, list, and revoke access tokens.").add_subparsers(
         dest="action", required=True
     )
-    made = token.add_parser("create", parents=[common], help="Print a new token of a person.")
+    made = token.add_parser("create", parents=[common], help="Create an access token and print it.")
     made.set_defaults(run=_create_token)
-    made.add_argument("--email", required=True, help="whose token; the person is made when unknown")
     made.add_argument(
-        "--create", action="store_true", help="make the person without asking when there is none"
+        "--email", required=True, help="email address of the token's owner; the account is created if needed"
+    )
+    made.add_argument("--create", action="store_true", help="create the account without asking")
+    made.add_argument(
+        "--org", metavar="ORG", help="add the owner to this organization: its id, host name, or title"
     )
     made.add_argument(
-        "--org", metavar="ORG", help="organization the person becomes a member of: its id, host name or title"
+        "--role",
+        choices=("admin", "create", "review", "edit", "comment", "read", "guest"),
+        help="role in the organization given with --org",
     )
-    made.add_argument("--role", choices=("admin", "create", "review", "edit", "comment", "read", "guest"))
-    made.add_argument("--scopes", nargs="+", metavar="SCOPE", help="what the token is limited to")
-    made.add_argument("--expires", type=_milliseconds, metavar="90d", help="how long it is good for")
+    made.add_argument("--scopes", nargs="+", metavar="SCOPE", help="limit the token to these scopes")
+    made.add_argument(
+        "--expires",
+        type=_milliseconds,
+        metavar="90d",
+        help="time until the token expires, such as 90d or 12h",
+    )
     made.add_argument(
         "--hand-over",
         action="store_true",
-        help="if the email address was never verified: verify it, and end the password, sessions, tokens and agents"
+        help="if the email address was never verified: verify it, and remove the password, sessions, tokens, and agents"
         " of the account",
     )
-    session = commands.add_parser("session", help="List, end and begin sessions.").add_subparsers(
-        dest="action", required=True
-    )
+    session = commands.add_parser(
+        "session", help="List and revoke sessions, and create sign-in links."
+    ).add_subparsers(dest="action", required=True)
     for group, what, run in ((token, "token", _list_tokens), (session, "session", _list_sessions)):
-        made = group.add_parser("list", parents=[common], help=f"List the {what}s of a person.")
+        made = group.add_parser("list", parents=[common], help=f"List a person's {what}s.")
         made.set_defaults(run=run)
-        made.add_argument("--email", required=True, help=f"whose {what}s")
-        made = group.add_parser("revoke", parents=[common], help=f"End a {what} of a person at once.")
+        made.add_argument("--email", required=True, help="email address of the person")
+        made = group.add_parser("revoke", parents=[common], help=f"Revoke a person's {what}, or all of them.")
         made.set_defaults(run=_revoke)
-        made.add_argument("--email", required=True, help=f"whose {what}")
-        made.add_argument("id", nargs="?", help=f"which {what}, as listed")
-        made.add_argument("--all", action="store_true", help="every one of them")
+        made.add_argument("--email", required=True, help="email address of the person")
+        made.add_argument("id", nargs="?", help=f"id of the {what}, as listed")
+        made.add_argument("--all", action="store_true", help=f"revoke all {what}s")
 
     made = session.add_parser(
-        "link", parents=[common], help="Print a link that signs a person in once, within 15 minutes."
+        "link",
+        parents=[common],
+        help="Print a link that signs a person in once. It expires after 15 minutes.",
     )
     made.set_defaults(run=_print_sign_in_link)
-    made.add_argument("--email", required=True, help="whom it signs in")
+    made.add_argument("--email", required=True, help="email address of the person")
 
     account = commands.add_parser("account", help="Delete accounts.").add_subparsers(
         dest="action", required=True
@@ -1137,356 +1182,383 @@ def _parser() -> argparse.ArgumentParser:
     made = account.add_parser(
         "delete",
         parents=[common],
-        help="Say what ends with the account of a person, and with --yes delete it.",
+        help="Show what would be deleted with an account. Use --yes to delete it.",
     )
     made.set_defaults(run=_delete_account)
-    made.add_argument("--email", required=True, help="whose account")
-    made.add_argument("--yes", action="store_true", help="delete it for good")
+    made.add_argument("--email", required=True, help="email address of the account")
+    made.add_argument("--yes", action="store_true", help="delete the account permanently")
 
-    domain = commands.add_parser("domain", help="Vouch for what organizations say is theirs.").add_subparsers(
+    domain = commands.add_parser("domain", help="Verify domains for organizations.").add_subparsers(
         dest="action", required=True
     )
-    made = domain.add_parser(
-        "prove", parents=[common], help="Let an organization take people with addresses in a domain."
-    )
+    made = domain.add_parser("prove", parents=[common], help="Verify an email domain of an organization.")
     made.set_defaults(run=_prove_domain)
-    made.add_argument("domain", metavar="DOMAIN", help="one of the organization's `emailDomains`")
+    made.add_argument("domain", metavar="DOMAIN", help="domain in the organization's `emailDomains`")
     made.add_argument(
-        "--org", metavar="ORG", required=True, help="the organization: its id, host name or title"
+        "--org", metavar="ORG", required=True, help="id, host name, or title of the organization"
     )
     made = domain.add_parser(
         "trust",
         parents=[common],
-        help="Let host names and paths that an organization gives its sites count without a proof.",
+        help="Let an organization use any domain and path for its sites without verifying them.",
     )
     made.set_defaults(run=_trust_organization)
     made.add_argument(
-        "--org", metavar="ORG", required=True, help="the organization: its id, host name or title"
+        "--org", metavar="ORG", required=True, help="id, host name, or title of the organization"
     )
 
     made = command(
-        "import", _import, "Import a folder, a .zip or a git URL as a space or a site, or an organization."
+        "import",
+        _import,
+        "Import a folder, a .zip file, or a Git URL as a space or a site, or import an organization.",
     )
     made.add_argument(
         "source",
         nargs="?",
-        help="folder, .zip, git URL with #ref and //subfolder, or an exported organization",
+        help="folder, .zip file, Git URL (with optional #ref and //subfolder), or exported organization",
     )
     made.add_argument(
         "--from",
         dest="remote",
         metavar="URL",
-        help="API of the hosted original or of another Octavo, such as https://docs.example.com, or of --service",
+        help="import over the API at this URL: GitBook, another Octavo server, or the --service",
     )
     made.add_argument(
         "--service",
         choices=["octavo", "confluence", "readme"],
         default="octavo",
-        help="whose API it is; octavo is the hosted original, too",
+        help="kind of API at --from; octavo also stands for GitBook (default: %(default)s)",
     )
-    made.add_argument("--user", metavar="EMAIL", help="whose the token is, for Confluence Cloud")
+    made.add_argument(
+        "--user", metavar="EMAIL", help="email address of the token's owner, for Confluence Cloud"
+    )
     made.add_argument(
         "--from-space",
         action="append",
         metavar="SPACE",
-        help="space of Confluence by its key, or version of ReadMe; several times for several, without it all",
+        help="key of a Confluence space, or a ReadMe version; repeat it for several (default: all)",
     )
-    made.add_argument("--token", help="token of that API")
-    made.add_argument("--token-file", type=Path, metavar="FILE", help="file that holds the token of that API")
+    made.add_argument("--token", help="access token for the API at --from")
+    made.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="file with the access token for the API at --from"
+    )
     made.add_argument(
         "--from-org",
         metavar="ORG",
-        help="organization of that API, where the token reaches several: its id or title",
+        help="organization at --from, if the token can access several: its id or title",
     )
     made.add_argument(
         "--org",
-        help="organization a new space belongs to, where there are several: its id, host name or title",
+        help="organization of the new space or site, if the server has several: its id, host name, or title",
     )
-    made.add_argument("--space", help="existing space to import into: its id, address or title")
-    made.add_argument("--collection", help="id of the collection the new space goes to")
+    made.add_argument("--space", help="import into this existing space: its id, URL, or title")
+    made.add_argument("--collection", help="id of the collection for the new space")
     made.add_argument(
         "--title",
-        help="title of the new space, or of the site of a source with several versions or languages",
+        help="title of the new space, or of the new site if the source has several versions or languages",
     )
-    made.add_argument("--publish", action="store_true", help="publish the space, or the site of docs.yaml")
+    made.add_argument("--publish", action="store_true", help="publish the imported space or site")
+    made.add_argument("--site", help="import into this existing site: its id, URL, or title")
     made.add_argument(
-        "--site", help="the site that docs.yaml, versions and languages are for: its id, address or title"
-    )
-    made.add_argument(
-        "--new-site", action="store_true", help="make a new site of docs.yaml, whatever is there"
+        "--new-site", action="store_true", help="create a new site even if one with this title exists"
     )
     made.add_argument(
         "--map",
         type=Path,
         metavar="FILE",
-        help="YAML: what links or docs.yaml call spaces, and their ids here",
+        help="YAML file that maps names of spaces, as in links or docs.yaml, to ids of spaces on this server",
     )
-    made.add_argument(
-        "--kind", help="what the source is, such as docusaurus or notion; without it, it is found out"
-    )
+    made.add_argument("--kind", help="format of the source, such as docusaurus or notion (default: detected)")
     made.add_argument(
         "--replace",
         action="store_true",
-        help="make the space what the source is and nothing else, whatever people wrote there",
+        help="replace everything in the space with the source, including edits made in Octavo",
     )
     made.add_argument(
         "--one-space",
         action="store_true",
-        help="of a source with several versions or languages bring only what readers begin with, into one space",
+        help="import only the default version and language, into one space",
     )
-    made.add_argument("--preview", action="store_true", help="say what would come, and bring nothing in")
-    made.add_argument("--quiet", action="store_true", help="no progress bar")
+    made.add_argument(
+        "--preview", action="store_true", help="show what would be imported, and import nothing"
+    )
+    made.add_argument("--quiet", action="store_true", help="hide the progress bar")
 
-    made = command("export", _export, "Write a space, a site or a whole organization as files.")
+    made = command("export", _export, "Export a space, a site, or a whole organization as files.")
+    made.add_argument("name", nargs="?", metavar="SPACE|SITE", help="id, URL, or title of the space or site")
+    made.add_argument("folder", type=Path, metavar="DIR", help="folder to write to; created if needed")
+    made.add_argument("--revision", help="export this revision of a space: its id")
     made.add_argument(
-        "name", nargs="?", metavar="SPACE|SITE", help="the space or site: its id, address or title"
-    )
-    made.add_argument(
-        "folder", type=Path, metavar="DIR", help="folder to write to; made when it is not there"
-    )
-    made.add_argument("--revision", help="id of an older revision of a space")
-    made.add_argument(
-        "--organization", metavar="ORG", help="organization to write as a whole: its id, host name or title"
+        "--organization", metavar="ORG", help="export this whole organization: its id, host name, or title"
     )
 
-    made = command("publish", _publish, "Write a public site as files that any web server can serve.")
-    made.add_argument("site", metavar="SITE", help="the site: its id, address or title")
+    made = command("publish", _publish, "Export a public site as static files for any web server.")
+    made.add_argument("site", metavar="SITE", help="id, URL, or title of the site")
+    made.add_argument("folder", type=Path, metavar="DIR", help="folder to write to; created if needed")
     made.add_argument(
-        "folder", type=Path, metavar="DIR", help="folder to write to; made when it is not there"
+        "--base", default="/", help="URL or path that the files will be served at (default: %(default)s)"
     )
-    made.add_argument(
-        "--base", default="/", help="where it will be served: a URL, or a path (default: %(default)s)"
-    )
-    made.add_argument("--quiet", action="store_true", help="no progress bar")
+    made.add_argument("--quiet", action="store_true", help="hide the progress bar")
 
     made = command(
         "check-site",
         _check_site,
-        "Check links, images and what agents read of a published site; exit code 1 when something is wrong.",
+        "Check links, images, and files for AI agents of a published site. Exits with 1 if there are problems.",
     )
     made.add_argument(
         "site",
         metavar="URL|SITE",
-        help="where a site begins, or a site of this installation: its id, address without https:// or title",
+        help="start URL of any site, or the id, title, or URL without https:// of a site on this server",
     )
     made.add_argument(
         "--external",
         type=_positive,
         default=0,
         metavar="N",
-        help="ask up to N addresses of other sites, too (default: none)",
+        help="also check up to N links to other sites (default: none)",
     )
     made.add_argument(
         "--addresses",
         type=_positive,
         default=5_000,
-        help="ask at most so many of the site (default: %(default)s)",
+        help="maximum number of URLs to check (default: %(default)s)",
     )
     made.add_argument(
-        "--megabytes", type=_positive, default=500, help="read at most so much (default: %(default)s)"
+        "--megabytes", type=_positive, default=500, help="maximum size to download (default: %(default)s)"
     )
     made.add_argument(
-        "--seconds", type=_positive, default=900, help="stop after so long (default: %(default)s)"
+        "--seconds", type=_positive, default=900, help="maximum duration (default: %(default)s)"
     )
-    made.add_argument("--quiet", action="store_true", help="no progress bar")
+    made.add_argument("--quiet", action="store_true", help="hide the progress bar")
 
-    made = command("backup", _backup, "Write the whole installation into one file, while it goes on.")
+    made = command("backup", _backup, "Back up the whole server into one file. The server keeps running.")
     made.add_argument(
         "file",
         metavar="FILE|PLACE",
-        help="file to write, or a folder or s3://bucket/prefix where it gets a name with the time",
+        help="file to write, or a folder or s3://bucket/prefix to write a file named by the time to",
     )
     made.add_argument(
-        "--keep", type=_positive, metavar="DAYS", help="in a place: remove what is older, once this is sound"
+        "--keep",
+        type=_positive,
+        metavar="DAYS",
+        help="in a folder or bucket: delete backups older than this once the new one is verified",
     )
     made.add_argument(
         "--follow",
         action="store_true",
-        help="SQLite: go on until stopped, and keep in PLACE what is committed, to restore any moment",
+        help="SQLite only: keep running and back up every change to PLACE, so that any point in time can be restored",
     )
     made.add_argument(
-        "--every", type=_some_seconds, metavar="SECONDS", help="with --follow: between two looks (default: 5)"
+        "--every",
+        type=_seconds,
+        metavar="SECONDS",
+        help="with --follow: seconds between backups of changes (default: 5)",
     )
     made.add_argument(
-        "--base-hours", type=_positive, metavar="HOURS", help="with --follow: between two bases (default: 24)"
+        "--base-hours",
+        type=_positive,
+        metavar="HOURS",
+        help="with --follow: hours between full backups (default: 24)",
     )
     made.add_argument(
         "--moments",
         type=_positive,
         metavar="DAYS",
-        help="with --follow: for how long any moment can be restored (default: 2); bases stay for --keep (14)",
+        help="with --follow: days for which any point in time can be restored (default: 2); full backups are kept for --keep"
+        " days (default: 14)",
     )
-    made = command("restore", _restore, "Take a backup back into an empty installation, on either engine.")
+    made = command("restore", _restore, "Restore a backup into an empty server, on SQLite or PostgreSQL.")
     made.add_argument(
-        "file", metavar="FILE|PLACE", help="what `octavo backup` wrote; of a place, what is newest"
+        "file", metavar="FILE|PLACE", help="backup to restore; of a folder or bucket, the newest one"
     )
     made.add_argument(
         "--until",
         type=_moment,
-        metavar="MOMENT",
-        help="of what was followed: as it was then, such as 2026-11-26T14:05 (UTC unless it says otherwise)",
+        metavar="TIME",
+        help="for --follow backups: restore the state of this time, such as 2026-11-26T14:05 (UTC by default)",
     )
-    made.add_argument("--quiet", action="store_true", help="no progress bar")
-    made = command("reindex", _reindex, "Make search, references and kept counts anew, while Octavo goes on.")
+    made.add_argument("--quiet", action="store_true", help="hide the progress bar")
+    made = command("reindex", _reindex, "Rebuild search, references, and counts. The server keeps running.")
     made.add_argument(
-        "--org", metavar="ORG", help="only those of this organization: its id, host name or title"
+        "--org", metavar="ORG", help="rebuild only this organization: its id, host name, or title"
     )
-    made.add_argument("--quiet", action="store_true", help="no progress bar")
-    made = command("verify", _verify, "Check the hashes and references of a backup, or of this installation.")
+    made.add_argument("--quiet", action="store_true", help="hide the progress bar")
+    made = command(
+        "verify", _verify, "Check that a backup, or this server's data, is complete and undamaged."
+    )
     made.add_argument(
         "file",
         nargs="?",
         metavar="FILE|PLACE",
-        help="a backup, of a place the newest; without, this installation",
+        help="backup to check; of a folder or bucket, the newest one (default: this server)",
     )
     made.add_argument(
         "--fresh",
         type=_milliseconds,
         metavar="DURATION",
-        help="of what is followed: it must have been within this, such as 10m",
+        help="for --follow backups: fail if the last change was backed up longer ago than this, such as 10m",
     )
 
-    group = commands.add_parser("jobs", help="List, show and retry background jobs.").add_subparsers(
+    group = commands.add_parser("jobs", help="List, show, and retry background jobs.").add_subparsers(
         dest="action", required=True
     )
-    made = group.add_parser("list", parents=[common], help="List jobs, parked ones first.")
+    made = group.add_parser(
+        "list", parents=[common], help="List jobs. Parked jobs, which failed too often, come first."
+    )
     made.set_defaults(run=_list_jobs)
-    made.add_argument("--state", choices=("parked", "running", "waiting"), help="only those in this state")
-    made.add_argument("--kind", help="only those of this kind")
-    made.add_argument("--limit", type=_positive, default=100, help="how many to list (default: %(default)s)")
+    made.add_argument(
+        "--state", choices=("parked", "running", "waiting"), help="show only jobs in this state"
+    )
+    made.add_argument("--kind", help="show only jobs of this kind")
+    made.add_argument(
+        "--limit", type=_positive, default=100, help="maximum number to list (default: %(default)s)"
+    )
     made = group.add_parser("show", parents=[common], help="Show a job with its payload and last error.")
     made.set_defaults(run=_show_job)
-    made.add_argument("id", help="which job, as listed")
-    made = group.add_parser("retry", parents=[common], help="Have parked jobs run again.")
+    made.add_argument("id", help="id of the job, as listed")
+    made = group.add_parser("retry", parents=[common], help="Run parked jobs again.")
     made.set_defaults(run=_retry_jobs)
-    made.add_argument("id", nargs="*", help="which jobs, as listed")
-    made.add_argument("--all", action="store_true", help="every parked job")
-    made.add_argument("--kind", help="with --all: every parked job of this kind")
+    made.add_argument("id", nargs="*", help="ids of the jobs, as listed")
+    made.add_argument("--all", action="store_true", help="retry all parked jobs")
+    made.add_argument("--kind", help="with --all: retry only jobs of this kind")
     secrets = commands.add_parser(
-        "secrets", help="Change the key of secrets in the database."
+        "secrets", help="Manage the encryption key of secrets in the database."
     ).add_subparsers(dest="action", required=True)
     made = secrets.add_parser(
-        "rotate", parents=[common], help="Seal every secret anew, with the first of the known keys."
+        "rotate", parents=[common], help="Encrypt all secrets again, with the first of the configured keys."
     )
     made.set_defaults(run=_rotate)
 
     made = command("operations", _operations, "List the operations of the API.")
-    made.add_argument("name", nargs="?", help="one operation id")
+    made.add_argument("name", nargs="?", help="show only the operation with this id")
     made.add_argument(
-        "--missing", action="store_true", help="what the specification has and the code has not"
+        "--missing", action="store_true", help="show operations that the specification has and the code lacks"
     )
     made.add_argument(
-        "--spec", type=Path, default=Path("../shared/spec/operations.csv"), help="the specification's table"
+        "--spec",
+        type=Path,
+        default=Path("../shared/spec/operations.csv"),
+        help="operations table of the specification (default: %(default)s)",
     )
 
-    group = commands.add_parser("openapi", help="Compare descriptions of APIs.").add_subparsers(
+    group = commands.add_parser("openapi", help="Compare API specifications.").add_subparsers(
         dest="action", required=True
     )
     made = group.add_parser(
         "diff",
         parents=[common],
-        help="Say what changed between two descriptions; exit code 1 when it breaks callers.",
+        help="List changes between two API specifications. Exits with 1 if there are breaking changes.",
     )
     made.set_defaults(run=_compare_descriptions)
-    made.add_argument("old", type=Path, metavar="OLD", help="a file in OpenAPI, or a .zip of several")
-    made.add_argument("new", type=Path, metavar="NEW", help="the same, as it is now")
+    made.add_argument("old", type=Path, metavar="OLD", help="old OpenAPI file, or a .zip of several files")
+    made.add_argument("new", type=Path, metavar="NEW", help="new OpenAPI file, or a .zip of several files")
 
-    group = commands.add_parser("git", help="Look after what is synced with Git.").add_subparsers(
+    group = commands.add_parser("git", help="Show and run Git syncs.").add_subparsers(
         dest="action", required=True
     )
     for name, text in (
         (
             "status",
-            "Say how a space, a collection or a site is synced; exit code 1 when something is in the way.",
+            "Show the Git sync of a space, collection, or site. Exits with 1 if it failed or stopped.",
         ),
-        ("sync", "Sync a space, a collection or a site now, and say how it is then."),
-        ("log", "List what the last syncs of a space did."),
+        ("sync", "Sync a space, collection, or site now, and show the result."),
+        ("log", "List the last syncs of a space."),
     ):
         made = group.add_parser(name, parents=[common], help=text)
         made.set_defaults(run=_git)
-        made.add_argument("space", metavar="SPACE", help="its id or title")
+        made.add_argument("space", metavar="SPACE", help="id or title of the space, collection, or site")
         if name == "sync":
             made.add_argument(
                 "--first",
                 choices=("import", "export"),
-                help="where the sync waits for a decision: go on from the repository or from the space",
+                help="if the sync waits for a decision: start from the repository (import) or from Octavo (export)",
             )
         if name == "log":
             made.add_argument(
-                "--limit", type=_positive, default=20, help="how many to list (default: %(default)s)"
+                "--limit", type=_positive, default=20, help="maximum number to list (default: %(default)s)"
             )
 
     _add_integrations(commands, common)
 
-    made = command("completion", _completion, "Print a script that completes commands in a shell.")
-    made.add_argument("shell", choices=("bash", "fish", "tcsh", "zsh"), help="which shell")
-    command("check", _check, "Say what of this installation works, what does not, and why.")
+    made = command("completion", _completion, "Print a shell completion script.")
+    made.add_argument("shell", choices=("bash", "fish", "tcsh", "zsh"), help="shell to complete commands in")
+    command("check", _check, "Check the server's configuration, database, files, and services.")
     return parser
 
 
 def _add_integrations(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
 ) -> None:
-    group = commands.add_parser("integrations", help="Write, try and publish integrations.").add_subparsers(
-        dest="action", required=True
-    )
+    group = commands.add_parser(
+        "integrations", help="Create, test, and publish integrations."
+    ).add_subparsers(dest="action", required=True)
     calling = argparse.ArgumentParser(add_help=False)
-    calling.add_argument("--url", help="of the API (default: where this installation is served)")
+    calling.add_argument("--url", help="URL of the API (default: this server)")
     calling.add_argument(
-        "--token-file", type=Path, metavar="FILE", help="with a token (default: the first administrator's)"
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help="file with an access token (default: the first administrator's)",
     )
     folder = argparse.ArgumentParser(add_help=False)
     folder.add_argument("folder", type=Path, metavar="DIR", help="folder with gitbook-manifest.yaml")
-    folder.add_argument("--env", dest="environment", metavar="NAME", help="one of the manifest's `envs`")
+    folder.add_argument(
+        "--env", dest="environment", metavar="NAME", help="environment to use, one of the manifest's `envs`"
+    )
 
-    made = group.add_parser("new", help="Begin an integration in a new folder.")
+    made = group.add_parser("new", help="Create an integration in a new folder.")
     made.set_defaults(run=_start_integration)
     made.add_argument(
-        "folder", type=Path, metavar="DIR", help="folder to make; its name becomes the integration's"
+        "folder",
+        type=Path,
+        metavar="DIR",
+        help="folder to create; its name becomes the name of the integration",
     )
     made = group.add_parser(
-        "publish", parents=[common, calling, folder], help="Publish an integration, or its next version."
+        "publish", parents=[common, calling, folder], help="Publish an integration or a new version of it."
     )
     made.set_defaults(run=_publish_integration)
-    made.add_argument("--org", metavar="ORG", help="organization that publishes, before the manifest's")
+    made.add_argument(
+        "--org", metavar="ORG", help="organization that publishes it (default: the one in the manifest)"
+    )
     made = group.add_parser(
-        "pack", parents=[folder], help="Write an integration into one file, which the app publishes."
+        "pack", parents=[folder], help="Pack an integration into one file that can be published in the app."
     )
     made.set_defaults(run=_pack_integration)
     made.add_argument(
-        "--out", type=Path, metavar="FILE", help="file to write (default: NAME.integration.json, here)"
+        "--out", type=Path, metavar="FILE", help="file to write (default: NAME.integration.json)"
     )
     made = group.add_parser(
         "dev",
         parents=[common, calling, folder],
-        help="Run a published integration here, and anew with each change, until Ctrl-C.",
+        help="Run a published integration on this machine and reload it on each change, until Ctrl-C.",
     )
     made.set_defaults(run=_develop_integration)
     made.add_argument("--port", type=_port, default=8787, help="port to listen on (default: %(default)s)")
-    made.add_argument("--tunnel", metavar="URL", help="public address that leads to that port")
-    made.add_argument("--all", action="store_true", help="also events of other organizations")
+    made.add_argument("--tunnel", metavar="URL", help="public URL that forwards to that port")
+    made.add_argument("--all", action="store_true", help="also handle events of other organizations")
     made = group.add_parser(
         "install-builtin",
         parents=[common, calling],
-        help="Publish and install an integration that comes with Octavo.",
+        help="Publish and install an integration that ships with Octavo.",
     )
     made.set_defaults(run=_install_builtin)
-    made.add_argument("name", nargs="?", metavar="NAME", help="which one; without, they are listed")
+    made.add_argument("name", nargs="?", metavar="NAME", help="name of the integration (default: list them)")
     made.add_argument("--org", metavar="ORG", help="organization to publish and install it in")
     made = group.add_parser(
         "offer", parents=[common], help="Offer a public integration to every organization of this server."
     )
     made.set_defaults(run=_offer_integration)
-    made.add_argument("name", metavar="NAME", help="of the integration")
-    made.add_argument("--stop", action="store_true", help="stop offering it; installations stay")
+    made.add_argument("name", metavar="NAME", help="name of the integration")
+    made.add_argument("--stop", action="store_true", help="stop offering it; existing installations are kept")
 
 
 def _settings_help() -> str:
     import msgspec
 
-    from .settings import PREFIX, Settings
+    from octavo.settings import PREFIX, Settings
 
-    lines = ["settings (environment, or a file given with --config):"]
+    lines = ["settings (environment variables, or in the file given with --config):"]
     for entry in msgspec.json.schema(Settings)["$defs"]["Settings"]["properties"].items():
         name, schema = entry
         lines.append(f"  {PREFIX}{name.upper():24} {schema['description']} [{schema.get('default', '')}]")
@@ -1494,9 +1566,10 @@ def _settings_help() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs a command and exits: 0 done, 1 failed, 2 wrong usage."""
+    """Run a command and exit: 0 done, 1 failed, 2 wrong usage."""
     options = _parser().parse_args(arguments)
-    os.umask(0o077)  # all that a command makes is for its user alone: SQLite, the file store, temporary files
+    # Files that a command creates (SQLite, the file store, temporary files) are private to its user.
+    os.umask(0o077)
     try:
         code = options.run(options)
     except (OctavoError, Failure) as error:

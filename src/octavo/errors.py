@@ -1,95 +1,179 @@
-"""Everything a caller can be told went wrong: one class per HTTP status, one envelope on the wire."""
+"""Errors that callers are told about: one class per HTTP status or reason, one envelope on the wire."""
 
 from __future__ import annotations
 
+import re
+from typing import ClassVar, Self
+
+_FIELD = re.compile(r"([A-Za-z][\w.\[\]-]*): ")
+
 
 class OctavoError(Exception):
-    """Answered as ``{"error": {"code": <status>, "message": <message>}}``."""
+    """Error that is answered as ``{"error": {"code", "message", "reason", "field"}}``.
 
-    status = 500
+    ``status`` is the HTTP status. ``reason`` says in one stable word what happened: scripts compare it, never the
+    message. ``headers`` are sent with the answer.
+    """
+
+    status: ClassVar[int] = 500
+    reason: ClassVar[str] = "internal_error"
 
     def __init__(self, message: str, **headers: str) -> None:
         super().__init__(message)
         self.message = message
         self.headers = headers
 
+    @property
+    def field(self) -> str | None:
+        """Return the path of the field that the message begins with, such as ``document.markdown``; None without one.
+
+        >>> BadRequest("changes[0].title: this field is required").field
+        'changes[0].title'
+        """
+        match = _FIELD.match(self.message)
+        return match[1] if match else None
+
+    def with_message(self, message: str) -> Self:
+        """Return the same error with another message."""
+        # Not copy.copy: it calls the class, and some of them take no message.
+        changed = type(self).__new__(type(self), message)
+        changed.__dict__.update(self.__dict__, message=message)
+        return changed
+
+    def inside(self, path: str) -> Self:
+        """Return the same error about a part of a larger body: ``path`` goes before its field.
+
+        >>> BadRequest("title: this field is required").inside("changes[0]").message
+        'changes[0].title: this field is required'
+        """
+        return self.with_message(f"{path}{'.' if self.field else ': '}{self.message}")
+
 
 class BadRequest(OctavoError):
     status = 400
+    reason = "invalid"
+
+
+class MissingField(BadRequest):
+    """A required field or parameter is missing."""
+
+    reason = "required"
+
+
+class UnknownField(BadRequest):
+    """A field or parameter that the operation does not have."""
+
+    reason = "unknown_field"
 
 
 class Unauthorized(OctavoError):
     status = 401
+    reason = "unauthorized"
 
 
 class NotSignedIn(Unauthorized):
-    """Nobody calls, or with a token that proves nothing: the header Authorization decides, or the session cookie."""
+    """The request has no valid token in the header Authorization and no valid session cookie."""
+
+    reason = "sign_in_required"
 
 
 class Forbidden(OctavoError):
     status = 403
+    reason = "forbidden"
+
+
+class ProofRequired(Forbidden):
+    """The caller has to confirm their identity again first (``POST /user/proof``)."""
+
+    reason = "proof_required"
 
 
 class NotFound(OctavoError):
     status = 404
+    reason = "not_found"
+
+
+class BlockNotFound(NotFound):
+    """An edit of a page names a block that the page does not have, or no longer has."""
+
+    reason = "block_not_found"
 
 
 class MethodNotAllowed(OctavoError):
     status = 405
+    reason = "method_not_allowed"
 
 
 class RequestTimeout(OctavoError):
     """The body of the request arrived too slowly."""
 
     status = 408
+    reason = "request_timeout"
 
 
 class Conflict(OctavoError):
-    """The request would change nothing, or somebody else changed the same thing first."""
+    """The request would change nothing, or someone else changed the same thing first."""
 
     status = 409
+    reason = "conflict"
 
 
 class PreconditionFailed(OctavoError):
     status = 412
+    reason = "precondition_failed"
 
 
 class TooLarge(OctavoError):
     status = 413
+    reason = "too_large"
 
 
 class UriTooLong(OctavoError):
     status = 414
+    reason = "uri_too_long"
 
 
 class TooManyRequests(OctavoError):
     status = 429
+    reason = "too_many_requests"
+
+
+class BadGateway(OctavoError):
+    """Another server that the operation needs gave no usable answer."""
+
+    status = 502
+    reason = "bad_gateway"
 
 
 class Unavailable(OctavoError):
-    """A part the operation needs is not configured or not reachable."""
+    """A part that the operation needs is not configured or not reachable."""
 
     status = 503
+    reason = "unavailable"
 
 
 class Damaged(Unavailable):
     """The database is damaged: what can still be read is shown, and nothing is written."""
+
+    reason = "database_damaged"
 
     def __init__(self) -> None:
         super().__init__("The database is damaged. Nothing was changed; restore it from a backup.")
 
 
 class OutOfReach(Unavailable):
-    """The database or the file store does not work just now; the same request may work in a moment."""
+    """The database or the file store does not respond; the same request may work in a moment."""
+
+    reason = "temporarily_unavailable"
 
     def __init__(self, message: str) -> None:
         super().__init__(message, **{"retry-after": "5"})
 
 
 class OutOfRoom(OutOfReach):
-    """A disk is full. What is there can still be read."""
+    """A disk is full. Reading still works."""
+
+    reason = "disk_full"
 
     def __init__(self) -> None:
-        super().__init__(
-            "The disk of this installation is full. Nothing was changed; try again once there is room."
-        )
+        super().__init__("The server's disk is full. Nothing was changed; free some space and try again.")

@@ -1,4 +1,4 @@
-"""Every setting, its environment variable and its default; and whether what is set can work at all."""
+"""Settings, with their environment variables and defaults, and validation of combinations."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import Meta, Struct
 
-from .core.addresses import Address, escape_address, own_address, read_address
-from .errors import OctavoError
+from octavo.core.url_parts import Address, escape_address, own_address, read_address
+from octavo.errors import OctavoError
 
 PREFIX = "OCTAVO_"
 _TESTS = f"{PREFIX}TEST_"
-"""What the test suite sets for itself."""
+"""Prefix of variables that the test suite sets for itself."""
 _ADDRESSES = "addresses.json"
 _SECRET = {"secret": True}
 _POSTGRESQL = ("postgresql", "postgres")
@@ -28,14 +28,14 @@ _SEVERAL = re.compile(r"(postgres(?:ql)?://(?:[^/?#]*@)?)([^/?#@]+)([/?#].*)?", 
 
 
 class SettingsError(OctavoError):
-    """A setting that cannot be understood; the message names it."""
+    """Invalid setting. The message names it."""
 
 
 Network = IPv4Network | IPv6Network
 
 
 def parse_networks(text: str) -> list[Network]:
-    """Comma-separated addresses and networks. Raises ValueError.
+    """Parse comma-separated addresses and networks. Raises ValueError.
 
     >>> parse_networks("10.0.0.0/8, ::1")
     [IPv4Network('10.0.0.0/8'), IPv6Network('::1/128')]
@@ -44,7 +44,7 @@ def parse_networks(text: str) -> list[Network]:
 
 
 def parse_headers(text: str) -> frozenset[str]:
-    """Comma-separated names of headers, in lower case. Raises ValueError.
+    """Parse comma-separated names of headers into lower case. Raises ValueError.
 
     >>> sorted(parse_headers("X-Api-Version, x-tenant"))
     ['x-api-version', 'x-tenant']
@@ -52,260 +52,291 @@ def parse_headers(text: str) -> frozenset[str]:
     names = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
     for name in names:
         if not re.fullmatch(r"[a-z0-9-]{1,100}", name) or name == "cookie":
-            raise ValueError(f"{name!r} is not the name of a header that can be handed on")
+            raise ValueError(f"{name!r} is not the name of a header that can be passed on")
     return names
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """One field per setting; ``OCTAVO_<FIELD>`` in the environment, ``<field>`` in octavo.toml."""
+    """Settings. ``OCTAVO_<FIELD>`` in the environment, ``<field>`` in octavo.toml."""
 
-    data: Annotated[str, Meta(description="Folder of the embedded database and files")] = "data"
+    data: Annotated[str, Meta(description="Data folder, with the embedded database and files")] = "data"
     database_url: Annotated[
-        str, Meta(description="sqlite:////path or postgresql://...; empty: a SQLite file in the data folder")
+        str,
+        Meta(description="sqlite:////path or postgresql://... (default: a SQLite file in the data folder)"),
     ] = ""
     database_direct_url: Annotated[
         str,
         Meta(
-            description="postgresql://... of the server itself, where database_url leads to a connection pooler"
-            " such as PgBouncer (optional)"
+            description=(
+                "postgresql://... of the server itself, if database_url leads to a connection pooler such"
+                " as PgBouncer (optional)"
+            )
         ),
     ] = ""
     database_replica_url: Annotated[
         str,
         Meta(
-            description="postgresql://... of a streaming replica of that server, which then answers reads where it has"
-            " come as far (optional)"
+            description="postgresql://... of a streaming replica that answers reads once it is up to date (optional)"
         ),
     ] = ""
     files_url: Annotated[
-        str, Meta(description="file:///folder or s3://bucket/prefix; empty: a folder in the data folder")
+        str, Meta(description="file:///folder or s3://bucket/prefix (default: a folder in the data folder)")
     ] = ""
     files_direct: Annotated[
         bool,
         Meta(
-            description="Whether browsers fetch files from a bucket by signed links; false where the server alone"
-            " reaches it"
+            description=(
+                "Whether browsers download files from the bucket by signed links; false if only the server"
+                " can reach it"
+            )
         ),
     ] = True
-    url: Annotated[str, Meta(description="Public base URL of API and app")] = "http://127.0.0.1:8000"
+    url: Annotated[str, Meta(description="Public base URL of the API and the app")] = "http://127.0.0.1:8000"
     sites_url: Annotated[str, Meta(description="Public base URL of published sites")] = (
         "http://127.0.0.1:8001"
     )
     name: Annotated[
         str,
-        Meta(
-            description="What the installation is called where people sign in", pattern=r"\S", max_length=64
-        ),
+        Meta(description="Name of this server on the sign-in page", pattern=r"\S", max_length=64),
     ] = "Octavo"
     admin_email: Annotated[
         str,
         Meta(
-            description="First administrator, who is made on the first start; with commas between, others who see"
-            " the installation's own screens"
+            description=(
+                "Email address of the first administrator, who is created on the first start; further server"
+                " administrators after commas"
+            )
         ),
     ] = "admin@octavo.local"
     admin_token: Annotated[
         str,
         Meta(
-            description="Token (32 or more characters) of the first administrator; empty: one is made",
+            description=(
+                "Access token of the first administrator, at least 32 characters (default: created on the"
+                " first start)"
+            ),
             extra=_SECRET,
         ),
     ] = ""
     secret_key: Annotated[
         str,
         Meta(
-            description="What secrets in the database are sealed with: 32 bytes as hex or base64, or a passphrase;"
-            " several with commas between, the first one seals; empty: the file secret-key in the data folder",
+            description=(
+                "Key to encrypt secrets in the database: 32 bytes as hex or base64, or a passphrase; older"
+                " keys after commas (default: the file secret-key in the data folder)"
+            ),
             extra=_SECRET,
         ),
     ] = ""
-    workers: Annotated[int, Meta(ge=1, le=256, description="Processes that answer requests")] = 1
+    workers: Annotated[int, Meta(ge=1, le=256, description="Number of processes that answer requests")] = 1
     threads: Annotated[
         int,
         Meta(
             ge=1,
             le=256,
-            description="Threads of a process that read for one organization; half as many others write",
+            description="Threads of a process that read for one organization; half as many more write",
         ),
     ] = 8
     database_connections: Annotated[
-        int, Meta(ge=3, le=1000, description="Connections that a process has to PostgreSQL at most")
+        int, Meta(ge=3, le=1000, description="Maximum number of PostgreSQL connections of a process")
     ] = 8
-    event_days: Annotated[int, Meta(ge=1, le=3650, description="Days for which events are kept")] = 30
+    event_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events")] = 30
     integration_processes: Annotated[
-        int, Meta(ge=1, le=1000, description="Processes with scripts of integrations that a process keeps")
+        int, Meta(ge=1, le=1000, description="Maximum number of script processes of integrations per process")
     ] = 16
-    insight_days: Annotated[
-        int, Meta(ge=1, le=3650, description="Days for which events of visitors of sites are kept")
-    ] = 400
+    insight_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events of site visitors")] = (
+        400
+    )
     count_programs: Annotated[
-        bool, Meta(description="Whether insights count programs that read sites, apart from people")
+        bool,
+        Meta(description="Whether insights count bots and AI agents that read sites, separately from people"),
     ] = True
     allow_private_fetch: Annotated[
-        str, Meta(description="Comma-separated host:port that outgoing requests may reach although private")
+        str, Meta(description="Private addresses that outgoing requests may reach: comma-separated host:port")
     ] = ""
     allow_file_remotes: Annotated[
         bool,
         Meta(
-            description="Whether spaces may be synced with repositories in folders of the server (file:///…)"
+            description="Whether spaces can be synced with repositories in folders of the server (file:///…)"
         ),
     ] = False
     integration_headers: Annotated[
         str,
         Meta(
-            description="Comma-separated names of further headers that requests to public endpoints of integrations hand"
-            " to their scripts"
+            description=(
+                "Further request headers that public endpoints of integrations pass to scripts: comma-separated"
+                " names"
+            )
         ),
     ] = ""
     trusted_proxies: Annotated[
         str,
         Meta(
-            description="Comma-separated addresses or networks of proxies whose X-Forwarded-For says who calls"
+            description="Proxies whose X-Forwarded-For header is trusted: comma-separated addresses or networks"
         ),
     ] = ""
     trace_proxies: Annotated[
         str,
         Meta(
-            description="Comma-separated addresses or networks of proxies that begin traces, which requests through"
-            " them then continue; what anybody else says of a trace becomes a link"
+            description=(
+                "Proxies whose traces requests continue: comma-separated addresses or networks; other callers'"
+                " traces become links"
+            )
         ),
     ] = ""
-    rate_limit: Annotated[int, Meta(ge=1, description="Requests a minute for each token or address")] = (
+    rate_limit: Annotated[int, Meta(ge=1, description="Requests per minute for each token or IP address")] = (
         600_000
     )
     reader_rate_limit: Annotated[
-        int, Meta(ge=1, description="Requests a minute to sites for each address")
+        int, Meta(ge=1, description="Requests per minute to sites for each IP address")
     ] = 600_000
     try_rate_limit: Annotated[
         int,
-        Meta(ge=1, description="Requests a minute that each address may send from API references through us"),
+        Meta(ge=1, description="Test requests per minute from API references for each IP address"),
     ] = 60
     try_connections: Annotated[
-        int, Meta(ge=1, le=256, description="Requests from API references that a process sends at a time")
+        int,
+        Meta(
+            ge=1,
+            le=256,
+            description="Test requests from API references that a process sends at the same time",
+        ),
     ] = 8
     ask_rate_limit: Annotated[
-        int, Meta(ge=1, description="Questions a minute that each address may ask at sites")
+        int, Meta(ge=1, description="Questions per minute at sites for each IP address")
     ] = 20
     ask_connections: Annotated[
         int,
-        Meta(ge=1, le=256, description="Questions of members and visitors that a process answers at a time"),
+        Meta(ge=1, le=256, description="Questions that a process answers at the same time"),
     ] = 16
     connections: Annotated[
-        int, Meta(ge=10, le=100_000, description="Connections a process keeps open at once")
+        int, Meta(ge=10, le=100_000, description="Maximum number of open connections of a process")
     ] = 1000
     event_streams: Annotated[
         int,
-        Meta(ge=0, le=100_000, description="Event streams that a process keeps open, beside its connections"),
+        Meta(
+            ge=0,
+            le=100_000,
+            description="Maximum number of event streams of a process, in addition to its connections",
+        ),
     ] = 4000
     backlog: Annotated[
-        int, Meta(ge=16, le=65_535, description="Connections that wait to be taken up by a process")
+        int,
+        Meta(
+            ge=16, le=65_535, description="Maximum number of connections waiting for a process to accept them"
+        ),
     ] = 1024
     header_seconds: Annotated[
         int,
         Meta(
             ge=1,
             le=600,
-            description="Seconds in which the head of a request has to arrive, and that a connection may be idle",
+            description="Seconds to receive the head of a request in, and for which a connection may be idle",
         ),
     ] = 10
     header_limit: Annotated[
-        int, Meta(ge=8 * 1024, le=1024 * 1024, description="Bytes of the head of a request")
+        int, Meta(ge=8 * 1024, le=1024 * 1024, description="Maximum size of the head of a request in bytes")
     ] = 32 * 1024
-    query_limit: Annotated[int, Meta(ge=256, description="Bytes of a query string")] = 8 * 1024
+    query_limit: Annotated[int, Meta(ge=256, description="Maximum size of a query string in bytes")] = (
+        8 * 1024
+    )
     least_rate: Annotated[
-        int, Meta(ge=1, description="Bytes a second that bodies and answers have to move at least")
+        int,
+        Meta(ge=1, description="Minimum transfer rate of request and response bodies in bytes per second"),
     ] = 8 * 1024
     cache_memory: Annotated[
-        int, Meta(ge=16 * 1024 * 1024, description="Bytes that all caches of a process hold together at most")
+        int,
+        Meta(ge=16 * 1024 * 1024, description="Maximum size of all caches of a process together in bytes"),
     ] = 384 * 1024 * 1024
     dns_servers: Annotated[
         str,
         Meta(
-            description="Comma-separated address:port of name servers that are asked for the records of e-mail"
-            " domains and of host names; empty: those of the system"
+            description=(
+                "Name servers to look up DNS records of email domains and site domains: comma-separated address:port"
+                " (default: the system's)"
+            )
         ),
     ] = ""
     trust_hosts: Annotated[
         bool,
         Meta(
-            description="Whether host names and paths of proxies that sites are given count without a proof, in every"
-            " organization: where all of them have one owner"
+            description=(
+                "Whether all organizations may use domains and proxy paths for sites without verifying them;"
+                " for servers with a single owner"
+            )
         ),
     ] = False
     metrics_token: Annotated[
         str,
-        Meta(description="Token (32 or more characters) that may read /metrics (optional)", extra=_SECRET),
+        Meta(description="Access token for /metrics, at least 32 characters (optional)", extra=_SECRET),
     ] = ""
     metrics_address: Annotated[
-        str, Meta(description="host:port where /metrics alone is answered, to anybody (optional)")
+        str, Meta(description="host:port that serves only /metrics, without authentication (optional)")
     ] = ""
     renderers: Annotated[
         str,
-        Meta(
-            description="Comma-separated addresses of programs that draw sites elsewhere, to be told of changes"
-        ),
+        Meta(description="External site renderers to notify of changes: comma-separated URLs"),
     ] = ""
     renderer_secret: Annotated[
-        str, Meta(description="What news of changes to renderers are signed with", extra=_SECRET)
+        str, Meta(description="Key to sign notifications to external renderers with", extra=_SECRET)
     ] = ""
     purge_url: Annotated[
         str,
         Meta(
-            description="Address of a content delivery network that forgets what it keeps of a site; it is sent"
+            description="URL of a content delivery network to purge a site's cached pages at; it receives"
             ' `{"prefixes": [...]}`'
         ),
     ] = ""
-    purge_token: Annotated[
-        str, Meta(description="Token that is sent to the purge address as Bearer", extra=_SECRET)
-    ] = ""
-    access_log: Annotated[bool, Meta(description="Whether each request is logged")] = False
+    purge_token: Annotated[str, Meta(description="Bearer token for the purge URL", extra=_SECRET)] = ""
+    access_log: Annotated[bool, Meta(description="Whether to log each request")] = False
     invitations_per_day: Annotated[
-        int, Meta(ge=1, description="Addresses that one person may invite within a day")
+        int, Meta(ge=1, description="Maximum number of email addresses that one person may invite per day")
     ] = 500
-    mails_per_day: Annotated[int, Meta(ge=1, description="Mails that one address is sent within a day")] = 50
+    mails_per_day: Annotated[
+        int, Meta(ge=1, description="Maximum number of emails to one address per day")
+    ] = 50
     page_size: Annotated[
-        int, Meta(ge=1000, le=20_000_000, description="Bytes of Markdown that a page may have")
+        int, Meta(ge=1000, le=20_000_000, description="Maximum size of a page's Markdown in bytes")
     ] = 1_000_000
     mask_conversations: Annotated[
         bool, Meta(description="Whether personal data in conversations is masked before it is stored")
     ] = True
-    llm_url: Annotated[str, Meta(description="OpenAI-compatible endpoint (optional)")] = ""
-    llm_key: Annotated[str, Meta(description="Key for the model endpoint", extra=_SECRET)] = ""
-    llm_model: Annotated[str, Meta(description="Model name")] = ""
-    llm_embedding_model: Annotated[
-        str, Meta(description="Name of the model that gives vectors of texts (optional)")
-    ] = ""
+    llm_url: Annotated[str, Meta(description="URL of an OpenAI-compatible endpoint (optional)")] = ""
+    llm_key: Annotated[str, Meta(description="API key of the model endpoint", extra=_SECRET)] = ""
+    llm_model: Annotated[str, Meta(description="Name of the language model")] = ""
+    llm_embedding_model: Annotated[str, Meta(description="Name of the embedding model (optional)")] = ""
     llm_seconds: Annotated[
-        int, Meta(ge=1, le=3600, description="Seconds in which a model has to have answered")
+        int, Meta(ge=1, le=3600, description="Seconds in which a model has to respond")
     ] = 60
     llm_daily_tokens: Annotated[
-        int, Meta(ge=0, description="Tokens that models may take a day for one organization; 0: any number")
+        int,
+        Meta(ge=0, description="Maximum number of model tokens per day for one organization; 0: no limit"),
     ] = 2_000_000
     llm_input_price: Annotated[
         float, Meta(ge=0, description="Price of a million tokens sent to the model, in any currency")
     ] = 0.0
     llm_output_price: Annotated[
-        float, Meta(ge=0, description="Price of a million tokens that the model answers with")
+        float, Meta(ge=0, description="Price of a million tokens returned by the model")
     ] = 0.0
     llm_embedding_price: Annotated[
         float, Meta(ge=0, description="Price of a million tokens sent to the embedding model")
     ] = 0.0
     llm_log_content: Annotated[
-        bool, Meta(description="Whether what is said to models and back is kept in the log of calls")
+        bool, Meta(description="Whether the log of model calls contains prompts and answers")
     ] = False
-    llm_log_days: Annotated[
-        int, Meta(ge=1, le=3650, description="Days for which the log of calls of models is kept")
-    ] = 90
+    llm_log_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep the log of model calls")] = 90
     smtp_url: Annotated[str, Meta(description="smtp://user:password@host:port (optional)")] = ""
     smtp_require_tls: Annotated[
         bool,
-        Meta(description="Whether mail is sent over TLS only, also where the server does not offer STARTTLS"),
+        Meta(
+            description="Whether email is only sent over TLS, even if the mail server does not offer STARTTLS"
+        ),
     ] = False
-    mail_from: Annotated[str, Meta(description="Sender of mails")] = "octavo@localhost"
+    mail_from: Annotated[str, Meta(description="Sender address of emails")] = "octavo@localhost"
     oidc_issuer: Annotated[
-        str, Meta(description="Issuer URL of an OpenID Connect provider that people sign in with (optional)")
+        str, Meta(description="Issuer URL of an OpenID Connect provider for sign-in (optional)")
     ] = ""
-    oidc_client_id: Annotated[str, Meta(description="Client id at that provider")] = ""
+    oidc_client_id: Annotated[str, Meta(description="Client ID at that provider")] = ""
     oidc_client_secret: Annotated[str, Meta(description="Client secret at that provider", extra=_SECRET)] = ""
     oidc_label: Annotated[str, Meta(description="Name of that provider on the sign-in page")] = (
         "OpenID Connect"
@@ -313,13 +344,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     pdf_fonts: Annotated[
         str,
         Meta(
-            description="Folder of further fonts for PDFs and images of pages, such as Noto Sans CJK (optional)"
+            description="Folder with additional fonts for PDFs and page images, such as Noto Sans CJK (optional)"
         ),
     ] = ""
     embed_origins: Annotated[
         str,
         Meta(
-            description="Origins whose pages may show sites in a frame, with spaces between them; * is all, empty none",
+            description="Origins whose pages may embed sites in a frame, separated by spaces; * allows all, empty none",
             pattern=r"^(\*|(https?://[\w.:*-]+( https?://[\w.:*-]+)*)?)\Z",
         ),
     ] = "*"
@@ -339,12 +370,12 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def first_admin(self) -> str:
-        """The address of who is made on the first start."""
+        """Return the email address of the administrator who is created on the first start."""
         return self.admin_email.partition(",")[0].strip()
 
     @property
     def operators(self) -> frozenset[str]:
-        """The addresses of those who run the installation."""
+        """Return the email addresses of the server administrators."""
         return frozenset(filter(None, (part.strip().lower() for part in self.admin_email.split(","))))
 
     @property
@@ -357,7 +388,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def secrets(self) -> list[str]:
-        """Everything set that must not be shown: passwords, keys and tokens, those inside URLs included."""
+        """Return all secret values: passwords, keys, and tokens, including those inside URLs."""
         marked = [
             getattr(self, field.name)
             for field in msgspec.structs.fields(Settings)
@@ -381,7 +412,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 def _collector_secrets() -> Iterator[str]:
-    """What signs in where traces are sent to: values of headers, and a password in the address."""
+    """Yield credentials of the trace collector: values of headers, and a password in the URL."""
     for name in ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"):
         for pair in os.environ.get(name, "").split(","):
             yield unquote(pair.partition("=")[2].strip())
@@ -396,10 +427,10 @@ def load(
     environ: Mapping[str, str] | None = None,
     defaults: Mapping[str, Any] | None = None,
 ) -> Settings:
-    """Settings from defaults (``defaults`` before those of the fields), then the file, the environment, and
-    ``overrides`` (None values are left out).
+    """Load settings from defaults (``defaults`` before those of the fields), then the file, the environment,
+    and ``overrides`` (None values are ignored).
 
-    Raises SettingsError naming the setting.
+    Raises SettingsError that names the setting.
     """
     environ = os.environ if environ is None else environ
     values: dict[str, Any] = dict(defaults or {})
@@ -410,11 +441,11 @@ def load(
             raise SettingsError(f"{config}: {error}") from None
     known = [field.name for field in msgspec.structs.fields(Settings)]
     for name in sorted(set(values) - set(known)):
-        raise SettingsError(f"{config}: there is no setting {name!r}{_nearest(name, known)}")
+        raise SettingsError(f"{config}: unknown setting {name!r}{_nearest(name, known)}")
     variables = [PREFIX + name.upper() for name in known]
     for name in sorted(environ):
         if name.startswith(PREFIX) and not name.startswith(_TESTS) and name not in variables:
-            raise SettingsError(f"{name}: there is no such setting{_nearest(name, variables)}")
+            raise SettingsError(f"{name}: unknown setting{_nearest(name, variables)}")
     for name in known:
         if (PREFIX + name.upper()) in environ:
             values[name] = environ[PREFIX + name.upper()]
@@ -432,7 +463,7 @@ def load(
 
 
 def keep_addresses(settings: Settings) -> None:
-    """Notes beside the data at which addresses it is served, for commands that print links."""
+    """Store the URLs that are served, beside the data, for commands that print links."""
     told = {"url": settings.url, "sites_url": settings.sites_url}
     path = settings.data_folder / _ADDRESSES
     written = path.with_suffix(".new")
@@ -441,7 +472,7 @@ def keep_addresses(settings: Settings) -> None:
 
 
 def kept_addresses(settings: Settings) -> dict[str, str]:
-    """What ``keep_addresses`` noted last; nothing when it never did."""
+    """Return the URLs that ``keep_addresses`` stored last; empty if it never did."""
     try:
         return msgspec.json.decode((settings.data_folder / _ADDRESSES).read_bytes(), type=dict[str, str])
     except (OSError, msgspec.MsgspecError):
@@ -454,20 +485,20 @@ def _nearest(name: str, known: list[str]) -> str:
 
 
 def _problems(settings: Settings) -> Iterator[str]:
-    """What cannot work, whatever else is done; each names its variable."""
+    """Yield what can't work in any case; each message starts with the variable's name."""
     if settings.data_folder.exists() and not settings.data_folder.is_dir():
-        yield f"OCTAVO_DATA: {settings.data_folder} is a file; expected a folder"
+        yield f"OCTAVO_DATA: must be a folder, but {settings.data_folder} is a file"
     for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):
         yield from _web_address(name, url)
     if (parts := read_address(settings.url)) is not None and parts.path.strip("/"):
         yield (
-            f"OCTAVO_URL: expected a URL without a path, and this one has /{parts.path.strip('/')}. Octavo serves its"
-            " app and API at the root of a host; give it a host name or port of its own"
+            f"OCTAVO_URL: must not have a path, got /{parts.path.strip('/')}. Octavo serves its app and"
+            " API at the root of a host: use a separate host name or port."
         )
     if _origin(settings.url) == _origin(settings.sites_url):
         yield (
-            "OCTAVO_URL and OCTAVO_SITES_URL: sites need an origin of their own, with another host or port,"
-            " and both are the same"
+            "OCTAVO_URL and OCTAVO_SITES_URL: must have different origins. Use another host name or port"
+            " for sites."
         )
     for name, url in (("OCTAVO_LLM_URL", settings.llm_url), ("OCTAVO_OIDC_ISSUER", settings.oidc_issuer)):
         if url:
@@ -481,20 +512,20 @@ def _problems(settings: Settings) -> Iterator[str]:
         if not url:
             continue
         if any(_split(name, each).scheme not in _POSTGRESQL for each in _servers(url)):
-            yield f"{name}: expected postgresql://user:password@host/name"
+            yield f"{name}: must be postgresql://user:password@host/name"
         if not settings.database_url.startswith(_POSTGRESQL):
-            yield f"{name}: goes with a postgresql:// address in OCTAVO_DATABASE_URL"
+            yield f"{name}: can only be used with a postgresql:// URL in OCTAVO_DATABASE_URL"
     if settings.files_url:
         _split("OCTAVO_FILES_URL", settings.files_url)
     if settings.smtp_url:
         parts = _split("OCTAVO_SMTP_URL", settings.smtp_url)
         if parts.scheme not in ("smtp", "smtps") or not parts.host:
-            yield "OCTAVO_SMTP_URL: expected smtp://user:password@host:port or smtps://..."
+            yield "OCTAVO_SMTP_URL: must be smtp://user:password@host:port or smtps://..."
     if (authorities := os.environ.get("SSL_CERT_FILE")) and not Path(authorities).is_file():
         yield f"SSL_CERT_FILE: there is no file {authorities}"
     for name in ("admin_token", "metrics_token"):
         if 0 < len(getattr(settings, name)) < 32:
-            yield f"{PREFIX}{name.upper()}: expected at least 32 characters"
+            yield f"{PREFIX}{name.upper()}: must be at least 32 characters"
     if settings.metrics_address:
         split_address("OCTAVO_METRICS_ADDRESS", settings.metrics_address)
     for part in settings.allow_private_fetch.split(","):
@@ -522,9 +553,9 @@ def _split(name: str, url: str) -> Address:
 def _web_address(name: str, url: str) -> Iterator[str]:
     parts = _split(name, url)
     if not parts.is_web:
-        yield f"{name}: expected an address such as https://docs.example.com, got {url!r}"
+        yield f"{name}: must be a URL such as https://docs.example.com, got {url!r}"
     elif parts.query or parts.fragment:
-        yield f"{name}: expected an address without ? and #, got {url!r}"
+        yield f"{name}: must be a URL without ? and #, got {url!r}"
 
 
 def _database_address(url: str) -> Iterator[str]:
@@ -532,16 +563,16 @@ def _database_address(url: str) -> Iterator[str]:
     if parts.scheme == "sqlite":
         if not url.startswith("sqlite:////") or not parts.path.strip("/"):
             yield (
-                "OCTAVO_DATABASE_URL: expected the absolute path of a file behind sqlite:///, which makes four"
+                "OCTAVO_DATABASE_URL: must have the absolute path of a file after sqlite:///, so four"
                 f" slashes (sqlite:////srv/octavo/octavo.db), got {url!r}"
             )
     elif parts.scheme not in _POSTGRESQL:
-        # Without the address: it may hold a password.
-        yield "OCTAVO_DATABASE_URL: expected sqlite:////path or postgresql://user:password@host/name"
+        # Without the value: it may hold a password.
+        yield "OCTAVO_DATABASE_URL: must be sqlite:////path or postgresql://user:password@host/name"
 
 
 def _servers(url: str) -> list[str]:
-    """One address for each server that an address of PostgreSQL names, of which the first that answers counts.
+    """Return one URL for each server in a PostgreSQL URL; the first that responds is used.
 
     >>> _servers("postgresql://me:pw@a:5432,b/docs?target_session_attrs=read-write")[1]
     'postgresql://me:pw@b/docs?target_session_attrs=read-write'
@@ -559,19 +590,19 @@ def _origin(url: str) -> tuple[str, str, int]:
 
 
 def split_address(name: str, text: str) -> tuple[str, int]:
-    """``host:port``, an IPv6 address in brackets. Raises SettingsError that names the variable.
+    """Split ``host:port``, with an IPv6 address in brackets. Raises SettingsError that names the variable.
 
     >>> split_address("OCTAVO_METRICS_ADDRESS", "[::1]:9000")
     ('::1', 9000)
     """
     host, _, port = text.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65_536:
-        raise SettingsError(f"{name}: expected host:port, got {text!r}")
+        raise SettingsError(f"{name}: must be host:port, got {text!r}")
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 def parse_servers(text: str) -> list[tuple[str, int]]:
-    """The name servers of ``OCTAVO_DNS_SERVERS``. Raises SettingsError.
+    """Parse the name servers of ``OCTAVO_DNS_SERVERS``. Raises SettingsError.
 
     >>> parse_servers("192.0.2.1:53, [::1]:5353")
     [('192.0.2.1', 53), ('::1', 5353)]
@@ -582,5 +613,5 @@ def parse_servers(text: str) -> list[tuple[str, int]]:
         try:
             ip_address(host)
         except ValueError:
-            raise SettingsError(f"{name}: expected the address of a name server, got {host!r}") from None
+            raise SettingsError(f"{name}: must be the IP address of a name server, got {host!r}") from None
     return servers

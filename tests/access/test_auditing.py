@@ -1,4 +1,4 @@
-"""The audit log: what is told, to whom, how it is read, and that it stays."""
+"""The audit log: its events, their recipients, how it is read, and that it can't be changed."""
 
 import asyncio
 import csv
@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
-from octavo.access import audit, audit_person
-from octavo.identity import remove_member
-from octavo.kit.pagination import MAX_LIMIT
-from octavo.kit.worker import Worker
+from octavo.kit.db.pagination import MAX_LIMIT
+from octavo.kit.work.worker import Worker
+from octavo.organization.access.auditing import audit, audit_person
+from octavo.organization.identity.removal import remove_member
 from world import NOBODY, PASSWORD
 
 EVENTS = "/orgs/{organizationId}/audit-events"
@@ -36,7 +36,7 @@ def bearer(token):
     return {"authorization": f"Bearer {token}"}
 
 
-# How each change is made (who, method, path below the place, body) and what the log says of it.
+# How each change is made (who, method, path below the place, body) and its event in the log.
 CHANGES = {
     "member.updated": ("PATCH", "/orgs/{organizationId}/members/{scimUserId}", {"role": "review"}),
     "member.removed": ("DELETE", "/orgs/{organizationId}/members/{scimUserId}", None),
@@ -211,7 +211,8 @@ def test_every_filter_says_how_many_events_it_leaves(world):
 
 
 def test_a_transaction_of_very_many_events_is_counted_in_many_rows(world):
-    """PostgreSQL looks at all that a transaction made of a row before, whenever it changes it again."""
+    """PostgreSQL scans all versions of a row from the same transaction whenever the transaction changes the
+    row again."""
     before = world.get("admin", world.home.path(EVENTS))["count"]
     with world.context.db.write() as tx:
         for _ in range(1500):
@@ -255,7 +256,7 @@ def test_a_long_answer_ends_with_the_right_to_it(world, format, end):
 
 
 class Taking:
-    """The exchange of a client that takes a log, during which something happens when its first part has come."""
+    """Exchange of a client that downloads a log, during which something happens after the first part."""
 
     method, peer = "GET", "a"
 
@@ -294,7 +295,7 @@ def test_nothing_changes_the_log(world, statement):
 
 
 def test_an_event_goes_with_its_change(world):
-    """What is rolled back was never told."""
+    """Events of a transaction that is rolled back disappear."""
     before = events(world)
     path = world.home.path("/orgs/{organizationId}/members/{userId}")
     assert world.call("admin", "PATCH", path, json={"role": "edit"}).status_code == 409

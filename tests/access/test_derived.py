@@ -1,5 +1,5 @@
-"""What is derived from a right dies with it: everything that goes on without whoever made it, each against every way
-in which they lose the right that it came from."""
+"""Everything derived from a permission ends with it: whatever continues without its creator is tested against
+every way in which the creator loses the permission."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 import pytest
 
 import octavo
-from octavo.access import create_token
-from octavo.identity import disable_member
 from octavo.kit.clock import now
-from octavo.printing import PRINT_PATH, open_print
+from octavo.organization.access.tokens import create_token
+from octavo.organization.identity.removal import disable_member
+from octavo.sites.printing.links import PATH as PRINT_PATH
+from octavo.sites.printing.links import open_print
 from visiting import Visitor
 from world import NOBODY, World
 
@@ -26,7 +27,7 @@ Works = Callable[[], bool]
 
 
 class Derived:
-    """A member's right at a closed space, by a token or a session, and what they make of it."""
+    """Member's access to a closed space by a token or session, and what they derive from it."""
 
     def __init__(self, world: World, by: str) -> None:
         self.world, self.place, self.by = world, world.home, by
@@ -60,7 +61,7 @@ class Derived:
         assert answer.is_success, answer.text
         return answer.json() if answer.content else None
 
-    # --- what they make -----------------------------------------------------------------------------------
+    # --- derived by members -----------------------------------------------------------------------------------
 
     def preview(self) -> str:
         address: str = self.ask("GET", f"/orgs/{{organizationId}}/sites/{self.site}/publishing/preview")[
@@ -172,7 +173,7 @@ def test_a_preview_shows_nothing_that_is_closed_later(world: World, kind: str) -
     assert not works()
 
 
-# --- of an administrator --------------------------------------------------------------------------------------
+# --- derived by administrators --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("loss", ["role", "token", "leaves"])
@@ -215,7 +216,7 @@ def test_an_address_for_uploads_dies_with_who_asked_for_it(world: World, loss: A
     assert world.call(NOBODY, "PUT", second, content=b"# A").status_code == 404
 
 
-# --- nothing that is signed is forgotten ----------------------------------------------------------------------
+# --- all signed values are covered ----------------------------------------------------------------------
 
 ASKED_AGAIN = {
     "site preview": "KINDS",
@@ -232,7 +233,7 @@ NO_RIGHT = {
 
 
 def test_every_purpose_that_is_signed_for_is_known() -> None:
-    """What is signed anywhere in the code has a purpose of one of these lists."""
+    """Every value signed anywhere in the code has a purpose from one of these lists."""
     found = set()
     for file in Path(next(iter(octavo.__path__))).rglob("*.py"):
         text = file.read_text()

@@ -1,4 +1,4 @@
-"""The evaluator of roles, its SQL form for lists and the table of everybody agree with a slow reference."""
+"""The evaluator of roles, its SQL form for lists, and the table for all members agree with a slow reference."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.access import (
-    OrgAccess,
-    Person,
-    list_said,
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.http.operation import Person
+from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.evaluation import (
+    evaluate_steps,
+    list_evaluated_roles,
+    list_step_grants,
     list_steps,
     list_steps_of_spaces,
-    role_at,
-    seen_collections,
-    seen_spaces,
-    standing,
 )
-from octavo.access.evaluation import list_standings
-from octavo.kit.db import Database, Transaction
+from octavo.organization.access.roles import role_from_height
+from octavo.organization.access.visibility import select_visible_collections, select_visible_spaces
 from rights_worlds import RightsWorld, draw_world, evaluated, reference
 
 
@@ -55,10 +54,10 @@ def test_a_million_worlds() -> None:
 
 
 def write(tx: Transaction, world: RightsWorld) -> None:
-    """Puts a world into the database, beside another organization that says the opposite of everything."""
+    """Write a world to the database, next to another organization with the opposite of everything."""
     for table in ("grants", "spaces", "team_members", "teams", "members", "organizations", "users"):
         tx.run(f"DELETE FROM {table}")
-    # Inside before outside: they hold each other.
+    # Inner ones before outer ones, because they reference each other.
     for collection in sorted((i for i in world.parents if i[0] == "c"), key=lambda i: -int(i[1:])):
         tx.run("DELETE FROM collections WHERE id = :id", id=collection)
     tx.run("DELETE FROM collections")
@@ -114,15 +113,15 @@ def write(tx: Transaction, world: RightsWorld) -> None:
 
 
 def listed(tx: Transaction, world: RightsWorld, user: str) -> dict[str, str | None]:
-    """What lists show to this member, each with the role there."""
+    """Return what lists show to this member, each with the role there."""
     org = OrgAccess("o", Person(user, "token"), world.members[user])
     found = {}
-    for seen in (seen_spaces(org, "1 = 1"), seen_collections(org, "1 = 1")):
+    for seen in (select_visible_spaces(org, "1 = 1"), select_visible_collections(org, "1 = 1")):
         rows = tx.all(
             f"{seen.prefix} SELECT v.id, v.height, {seen.total} FROM {seen.visible} v", **seen.parameters
         )
         assert all(row[2] == len(rows) for row in rows)
-        found.update((id, role_at(height)) for id, height, _ in rows)
+        found.update((id, role_from_height(height)) for id, height, _ in rows)
     return found
 
 
@@ -137,16 +136,16 @@ def test_lists_and_the_table_of_everybody_agree(database: Database, seed: int) -
     with database.read() as tx:
         for thing in world.parents:
             steps = list_steps(tx, "collection" if thing[0] == "c" else "space", thing)
-            standings = list_standings(tx, "o", steps)
+            standings = list_evaluated_roles(tx, "o", steps)
             assert {u: s.decision.role for u, s in standings.items()} == {
                 user: reference(world, user, thing) for user in world.members
             }
-            # One by one, as people ask about somebody, it is the same.
+            # Evaluating a single person gives the same result.
             ways = {thing: steps, **list_steps_of_spaces(tx, [thing])}
             assert ways[thing] == steps
             for user, found in standings.items():
-                said = list_said(tx, user, steps)
-                assert standing(world.members[user], [said[step.id] for step in steps]) == found
+                said = list_step_grants(tx, user, steps)
+                assert evaluate_steps(world.members[user], [said[step.id] for step in steps]) == found
             for user, (decision, teams) in standings.items():
                 if decision.by == "team":
                     at = steps[decision.rung].id

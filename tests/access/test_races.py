@@ -1,4 +1,4 @@
-"""What is true of one request after another is true of requests at the same time."""
+"""Guarantees for consecutive requests also hold for concurrent ones."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from octavo.access import Can
-from octavo.kit.operation import TABLE
+from octavo.kit.http.operation import TABLE
+from octavo.organization.access.roles import Can
 from world import PASSWORD
 
 ROUNDS = 5
@@ -70,7 +70,7 @@ def test_an_invitation_makes_one_account(world):
         secret = parse_qs(urlsplit(made["links"][0]["url"]).query)["secret"][0]
         body = {"secret": secret, "displayName": "Fresh", "password": PASSWORD}
         statuses = world.call_together(*[("nobody", "POST", "/invitations", body)] * 4)
-        # The others find the invitation used, or their address taken by whoever was first.
+        # The other requests find the invitation used, or the address taken by the first one.
         assert statuses.count(200) == 1 and set(statuses) <= {200, 404, 409}, statuses
 
 
@@ -99,7 +99,7 @@ LEAVES_NO_WAY_BACK = {"endOtherSessions", "updatePasskey", "removePasskey", "con
 def test_who_changes_how_they_sign_in_is_still_in_when_it_is_written() -> None:
     ways = {Can.CHANGE_SIGN_IN, Can.CREATE_TOKEN, Can.CONNECT_AGENT}
     asked = {
-        one.id: "require_still_in" in inspect.getsource(one.handler)
+        one.id: "require_still_signed_in" in inspect.getsource(one.handler)
         for one in TABLE.values()
         if one.needs in ways and one.method != "GET"
     }

@@ -1,14 +1,16 @@
-"""What a token or session reaches: lists, people, and what a job does later. Each operation: contract/test_reach.py."""
+"""Reach of a token or session: lists, people, and later jobs. For single operations, see
+contract/test_reach.py."""
 
 import pytest
 
-from octavo.access import create_token, upsert_member
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_token
 from world import NOBODY
 
 
 @pytest.fixture
 def both(world):
-    """The reader is one in both organizations; away has a page that home does not."""
+    """Make the reader a member of both organizations; away has a page that home does not have."""
     with world.context.db.write() as tx:
         upsert_member(tx, world.away["organizationId"], world.users["reader"], "edit")
         upsert_member(tx, world.home["organizationId"], world.users["reader"], "edit")
@@ -41,7 +43,7 @@ def test_organizations_that_are_not_reached_are_not_listed_and_their_people_unkn
     assert organizations(both, vouched) == {home} and not knows(vouched)
     force(both, both.away)
     assert organizations(both, by_password) == {home} and not knows(by_password)
-    # Through its own sign-in, through personal tokens, and for its administrators it stays open.
+    # It stays open to its own sign-in, to personal tokens, and to its administrators.
     assert organizations(both, both.session("reader", organization_id=away)) == {away}
     token = {"authorization": f"Bearer {both.token('reader')}"}
     assert organizations(both, token) == {home, away} and knows(token)
@@ -79,7 +81,7 @@ def test_a_session_s_reach_is_asked_anew_with_each_request(both):
     assert both.call(NOBODY, "GET", path, headers=headers).status_code == 200
     force(both, both.away)
     assert both.call(NOBODY, "GET", path, headers=headers).status_code == 403
-    # Whoever does not see it is not told that it is there.
+    # People who can't see it don't learn that it exists.
     assert both.call(NOBODY, "GET", path, headers=both.session("editor")).status_code == 404
 
 

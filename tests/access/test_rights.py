@@ -1,4 +1,4 @@
-"""The scenarios of docs/access/rights.md, by number, and what nobody may do by sharing."""
+"""The numbered scenarios of docs/access/rights.md, and the limits on sharing."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from octavo.access import upsert_member
+from octavo.organization.access.members import upsert_member
 from world import World
 
 DOCS = Path(__file__).parents[2] / "docs" / "access" / "rights.md"
 
 
 class Scene:
-    """An outer and an inner collection with a space each, and Eve, whose rights are asked for."""
+    """Outer and inner collection with a space each, and Eve, whose role is evaluated."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -59,7 +59,7 @@ class Scene:
         return f"/collections/{collection or self.outer}"
 
     def role(self, who: str = "editor", space: str | None = None) -> str | None:
-        """The role at the space by every way there is to ask for it; they must agree."""
+        """Return the role at the space after checking that all ways to evaluate it agree."""
         user, space = self.world.users[who], space or self.space
         items = self.world.get("admin", f"{self.at(space)}/permissions/aggregate", params={"limit": 1000})[
             "items"
@@ -76,7 +76,7 @@ class Scene:
             named = {item["space"]["id"]: item["permission"] for item in self.world.get(who, mine)["items"]}
             assert named.get(space) == shown
         explained = self.world.call("admin", "GET", f"{self.at(space)}/permissions/users/{user}")
-        if explained.status_code == 404:  # no member, or disabled
+        if explained.status_code == 404:  # not a member, or disabled
             assert shown is None
             return None
         told = explained.json()
@@ -223,7 +223,7 @@ def test_every_scenario_is_told() -> None:
     assert told == {int(name[5:]) for name in globals() if re.fullmatch(r"test_\d+", name)}
 
 
-# --- what nobody may do ---------------------------------------------------------------------------------
+# --- forbidden changes ---------------------------------------------------------------------------------
 
 PLACES = ["/spaces/{spaceId}", "/collections/{collectionId}"]
 
@@ -260,7 +260,7 @@ def test_nobody_takes_from_those_above(world: World, template: str) -> None:
 
 def test_taking_back_lifts_nobody_above(scene: Scene) -> None:
     world, creator = scene.world, scene.world.users["creator"]
-    # By their team they would be an administrator; at the space they are held down to create.
+    # Their team would make them an administrator, but at the space they are limited to create.
     scene.grant_team(scene.around(), "admin")
     scene.grant(scene.at(), "create")
     scene.be("editor", "create")
@@ -287,7 +287,7 @@ def test_whoever_closes_a_door_stays_in(world: World, template: str) -> None:
     assert world.get("creator", path)["permissions"]["admin"]
     assert world.call("reviewer", "GET", path).status_code == 404
     users = world.get("creator", f"{path}/permissions/users")["items"]
-    # Beside them only what is installed in all spaces of the organization.
+    # The only others are integrations that are installed in all spaces of the organization.
     people = [(item["user"]["id"], item["permission"]) for item in users]
     assert [one for one in people if one[0] in world.users.values()] == [(world.users["creator"], "create")]
     assert {role for _, role in people[1:]} <= {"read"}
@@ -317,7 +317,7 @@ def test_people_and_teams_from_elsewhere(world: World, template: str) -> None:
     )
 
 
-# --- why ------------------------------------------------------------------------------------------------
+# --- reasons ------------------------------------------------------------------------------------------------
 
 
 def test_every_place_is_told_to_those_who_share_it(scene: Scene) -> None:
@@ -340,7 +340,7 @@ def test_every_place_is_told_to_those_who_share_it(scene: Scene) -> None:
     assert scene.world.get("admin", path)["places"] == [
         space, place(*inner, decides=True, **told["inner"]), place(*outer, **told["outer"]), organization
     ]  # fmt: skip
-    # Who shares the space alone is not told what was granted around it, but which place decides.
+    # People who can share only the space see which place decides, but not the grants around the space.
     assert scene.world.get("reviewer", path)["places"] == [
         space, place(*inner, decides=True), place(*outer), organization
     ]  # fmt: skip

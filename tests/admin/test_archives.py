@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from octavo.access import Can, space_access
-from octavo.admin.archives import export_organization, import_organization
-from octavo.admin.backup import verify_installation
-from octavo.content import staging
+from octavo.content.revisions import staging
 from octavo.errors import BadRequest
-from octavo.installation import close_context, open_context
+from octavo.operations.admin.archives import export_organization, import_organization
+from octavo.operations.admin.backup import verify_installation
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.duplicating import prepare_copy
+from octavo.organization.spaces.purging import purge_spaces
 from octavo.settings import Settings
-from octavo.spaces import prepare_copy
-from octavo.spaces.purging import purge_spaces
 from serving import octavo_here
 from world import World
 
@@ -114,11 +115,11 @@ def test_a_changed_or_damaged_folder_is_refused_whole(sqlite_world: World, empty
         export_organization(world.context, "nobody", tmp_path / "other")
     (page,) = out.glob(f"spaces/*{world.home['spaceId']}/README.md")
     page.write_text("changed")
-    with pytest.raises(BadRequest, match="not as they were exported"):
+    with pytest.raises(BadRequest, match="missing or were changed after the export"):
         import_organization(empty, out)
     about = json.loads((out / "organization.json").read_text())
     (out / "organization.json").write_text(json.dumps({**about, "version": 99}))
-    with pytest.raises(BadRequest, match="expected"):
+    with pytest.raises(BadRequest, match="must be"):
         import_organization(empty, out)
     with empty.db.read() as tx:
         assert tx.value("SELECT count(*) FROM organizations") == 0

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from octavo.admin.backup import back_up, restore, verify_backup, verify_installation
-from octavo.admin.reindexing import reindex
 from octavo.core.links import app_hosts
 from octavo.errors import BadRequest, NotFound, Unavailable
-from octavo.installation import close_context, is_installed, open_context
-from octavo.kit.rows import read_rows, read_schema
-from octavo.kit.tables import TABLES
+from octavo.kit.db.rows import read_rows, read_schema
+from octavo.kit.db.tables import TABLES
+from octavo.operations.admin.backup import back_up, restore, verify_backup, verify_installation
+from octavo.operations.admin.reindexing import reindex
+from octavo.operations.installation import close_context, is_installed, open_context
 from octavo.settings import Settings
 from serving import octavo_here
 from world import World
@@ -176,14 +176,14 @@ def test_what_is_gone_or_damaged_is_found(sqlite_world: World, tmp_path: Path) -
         context.files.delete(file)
         assert sorted(verify_installation(context)) == sorted(
             [
-                f"file {file} is gone",
+                f"file {file} is missing",
                 f"text {text} is damaged",
                 "spaces.main_revision: nothing is not among revisions",
                 f"space whose main revision is not the head of its main branch: {sqlite_world.home['spaceId']}",
             ]
         )
         assert back_up(context, tmp_path / "b.zip").missing == [file]
-        assert verify_backup(tmp_path / "b.zip") == [f"file {file} was missing"]
+        assert verify_backup(tmp_path / "b.zip") == [f"file {file} was missing when the backup was made"]
     finally:
         close_context(context)
 
@@ -193,18 +193,18 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     file = str(tmp_path / "backup.zip")
     done = octavo_here("backup", file, "--data", str(data), "--json")
     assert (done.returncode, json.loads(done.stdout)["missing"]) == (0, []), done.stderr
-    assert octavo_here("verify", file).stdout == "sound\n"
+    assert octavo_here("verify", file).stdout == "No problems found\n"
     refused = octavo_here("restore", file, "--data", str(tmp_path / "new"))
     assert refused.returncode == 1 and "OCTAVO_SECRET_KEY" in refused.stderr
     # What was refused left an empty database, which is no installation.
     for arguments in (("verify",), ("backup", str(tmp_path / "another.zip")), ("reindex",), ("jobs", "list")):
         nothing = octavo_here(*arguments, "--data", str(tmp_path / "new"))
         assert (nothing.returncode, nothing.stdout) == (1, "")
-        assert "There is no installation here yet" in nothing.stderr
+        assert "There is no data here yet" in nothing.stderr
     assert "empty" in octavo_here("check", "--data", str(tmp_path / "new")).stdout
     shutil.copy(data / "secret-key", tmp_path / "new")
     assert octavo_here("restore", file, "--data", str(tmp_path / "new")).returncode == 0
-    assert octavo_here("verify", "--data", str(tmp_path / "new")).stdout == "sound\n"
+    assert octavo_here("verify", "--data", str(tmp_path / "new")).stdout == "No problems found\n"
     # In a process of its own nothing else has loaded what search and references are made by.
     restored = open_context(Settings(data=str(tmp_path / "new")))
     with restored.db.read() as tx, sqlite_world.context.db.read() as original:

@@ -8,8 +8,8 @@ import logging
 import pytest
 
 from octavo.cli import main
-from octavo.installation import close_context, open_context
-from octavo.kit import jobs
+from octavo.kit.work import jobs
+from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import free_ports
 from serving import octavo as run_command
@@ -67,7 +67,7 @@ def test_jobs_are_listed_parked_first_shown_and_retried(octavo: Shell) -> None:
     ]  # fmt: skip
     assert rows[0].endswith("ValueError: no such page")
     code, out, _ = octavo("jobs", "list", "--limit", "1")
-    assert any(line.startswith("1 of 3 jobs") for line in out.splitlines())
+    assert any(line.startswith("Showing 1 of 3 jobs") for line in out.splitlines())
     listed = json.loads(octavo("jobs", "list", "--state", "parked", "--json")[1])
     assert (listed["count"], len(listed["jobs"])) == (2, 2)
 
@@ -81,8 +81,8 @@ def test_jobs_are_listed_parked_first_shown_and_retried(octavo: Shell) -> None:
     assert octavo("jobs", "retry", parked, "--json")[1] == '{"retried": 1}\n'
     assert octavo("jobs", "retry", parked)[0] == 1
     assert octavo("jobs", "retry")[0] == 1
-    assert octavo("jobs", "retry", "--all", "--kind", "makePrint")[1] == "0 jobs to run again\n"
-    assert octavo("jobs", "retry", "--all")[1] == "1 job to run again\n"
+    assert octavo("jobs", "retry", "--all", "--kind", "makePrint")[1] == "0 jobs will run again\n"
+    assert octavo("jobs", "retry", "--all")[1] == "1 job will run again\n"
     assert json.loads(octavo("jobs", "list", "--state", "parked", "--json")[1])["count"] == 0
 
 
@@ -157,7 +157,28 @@ def test_organizations_are_named_by_their_host_name_or_title(octavo: Shell, tmp_
         assert code == 1
         assert "There is no organization 'nothing'; there are:" in err and id in err
     code, _, err = octavo("import", str(tmp_path / "docs"), "--quiet")
-    assert code == 1 and "--org: say which organization" in err and id in err
+    assert code == 1 and "--org: choose the organization" in err and id in err
+
+
+def test_an_import_prints_a_summary_on_a_terminal_and_json_elsewhere(
+    octavo: Shell, tmp_path, monkeypatch
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "README.md").write_text("# Home\n\n{% nothing %}\n")
+    context = octavo.open()
+    with context.db.read() as tx:
+        organization = tx.value("SELECT id FROM organizations ORDER BY id LIMIT 1")
+    close_context(context)
+    importing = ("import", str(tmp_path / "docs"), "--org", organization, "--quiet")
+    piped = json.loads(octavo(*importing)[1])
+    assert piped["pages"] == 1
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    shown = octavo(*importing, "--space", piped["space"])[1]
+    assert shown.startswith(f"Imported 1 page and 0 files (0 changed) into space {piped['space']}\n")
+    assert json.loads(octavo(*importing, "--json")[1])["pages"] == 1
+    shown = octavo(*importing, "--preview")[1]
+    assert "An import would bring 1 page, 0 files, and 0 redirects." in shown and "  Home\n" in shown
+    assert "Nothing was imported" in shown
 
 
 def test_a_sign_in_link_is_for_somebody_who_may_sign_in(octavo: Shell) -> None:
@@ -166,7 +187,7 @@ def test_a_sign_in_link_is_for_somebody_who_may_sign_in(octavo: Shell) -> None:
     shown = json.loads(octavo("session", "link", "--email", "reader@example.org", "--json")[1])
     assert shown["url"].partition("=")[0] == out.partition("=")[0] and shown["url"] != out.strip()
     code, out, err = octavo("session", "link", "--email", "unknown@example.org")
-    assert (code, out) == (1, "") and "nobody with the address" in err
+    assert (code, out) == (1, "") and "no account with the email address" in err
 
 
 def test_an_integration_is_offered_by_its_name(octavo: Shell) -> None:
@@ -177,7 +198,7 @@ def test_an_integration_is_offered_by_its_name(octavo: Shell) -> None:
         tx.run("UPDATE integrations SET visibility = 'public' WHERE name = 'home-notes'")
     close_context(context)
     code, out, _ = octavo("integrations", "offer", "home-notes")
-    assert (code, out) == (0, "home-notes is offered to every organization\n")
+    assert (code, out) == (0, "home-notes is now offered to every organization\n")
     shown = octavo("integrations", "offer", "home-notes", "--stop", "--json")[1]
     assert json.loads(shown) == {"integration": "home-notes", "offered": False}
     assert octavo("integrations", "offer", "nothing")[0] == 1

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.archive_checks import naming_columns
-from octavo.admin.archives import export_organization, import_organization
 from octavo.errors import BadRequest
-from octavo.installation import close_context, open_context
 from octavo.kit.context import Context
-from octavo.kit.rows import read_schema
-from octavo.kit.tables import TABLES
+from octavo.kit.db.rows import read_schema
+from octavo.kit.db.tables import TABLES
+from octavo.operations.admin.archive_checks import naming_columns
+from octavo.operations.admin.archives import export_organization, import_organization
+from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from world import World
 
@@ -284,7 +284,7 @@ def test_every_column_that_names_something_is_looked_at(
                     continue
                 column.rename(row, lambda old: FOREIGN)
                 archive.write(name, rows)
-                with pytest.raises(BadRequest, match=rf"{name}\.{column.name}: |: expected one row"):
+                with pytest.raises(BadRequest, match=rf"{name}\.{column.name}: |: must have one row"):
                     import_organization(context, archive.folder)
                 archive.path(name).write_text(kept)
                 tried.append(f"{name}.{column.name}")
@@ -328,7 +328,7 @@ def test_rights_that_are_left_here_at_an_id_are_not_taken_over(
     ids = sqlite_world.home.ids
     with installation.db.write() as tx:
         tx.run(statement, space=ids["spaceId"], team=ids["teamId"], provider=ids["samlProviderId"])
-    with pytest.raises(BadRequest, match="is named in"):
+    with pytest.raises(BadRequest, match="is already used in"):
         import_organization(installation, archive.folder)
 
 
@@ -362,7 +362,7 @@ def test_the_host_name_of_an_organization_that_is_here_is_refused(installation, 
     with installation.db.read() as tx:
         taken = tx.value("SELECT hostname FROM organizations")
     archive.change("organizations", set_to(hostname=taken))
-    with pytest.raises(BadRequest, match=r"organizations\.hostname: taken"):
+    with pytest.raises(BadRequest, match=r"organizations\.hostname: already taken"):
         import_organization(installation, archive.folder)
 
 
@@ -386,7 +386,7 @@ def test_bytes_of_others_cannot_be_named_by_their_hash(
     with installation.db.write() as tx:
         digest = tx.value(f"SELECT max({column}) FROM {table}{where}")
         if table == "page_versions":
-            from octavo.content import put_bodies
+            from octavo.content.revisions.bodies import put_bodies
 
             (digest,) = put_bodies(tx, [text])
     rows = archive.rows(table)
@@ -396,7 +396,7 @@ def test_bytes_of_others_cannot_be_named_by_their_hash(
             path.unlink()
     row[column] = digest
     archive.write(table, rows)
-    with pytest.raises(BadRequest, match="not as they were exported"):
+    with pytest.raises(BadRequest, match="missing or were changed after the export"):
         import_organization(installation, archive.folder)
 
 
@@ -438,23 +438,23 @@ def test_circles_and_states_that_are_none_are_refused(archive: Archive, tmp_path
 
         return change
 
-    refuse("collections.parent_id: .* circle", circle("collections", "id", "parent_id"))
-    refuse("comments.parent_id: .* circle", circle("comments", "id", "parent_id"))
-    refuse("pages are above each other in a circle", circle("page_versions", "page_id", "parent_id"))
+    refuse("collections.parent_id: .* ancestors", circle("collections", "id", "parent_id"))
+    refuse("comments.parent_id: .* ancestors", circle("comments", "id", "parent_id"))
+    refuse("pages of this revision form a cycle", circle("page_versions", "page_id", "parent_id"))
 
     def main_of_another(archive: Archive) -> None:
         rows = archive.rows("spaces")
         rows[0]["main_branch"], rows[1]["main_branch"] = rows[1]["main_branch"], rows[0]["main_branch"]
         archive.write("spaces", rows)
 
-    refuse("main_branch: expected a branch of this space", main_of_another)
-    refuse("revision: expected the revision of this branch", lambda archive: archive.change(
+    refuse("main_branch: must be a branch of this space", main_of_another)
+    refuse("revision: must be the revision of this branch", lambda archive: archive.change(
         "branches", set_to(sequence=99)))  # fmt: skip
-    refuse("is there twice", lambda archive: archive.write("spaces", archive.rows("spaces") * 2))
-    refuse("is there twice", lambda archive: archive.write("users", [
+    refuse("is duplicated", lambda archive: archive.write("spaces", archive.rows("spaces") * 2))
+    refuse("is duplicated", lambda archive: archive.write("users", [
         *archive.rows("users"), {**archive.rows("users")[0], "id": "other"}]))  # fmt: skip
-    refuse("expected one row", lambda archive: archive.write("organizations", []))
-    refuse("expected one row", lambda archive: archive.write("organizations", [
+    refuse("must have one row", lambda archive: archive.write("organizations", []))
+    refuse("must have one row", lambda archive: archive.write("organizations", [
         *archive.rows("organizations"), {**archive.rows("organizations")[0], "id": "second"}]))  # fmt: skip
     refuse("spaces.jsonl:1: ", lambda archive: archive.path("spaces").write_text("{"))
     refuse("spaces.jsonl:1: ", lambda archive: archive.path("spaces").write_text('{"id": {}}\n'))
@@ -488,7 +488,7 @@ def test_what_was_stored_for_a_refused_archive_is_noted_as_unused(
     sqlite_world: World, archive: Archive, installation
 ) -> None:
     archive.replace(sqlite_world.home["siteId"], sqlite_world.away["siteId"])
-    with pytest.raises(BadRequest, match="taken here"):
+    with pytest.raises(BadRequest, match="already exists"):
         import_organization(installation, archive.folder)
     with installation.db.read() as tx:
         named = {row["body"] for row in archive.rows("page_versions") if row["body"]}

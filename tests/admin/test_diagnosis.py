@@ -7,9 +7,9 @@ from typing import Any
 
 import psycopg
 
-from octavo.admin.diagnosis import _connections
-from octavo.kit.databases import open_database
-from octavo.kit.postgres_connections import Clients, count_clients
+from octavo.kit.db.databases import open_database
+from octavo.kit.db.postgres_connections import Clients, count_clients
+from octavo.operations.admin.diagnosis import _connections
 from octavo.settings import Settings
 from settled import until
 
@@ -29,7 +29,7 @@ def test_processes_that_run_are_counted_whoever_started_them(postgres_databases:
 
         # Others of the same run may be connected to the same server.
         works, said = ask()
-        assert "2 x 5 of " in said or "processes may take " in said
+        assert "2 x 5 of " in said or "processes may use " in said
         with psycopg.connect(url) as server:
             (given,) = server.execute(
                 "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
@@ -41,8 +41,8 @@ def test_processes_that_run_are_counted_whoever_started_them(postgres_databases:
             until(lambda process=process: process.generation() is not None)
         works, said = ask()
         assert not works
-        assert f" of {given}" in said and "processes may take" in said
-        assert said.endswith("set OCTAVO_DATABASE_CONNECTIONS lower, or max_connections of PostgreSQL higher")
+        assert f" of {given}" in said and "processes may use" in said
+        assert said.endswith("lower OCTAVO_DATABASE_CONNECTIONS, or raise max_connections of PostgreSQL")
 
 
 def test_names_say_what_a_connection_is() -> None:

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.docs_sites import BroughtSite, bring_source, export_site_files
-from octavo.admin.import_export import bring
-from octavo.admin.naming import find_named
 from octavo.core.free_names import free_name
 from octavo.core.pages import ranks
 from octavo.errors import BadRequest, NotFound
 from octavo.kit import ids
-from octavo.sites import GroupRow, SectionRow, SiteSpaceRow, create_site, load_structure
-from octavo.sites.structure.store import put_row
-from octavo.spaces import get_space, insert_space
+from octavo.operations.admin.docs_sites import BroughtSite, bring_source, export_site_files
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.lookup import find_named
+from octavo.organization.spaces.store import get_space, insert_space
+from octavo.sites.site.creating import create_site
+from octavo.sites.site.structure.store import GroupRow, SectionRow, SiteSpaceRow, load_structure, put_row
 
 DOCS = """site:
   title: Product
@@ -171,7 +171,7 @@ def test_from_elsewhere_it_is_said_which_site_is_meant(world: Any, tmp_path: Pat
     second = brought(world, other, new_site=True)
     assert second.site != first.site
     assert brought(world, other).site == second.site
-    with pytest.raises(BadRequest, match="may be any of these"):
+    with pytest.raises(BadRequest, match="is ambiguous"):
         brought(world, other, site="Product")
     with pytest.raises(BadRequest, match="docs.yaml"):
         brought(world, other / "user", site=first.site)
@@ -367,6 +367,6 @@ def test_sites_and_spaces_are_found_by_what_people_call_them(world: Any, tmp_pat
     with pytest.raises(NotFound, match=f"there are:\n(.*\n)*.*{made.site}  Product"):
         find_named(world.context, "nothing", ["site"])
     world.post("admin", listed, {"title": "Product"})
-    with pytest.raises(BadRequest, match=f"may be any of these.*\n.*{made.site}"):
+    with pytest.raises(BadRequest, match=f"is ambiguous.*\n.*{made.site}"):
         find_named(world.context, "Product", ["site"])
     assert find_named(world.context, address, ["site"]).id == made.site

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from octavo.admin import following
-from octavo.admin.followed import list_entries, prune, take_back, verify_followed
-from octavo.admin.following import Terms, follow
-from octavo.admin.places import BackupPlace
 from octavo.errors import BadRequest, OutOfReach, Unavailable
-from octavo.installation import close_context, open_context
 from octavo.kit.clock import parse_iso
 from octavo.kit.context import Context
+from octavo.operations.admin import continuous_backup as following
+from octavo.operations.admin.backup_storage import BackupPlace
+from octavo.operations.admin.continuous_backup import Terms, follow
+from octavo.operations.admin.continuous_restore import list_entries, prune, take_back, verify_followed
+from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import octavo_here
 from settled import PATIENCE, until
@@ -107,17 +107,17 @@ def test_any_moment_comes_back_with_its_files(source: Context, tmp_path: Path) -
         taken = take_back(settings, place, moment)
         assert (parse_iso(taken.moment), taken.missing) == (moment, [])
         assert title_of(settings) == f"Title {number}"
-    assert octavo_here("verify", "--data", settings.data).stdout == "sound\n"
+    assert octavo_here("verify", "--data", settings.data).stdout == "No problems found\n"
     with pytest.raises(BadRequest, match="already"):
         take_back(settings, place)
-    with pytest.raises(BadRequest, match="earliest moment"):
+    with pytest.raises(BadRequest, match="earliest time"):
         take_back(target(tmp_path, source, "early"), place, moments[0] - 10 * 86_400_000)
     nobodys = Settings(data=str(tmp_path / "nobodys"), url="http://octavo.test")
     with pytest.raises(Unavailable, match="OCTAVO_SECRET_KEY"):
         take_back(nobodys, place)
     assert [path.name for path in (tmp_path / "nobodys").iterdir()] == []
     on_postgresql = Settings(data=str(tmp_path / "other"), database_url="postgresql://x/y")
-    with pytest.raises(BadRequest, match="on SQLite"):
+    with pytest.raises(BadRequest, match="to SQLite"):
         take_back(on_postgresql, place)
 
 
@@ -125,7 +125,7 @@ def test_who_comes_back_goes_on_where_the_log_still_has_the_end(source: Context,
     place = BackupPlace(str(tmp_path / "place"), new=True)
     with followed(source, place):
         until(lambda: "base" in kinds(place))
-        with pytest.raises(BadRequest, match="another process follows"):
+        with pytest.raises(BadRequest, match="another process already backs up"):
             follow(source, place, QUICK, threading.Event())
         rename(source, "While it was followed")
     rename(source, "While nobody looked")
@@ -161,18 +161,18 @@ def test_damage_and_gaps_are_named(source: Context, tmp_path: Path) -> None:
     for damaged in (whole[:-1], whole[:-40] + b"\0" + whole[-39:], b"", other):
         path.write_bytes(damaged)
         assert any(second.name in finding for finding in verify_followed(place))
-        with pytest.raises(BadRequest, match="damaged|another one"):
+        with pytest.raises(BadRequest, match="damaged|another entry"):
             take_back(settings, place)
     path.unlink()
     assert "pages 2 of" in verify_followed(place)[0]
-    with pytest.raises(BadRequest, match="everything is there until"):
+    with pytest.raises(BadRequest, match="Everything until"):
         take_back(settings, place)
     take_back(settings, place, first.time)
     assert title_of(settings) == "Title 0"
     assert verify_followed(place, fresh=1) != []
     for empty in (tmp_path / "nothing", tmp_path / "only-a-backup"):
         empty.mkdir()
-        with pytest.raises(BadRequest, match="no base"):
+        with pytest.raises(BadRequest, match="no full backup"):
             take_back(settings_without_database(tmp_path, empty.name), BackupPlace(str(empty)))
 
 
@@ -270,7 +270,7 @@ def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     time.sleep(1.0 - time.time() % 1.0)
     assert octavo_here("backup", place, "--data", str(data), "--keep", "3").returncode == 0
     assert not old.exists() and len(list((tmp_path / "place").glob("*.backup"))) == 2
-    assert octavo_here("verify", place).stdout == "sound\n"
+    assert octavo_here("verify", place).stdout == "No problems found\n"
     refused = [
         ("verify", f"{tmp_path}/absent/"),
         ("verify", place, "--fresh", "10m"),

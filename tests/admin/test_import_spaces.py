@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.docs_sites import BroughtSite, bring_source
-from octavo.admin.import_export import Brought, read_known
-from octavo.content import get_body, list_pages, main_state
+from octavo.content.revisions.bodies import get_body
+from octavo.content.revisions.store import list_pages, main_state
 from octavo.errors import BadRequest
-from octavo.spaces import get_space
+from octavo.operations.admin.docs_sites import BroughtSite, bring_source
+from octavo.operations.admin.import_export import Brought, read_known
+from octavo.organization.spaces.store import get_space
 
 DOCS = """site:
   title: Product

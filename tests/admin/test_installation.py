@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from octavo.access import insert_user, set_manager
-from octavo.kit import jobs
-from octavo.kit.db import Transaction
-from octavo.kit.jobs import enqueue
+from octavo.kit.db.database import Transaction
+from octavo.kit.work import jobs
+from octavo.kit.work.jobs import enqueue
+from octavo.organization.access.accounts import insert_user, set_manager
 from octavo.settings import Settings
 from world import World
 
@@ -135,7 +135,7 @@ def test_a_mail_that_cannot_be_sent_says_why(world: World) -> None:
         finally:
             world.context.settings = world._settings
 
-    assert tried("")["problem"] == "This installation sends no mail (OCTAVO_SMTP_URL)."
+    assert tried("")["problem"] == "This server can't send email: OCTAVO_SMTP_URL is not set."
     refused = tried("smtp://u:hunter2@127.0.0.1:9")
     assert refused["sent"] is False
     assert "127.0.0.1" in str(refused["problem"])

@@ -2,16 +2,17 @@
 
 import pytest
 
-from octavo.access import insert_user, upsert_member
-from octavo.admin import leaving
 from octavo.errors import Conflict
-from octavo.kit.tables import find_wrong
+from octavo.kit.db.tables import find_wrong
+from octavo.operations.admin import account_deletion
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import upsert_member
 from world import NOBODY
 
 
 def _ask(world, user_id):
     with world.context.db.read() as tx:
-        return leaving.foresee(tx, world.context.settings, user_id)
+        return account_deletion.foresee(tx, world.context.settings, user_id)
 
 
 def test_what_somebody_wrote_stays_and_names_nobody(world):
@@ -59,7 +60,7 @@ def test_what_somebody_wrote_stays_and_names_nobody(world):
     assert [one["target"]["id"] for one in log["items"]] == [editor] and email not in str(log)
     # It is said once: there is nobody to delete any more, and the address is free.
     with world.context.db.write() as tx:
-        assert not leaving.delete_account(tx, world.context.settings, world.actor("admin"), editor)
+        assert not account_deletion.delete_account(tx, world.context.settings, world.actor("admin"), editor)
         assert insert_user(tx, email, "Somebody else", verified=True).id != editor
 
 
@@ -78,14 +79,14 @@ def test_who_cannot_delete_their_account(world):
 
     def refused(user_id, words):
         with pytest.raises(Conflict, match=words), world.context.db.write() as tx:
-            leaving.delete_account(tx, world.context.settings, world.actor("creator"), user_id)
+            account_deletion.delete_account(tx, world.context.settings, world.actor("creator"), user_id)
         assert world.digest() == before
 
     refused(admin, "last administrator of Home")
     with world.context.db.write() as tx:
         tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=home, id=world.users["creator"])
     before = world.digest()
-    refused(world.users["creator"], "account is of Home")
+    refused(world.users["creator"], "managed by Home")
     headers = world.session("reader", proved=False)
     before = world.digest()
     assert world.call(NOBODY, "DELETE", "/user", headers=headers).status_code == 403

@@ -8,11 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 import recorded_platforms
-from octavo.admin.moving_in import move_in, move_spaces_in
 from octavo.errors import BadRequest
-from octavo.kit.worker import Worker
-from octavo.transfer import starting
-from octavo.transfer.kinds import ApiLogin
+from octavo.interchange.transfer import starting
+from octavo.interchange.transfer.types import ApiLogin
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.api_import import move_in, move_spaces_in
 from serving import octavo_here
 
 

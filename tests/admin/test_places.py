@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from octavo.admin.backup import verify_backup
-from octavo.admin.kept_backups import back_up_into, opened_backup
-from octavo.admin.places import BackupPlace
 from octavo.errors import BadRequest, NotFound
+from octavo.operations.admin.backup import verify_backup
+from octavo.operations.admin.backup_storage import BackupPlace
+from octavo.operations.admin.kept_backups import back_up_into, opened_backup
 from octavo.settings import Settings
 from world import World
 
@@ -56,7 +56,7 @@ def test_a_folder_that_is_not_there_is_not_made_by_reading(tmp_path: Path) -> No
 
 def test_a_backup_is_kept_away_from_the_machine(world: World, s3_environment: object) -> None:
     place = BackupPlace("s3://docs/backups")
-    with pytest.raises(BadRequest, match="holds no backup"), opened_backup("s3://docs/backups"):
+    with pytest.raises(BadRequest, match="contains no backup"), opened_backup("s3://docs/backups"):
         pass
     place.put("octavo-2020-01-01T00-00-00Z.backup", [b"an old one"])
     place.put("octavo-2020-01-01.txt", [b"something else"])

@@ -13,16 +13,17 @@ import httpx
 import pytest
 from msgspec import structs
 
-from octavo.access import AGENT_SCOPES
-from octavo.admin.credentials import revoke_tokens
-from octavo.agents import store, tools, undoing
-from octavo.agents.jobs import forget_programs
 from octavo.app import api_app
-from octavo.identity import disable_member, verify_address
+from octavo.assistants.agents import store, tools, undoing
+from octavo.assistants.agents.jobs import forget_programs
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.edge import RateLimiter
-from octavo.kit.operation import TABLE
+from octavo.kit.http.edge import RateLimiter
+from octavo.kit.http.operation import TABLE
+from octavo.operations.admin.credentials import revoke_tokens
+from octavo.organization.access.scopes import AGENT_SCOPES
+from octavo.organization.identity.removal import disable_member
+from octavo.organization.identity.verification import verify_address
 from world import NOBODY, URL
 
 BACK = "http://127.0.0.1:8765/callback"
@@ -635,7 +636,7 @@ def test_arguments_are_bounded_and_named(world, connecting, monkeypatch):
     monkeypatch.setattr(tools, "MAX_DRAFTS", 50)
     monkeypatch.setattr(tools, "MAX_WAITING", 1)
     wrong, text = agent.use("create_change_request", space=space, subject="Two")
-    assert wrong and text.startswith("429: 1 change requests of yours wait")
+    assert wrong and text.startswith("429: 1 of your change requests are still open")
     (waiting,) = agent.do("list_change_requests", space=space, status="draft")["items"][:1]
     agent.do("describe_change_request", space=space, change_request=waiting["id"], status="archived")
     agent.do("create_change_request", space=space, subject="Two")

@@ -8,11 +8,10 @@ from html import unescape
 
 import pytest
 
-from octavo.access import API_SCOPES
-from octavo.access.api_scopes import API_SCOPES_NEEDED
-from octavo.access.scopes import Reach, allows
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, Person
+from octavo.kit.http.operation import TABLE, Person
+from octavo.operations.installation import load_packages
+from octavo.organization.access.api_scopes import API_SCOPES, API_SCOPES_NEEDED
+from octavo.organization.access.scopes import Reach, allows
 from world import NOBODY, URL
 
 from .test_agents import CHALLENGE, Agent, Connecting

@@ -15,11 +15,11 @@ import pytest
 from msgspec import structs
 
 from mcp_transport import McpTransport
-from octavo.agents import documents
-from octavo.agents.connecting import Unusable
-from octavo.agents.documents import Documents, Fetcher
+from octavo.assistants.agents import documents
+from octavo.assistants.agents.connecting import Unusable
+from octavo.assistants.agents.documents import Documents, Fetcher
 from octavo.errors import TooManyRequests, Unavailable
-from octavo.kit.fetch import Fetched, FetchError
+from octavo.kit.net.fetch import Fetched, FetchError
 from world import URL
 
 from .test_agents import BACK, Agent, Connecting
@@ -125,7 +125,7 @@ def test_addresses_that_are_no_id(connecting, web, client):
 def test_private_addresses_are_not_asked(connecting, address):
     answer = connecting.authorize(client_id=address)
     assert answer.status_code == 400 and "location" not in answer.headers
-    assert any(said in answer.text for said in ("cannot be had", "address of this server"))
+    assert any(said in answer.text for said in ("could not be fetched", "URL of this server"))
 
 
 WRONG = [

@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from model_server import ModelServer, world_with_model
-from octavo.admin.import_export import bring
-from octavo.ask.answering import harmless
-from octavo.ask.retrieving import excerpt
-from octavo.core.document import from_json, read, to_json, write
-from octavo.models import provider
+from octavo.assistants.ask.answering import sanitize_document
+from octavo.assistants.ask.retrieving import excerpt
+from octavo.assistants.models import provider
+from octavo.core.document.json import from_json, to_json
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
+from octavo.operations.admin.import_export import bring
 from settled import PATIENCE
 from world import World
 
@@ -59,7 +61,7 @@ def edit(world: World, markdown: str) -> None:
 def test_without_a_model_the_best_passages_are_quoted(world: World) -> None:
     found = ask(world, details=True)
     said = found["answer"]["markdown"]
-    assert said.startswith("No language model is set here")
+    assert said.startswith("No language model is configured")
     assert world.home["pageId"] in pages_of(found)
     assert found["sources"][0]["space"] == world.home["spaceId"] and found["sources"][0]["reason"]
     assert f"/s/{world.home['spaceId']}/{world.home['pagePath']}" in said and "\n> " in said
@@ -120,7 +122,7 @@ def test_a_model_answers_from_the_passages_and_cites_them(world: World, server: 
 def test_the_answer_grows_while_it_is_written(
     world: World, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("octavo.ask.answering._EVERY", -1)
+    monkeypatch.setattr("octavo.assistants.ask.answering._EVERY", -1)
     server.answer = lambda request: "Run it on a server [1]. And then rest."
     with world_with_model(world, server):
         states = [each["answer"]["markdown"] for each in stream(world)]
@@ -145,7 +147,7 @@ def test_when_the_model_fails_the_passages_are_quoted(
     with world_with_model(world, server):
         found = ask(world)
         assert stream(world)[-1] == found
-    assert found["answer"]["markdown"].startswith("The language model did not answer")
+    assert found["answer"]["markdown"].startswith("The language model did not respond")
     assert world.home["pageId"] in pages_of(found)
 
 
@@ -155,7 +157,7 @@ def test_a_model_that_hangs_is_left_and_the_passages_are_quoted(
     server.hang = 20
     with world_with_model(sqlite_world, server, llm_seconds=1):
         found = ask(sqlite_world)
-    assert found["answer"]["markdown"].startswith("The language model did not answer")
+    assert found["answer"]["markdown"].startswith("The language model did not respond")
     assert sqlite_world.home["pageId"] in pages_of(found) and len(server.requests) <= provider.ATTEMPTS
 
 
@@ -209,7 +211,9 @@ fetch("[1]")
 
 
 def test_what_a_model_says_leads_nowhere_but_to_the_passages() -> None:
-    made = harmless(read(SAID), {"1": ("[1]", "https://docs.test/a"), "2": ("[2]", "https://docs.test/b")})
+    made = sanitize_document(
+        read(SAID), {"1": ("[1]", "https://docs.test/a"), "2": ("[2]", "https://docs.test/b")}
+    )
     for document in (made, read(write(made))):
         text = json.dumps(to_json(document))
         nodes = json.dumps([node for node in _nodes(to_json(document)) if node.get("type")])

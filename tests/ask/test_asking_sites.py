@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from octavo.ask import site_answers
+from octavo.assistants.ask import site_answers
 from octavo.kit.clock import now
 from set_clock import SetClock
 from world import World

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.ask.ranking import Candidate, rank
-from octavo.core.wording import content_words, stems
+from octavo.assistants.ask.ranking import Candidate, rank
+from octavo.core.sentences import content_words, stems
 
 SECTIONS = [
     Candidate("Backups", "Restore a backup", "Choose the file of the backup and wait.", 0),

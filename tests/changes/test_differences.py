@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from changes.working import insert, update
-from octavo.changes.differences import states_of_change
-from octavo.changes.differences_presenting import present_differences
-from octavo.changes.store import get_change
+from octavo.content.changes.differences import states_of_change
+from octavo.content.changes.differences_presenting import present_differences
+from octavo.content.changes.store import get_change
 
 
 def count_instructions(work):

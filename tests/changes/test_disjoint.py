@@ -7,15 +7,17 @@ import msgspec
 import pytest
 
 from changes.working import Space, insert, update
-from octavo.access import Can, space_access
-from octavo.changes import change_access, edit_live, saving
-from octavo.changes.commands import ContentChange
-from octavo.changes.merging import merge
-from octavo.changes.rebasing import edit_since
-from octavo.changes.saving import edit_main
-from octavo.content import check_derived
+from octavo.content.changes import saving
+from octavo.content.changes.authorization import change_access
+from octavo.content.changes.commands import ContentChange
+from octavo.content.changes.merging import merge
+from octavo.content.changes.rebasing import edit_since
+from octavo.content.changes.saving import edit_live, edit_main
+from octavo.content.revisions.deriving import check_derived
 from octavo.core.links import app_hosts
 from octavo.errors import OutOfReach
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.roles import Can
 
 
 def written(space: Space, tx, state, started, changes):

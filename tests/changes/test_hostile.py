@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from hostile import VECTORS, every_node, wrapped
-from octavo.core.document import DocumentError, from_json, to_json
+from octavo.core.document.json import DocumentError, from_json, to_json
 
 from .working import insert, update
 
@@ -77,7 +77,7 @@ def test_what_is_wrong_is_named_by_its_place(space):
     for node, place in WRONG:
         answer = send(space, change, [node])
         assert answer.status_code == 400, (node, answer.text)
-        named = re.match(r"changes\[0\]: document: document\.nodes(\S*): ", answer.json()["error"]["message"])
+        named = re.match(r"changes\[0\]\.document: document\.nodes(\S*): ", answer.json()["error"]["message"])
         assert named and named[1].endswith(place), (place, answer.text)
     assert space.world.digest() == before
 

@@ -5,9 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from octavo.access import Can, space_access
-from octavo.changes import change_access, create, merging
+from octavo.content.changes import merging
+from octavo.content.changes.authorization import change_access
+from octavo.content.changes.saving import create
 from octavo.errors import Forbidden
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.roles import Can
 
 from .working import insert, update
 

@@ -6,13 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from changes.working import Space
-from octavo.admin.import_export import export_space
-from octavo.changes import uploading
-from octavo.content import limits
+from octavo.content.changes import uploading
+from octavo.content.references.inclusions import MAX_INCLUDED, Inclusions
+from octavo.content.revisions import limits
 from octavo.core.document import markdown as blocks
 from octavo.core.document import nodes, reader
-from octavo.kit import edge, http
-from octavo.references.inclusions import MAX_INCLUDED, Inclusions
+from octavo.kit.http import dispatcher as http
+from octavo.kit.http import edge
+from octavo.operations.admin.import_export import export_space
 from settled import PATIENCE
 from transfer.bringing_in import website
 
@@ -240,7 +241,7 @@ def test_files_of_a_batch_are_fetched_at_once_and_within_one_time(space, monkeyp
         refused(
             space.try_edit(None, {"operation": "insert_files", "files": given}),
             400,
-            "changes[0]: a.txt",
+            "changes[0].files[",
             "0.",
         )
         # None of them has answered.
@@ -256,7 +257,7 @@ def test_files_of_a_batch_share_the_bytes_that_are_fetched(space, monkeypatch):
         refused(
             space.try_edit(None, {"operation": "insert_files", "files": [one] * 3}),
             400,
-            "a.txt",
+            ".url",
             "1000 bytes",
         )
 
@@ -325,13 +326,13 @@ def test_a_page_has_at_most_so_many_nodes(space, monkeypatch):
         monkeypatch.setattr(module, "MAX_NODES", 300)
     change = space.create()
     space.edit(change, page(text="a\n\n" * 90))
-    refused(space.try_edit(change, page(text="a\n\n" * 110)), 413, "changes[0]: document", nodes.MAX_NODES)
+    refused(space.try_edit(change, page(text="a\n\n" * 110)), 413, "changes[0].document", nodes.MAX_NODES)
     many = [{"object": "block", "type": "paragraph", "nodes": [{"object": "text", "leaves": [{"object": "leaf", "text": "a"}]}]}]  # fmt: skip
     given = {
         "operation": "insert_page",
         "document": {"document": {"object": "document", "nodes": many * 110}},
     }
-    refused(space.try_edit(change, given), 413, "changes[0]: document", nodes.MAX_NODES)
+    refused(space.try_edit(change, given), 413, "changes[0].document", nodes.MAX_NODES)
     assert [each["title"] for each in space.world.get("editor", space.url(change) + "/pages")["pages"]] == [
         "A",
         "B",

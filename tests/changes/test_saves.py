@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from octavo.content import store
+from octavo.content.revisions import store
 
 from .test_blocks import blocks, nodes, words
 from .working import Space, update

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.access import upsert_member
+from octavo.organization.access.members import upsert_member
 
 from .working import update
 

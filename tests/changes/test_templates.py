@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from octavo.changes.templates.catalog import built_in
-from octavo.core.document import read, split_page, to_json, write
+from octavo.content.changes.templates.catalog import built_in
+from octavo.core.document.json import to_json
+from octavo.core.document.page import split_page
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
 from octavo.core.import_plan import plan_import
-from octavo.transfer import open_source
+from octavo.interchange.transfer.opening import open_source
 
 from .working import insert, update
 
@@ -46,7 +49,7 @@ def source_space(world):
 
 @pytest.mark.parametrize("template", sorted(built_in()))
 def test_built_in_templates_are_well_formed(template):
-    folder = Path(str(__import__("octavo").__file__)).parent / "changes/templates/builtin" / template
+    folder = Path(str(__import__("octavo").__file__)).parent / "content/changes/templates/builtin" / template
     with open_source(str(folder), allow_url=str, local=True) as source:
         assert not plan_import(source).problems
         files = set(source.paths())

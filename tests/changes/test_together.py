@@ -22,18 +22,18 @@ from typing import Any
 import httpx
 import pytest
 
-from octavo.changes import get_change
-from octavo.content import (
+from octavo.content.changes.store import get_change
+from octavo.content.revisions.bodies import get_body
+from octavo.content.revisions.store import (
     Layer,
     State,
     find_page,
-    get_body,
     list_changed,
     list_revisions,
     main_state,
     revision_state,
 )
-from octavo.installation import close_context, load_packages, open_context
+from octavo.operations.installation import close_context, load_packages, open_context
 from octavo.settings import load
 from serving import Served
 

@@ -10,9 +10,9 @@ import pytest
 
 from changes.working import Space, update
 from later_reader import forget_reader, upgrade_reader
-from octavo.comments import order_commented_nodes
-from octavo.content import keys
-from octavo.kit.worker import Worker
+from octavo.content.comments.targets import order_commented_nodes
+from octavo.content.revisions import keys
+from octavo.kit.work.worker import Worker
 from upgrades.recording import nodes_of
 from world import World
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from octavo.access import insert_user, upsert_member
 from octavo.kit.clock import now
 from octavo.kit.ids import new_id
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import upsert_member
 
 from .talking import refused, words
 

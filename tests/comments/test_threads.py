@@ -5,9 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from octavo.access import Can, space_access
-from octavo.comments import posting
-from octavo.comments.entering import Discussion
+from octavo.content.comments import posting
+from octavo.content.comments.authorization import Discussion
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.roles import Can
 
 from .talking import refused, words
 

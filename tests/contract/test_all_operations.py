@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, Deletion, Operation, RawBody
-from octavo.kit.unread import shape_of, unread_keys
+from octavo.kit.http.operation import TABLE, Deletion, Operation, RawBody
+from octavo.kit.http.unknown_keys import shape_of, unread_keys
+from octavo.operations.installation import load_packages
 from set_clock import SetClock
 from world import World
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, Deletion, Operation
+from octavo.kit.http.operation import TABLE, Deletion, Operation
+from octavo.operations.installation import load_packages
 from tools import PublicApi
 from world import World
 

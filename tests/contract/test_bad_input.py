@@ -12,8 +12,8 @@ import msgspec
 import msgspec.inspect as models
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, Operation, RawBody
+from octavo.kit.http.operation import TABLE, Operation, RawBody
+from octavo.operations.installation import load_packages
 from world import World
 
 from .samples import Sample, credentials, sample_of, send
@@ -40,10 +40,17 @@ def complaint(answer: httpx.Response, status: int, names: str = "") -> str | Non
         return f"expected {status}, got {answer.status_code} {answer.text[:200]}"
     content = answer.json()
     if answer.headers["content-type"] == "application/scim+json":
-        content = {"error": {"code": int(content["status"]), "message": content["detail"]}}
-    if set(content) != {"error"} or set(content["error"]) != {"code", "message"}:
+        return _unlike(status, names, int(content["status"]), content["detail"], answer)
+    if set(content) != {"error"} or set(content["error"]) - {"field"} != {"code", "message", "reason"}:
         return f"not the envelope: {answer.text[:200]}"
-    if content["error"]["code"] != status or names not in content["error"]["message"]:
+    error = content["error"]
+    if "field" in error and not error["message"].startswith(f"{error['field']}: "):
+        return f"the message does not begin with the field: {answer.text[:200]}"
+    return _unlike(status, names, error["code"], error["message"], answer)
+
+
+def _unlike(status: int, names: str, code: int, message: str, answer: httpx.Response) -> str | None:
+    if code != status or names not in message:
         return f"expected {status} naming {names!r}, got {answer.text[:200]}"
     return None
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from octavo.access import create_token
-from octavo.installation import load_packages
-from octavo.kit.db import Transaction
-from octavo.kit.operation import PUBLIC, TABLE, Operation
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import PUBLIC, TABLE, Operation
+from octavo.operations.installation import load_packages
+from octavo.organization.access.tokens import create_token
 from world import World
 
 from .samples import asks_for_session, sample_of, send

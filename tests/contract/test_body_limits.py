@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import msgspec
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.http import SMALL_BODY
-from octavo.kit.operation import PUBLIC, TABLE, Operation
+from octavo.kit.http.dispatcher import SMALL_BODY
+from octavo.kit.http.operation import PUBLIC, TABLE, Operation
+from octavo.operations.installation import load_packages
 from world import CAST, NOBODY, World
 
 from .samples import credentials, sample_of

@@ -15,10 +15,10 @@ import msgspec
 import pytest
 
 from gitsync.developers import Developer, local_remotes
-from octavo.gitsync.project_running import run_project
-from octavo.installation import load_packages
+from octavo.interchange.gitsync.project_running import run_project
+from octavo.kit.http.operation import TABLE, Operation
 from octavo.kit.ids import new_id
-from octavo.kit.operation import TABLE, Operation
+from octavo.operations.installation import load_packages
 from world import World, _KeptSqlite
 
 from .samples import TOLD_ELSEWHERE, sample_of, send

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.description import component_name
-from octavo.kit.operation import TABLE
-from octavo.meanings import describe_operations, load_meanings
+from octavo.kit.http.description import component_name
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
+from octavo.operations.meanings import describe_operations, load_meanings
 from world import URL, World
 
 from .samples import TOLD_ELSEWHERE, sample_of, send
@@ -55,7 +55,7 @@ def test_components_are_named_for_what_they_are(description: dict[str, Any]) -> 
     ("given", "name"),
     [
         ("Space", "Space"),
-        ("octavo.spaces.wire.Space", "Space"),
+        ("octavo.organization.spaces.wire.Space", "Space"),
         ("Listing_Space_", "SpaceList"),
         ("Listing_octavo.spaces.wire.Space_", "SpaceList"),
         ("Listing_octavo.a.PageLocation___octavo.a.FileLocation_", "LocationList"),
@@ -228,16 +228,18 @@ def test_no_meaning_is_left_over(description: dict[str, Any]) -> None:
     for name, schema in description["components"]["schemas"].items():
         for place, key, _ in _properties(schema, name):
             used.add(f"{place}.{key}" if f"{place}.{key}" in meanings.properties else key)
-    assert set(meanings.properties) <= used, "in src/octavo/meanings.toml"
+    assert set(meanings.properties) <= used, "in src/octavo/operations/meanings.toml"
     used = set()
     for item in description["paths"].values():
         for entry in item.values():
             names = [(f"{entry['operationId']}.{p['name']}", p["name"]) for p in entry["parameters"]]
             used |= {whole if whole in meanings.parameters else name for whole, name in names}
-    assert set(meanings.parameters) <= used, "in src/octavo/meanings.toml"
+    assert set(meanings.parameters) <= used, "in src/octavo/operations/meanings.toml"
     areas = {tag["name"]: tag.get("description", "") for tag in description["tags"]}
     assert set(meanings.areas) == set(areas) and all(map(_is_sentence, areas.values()))
-    assert set(meanings.schemas) <= set(description["components"]["schemas"]), "in src/octavo/meanings.toml"
+    assert set(meanings.schemas) <= set(description["components"]["schemas"]), (
+        "in src/octavo/operations/meanings.toml"
+    )
 
 
 def _kinds(schema: dict[str, Any], components: dict[str, Any]) -> frozenset[str]:
@@ -264,7 +266,7 @@ def test_a_sentence_for_many_properties_fits_them_all(description: dict[str, Any
             if kinds and key in meanings and value["description"] == meanings[key]:
                 found.setdefault(key, {}).setdefault(kinds, set()).add(place)
     mixed = {key: list(places.values()) for key, places in found.items() if len(places) > 1}
-    assert not mixed, "give each of these properties its own sentence in src/octavo/meanings.toml"
+    assert not mixed, "give each of these properties its own sentence in src/octavo/operations/meanings.toml"
 
 
 _BEGINNINGS = {

@@ -16,10 +16,10 @@ import jsonschema_rs
 import pytest
 
 import octavo
-from octavo.installation import load_packages
-from octavo.kit.description import Example
-from octavo.kit.operation import TABLE, Deletion, Operation
-from octavo.meanings import describe_operations, load_examples
+from octavo.kit.http.description import Example
+from octavo.kit.http.operation import TABLE, Deletion, Operation
+from octavo.operations.installation import load_packages
+from octavo.operations.meanings import describe_operations, load_examples
 from world import URL, World
 
 from .samples import TOLD_ELSEWHERE, sample_of, send, succeeded
@@ -29,7 +29,7 @@ load_packages()
 Place = tuple[str, ...]
 """The names that lead to something in the description."""
 
-FILE = Path(octavo.__file__).with_name("examples.json")
+FILE = Path(octavo.__file__).parent / "operations" / "examples.json"
 _ITEMS, _LETTERS = 2, 400
 _SECRET = re.compile(
     r"\b(?:oct|ocs)_[A-Za-z0-9_-]{8,}|\beyJ[A-Za-z0-9_-]+|[A-Za-z0-9]+\.eyJ[A-Za-z0-9_.-]+|(?=[A-Za-z_]*[0-9])[A-Za-z0-9_-]{32,}(?:\.[A-Za-z0-9_-]{20,})*|-----BEGIN.*",

@@ -11,9 +11,9 @@ import re
 
 import pytest
 
-from octavo.access import upsert_member
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, Deletion, Operation
+from octavo.kit.http.operation import TABLE, Deletion, Operation
+from octavo.operations.installation import load_packages
+from octavo.organization.access.members import upsert_member
 from world import Place, World
 
 from .samples import SAMPLES, Sample, sample_of, send

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE
-from octavo.meanings import describe_operations
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
+from octavo.operations.meanings import describe_operations
 from tools import fetch_packages, node_command
 from world import URL
 

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, Operation
+from octavo.kit.http.operation import TABLE, Operation
+from octavo.operations.installation import load_packages
 from world import World
 
 from .bodies import Where, kinds, with_value

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.access import create_integration_token
-from octavo.access.scopes import INTEGRATION_SCOPES
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
+from octavo.organization.access.scopes import INTEGRATION_SCOPES
+from octavo.organization.access.tokens import create_integration_token
 from tools import PublicApi
 from world import NOBODY, World
 
@@ -105,4 +105,4 @@ def test_an_integration_for_git_syncs_content_and_writes_none_itself(sqlite_worl
     headers = _headers(world, installation=True)
     for operation_id, refused in (("importGitRepository", False), ("updateSpaceContent", True)):
         answer = send(world, NOBODY, TABLE[operation_id], world.home, headers=headers)
-        assert ("No scope of this integration" in answer.text) == refused, answer.text
+        assert ("This integration has no scope" in answer.text) == refused, answer.text

@@ -10,10 +10,10 @@ import httpx
 import psycopg
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.databases import open_database
-from octavo.kit.http import Dispatcher
-from octavo.kit.operation import PUBLIC, TABLE, LeavesLoop, Operation
+from octavo.kit.db.databases import open_database
+from octavo.kit.http.dispatcher import Dispatcher
+from octavo.kit.http.operation import PUBLIC, TABLE, LeavesLoop, Operation
+from octavo.operations.installation import load_packages
 from settled import settle, until
 from world import World
 

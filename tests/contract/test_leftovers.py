@@ -6,8 +6,8 @@ from __future__ import annotations
 import gc
 
 from circles import circles_left
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
 from world import World
 
 from .samples import TOLD_ELSEWHERE, sample_of, send

@@ -14,10 +14,10 @@ import pytest
 from msgspec.structs import fields
 
 from counting import counting_pages, tidy
-from octavo.installation import load_packages
+from octavo.kit.db.rows import read_schema
+from octavo.kit.http.operation import TABLE, Operation
 from octavo.kit.ids import new_id
-from octavo.kit.operation import TABLE, Operation
-from octavo.kit.rows import read_schema
+from octavo.operations.installation import load_packages
 from world import World
 
 from .samples import TOLD_ELSEWHERE, sample_of, send

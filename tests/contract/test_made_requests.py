@@ -20,9 +20,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, Operation, RawBody
-from octavo.meanings import describe_operations
+from octavo.kit.http.operation import TABLE, Operation, RawBody
+from octavo.operations.installation import load_packages
+from octavo.operations.meanings import describe_operations
 from world import URL, World
 
 from .samples import credentials, sample_of

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, Operation
-from octavo.kit.unread import NEWER, NOTHING, NewerFields, Shape, shape_of, unread_keys
+from octavo.kit.http.operation import TABLE, Operation
+from octavo.kit.http.unknown_keys import NEWER, NOTHING, NewerFields, Shape, shape_of, unread_keys
+from octavo.operations.installation import load_packages
 from tools import PublicApi, fetch_packages
 from world import World
 

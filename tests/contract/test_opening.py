@@ -16,18 +16,21 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
+from octavo.delivery.visits.admission import Coming, SendOn
+from octavo.delivery.visits.authorization import enter_site
 from octavo.errors import NotFound, Unauthorized
-from octavo.installation import load_packages
-from octavo.integrations import sign_in_address
-from octavo.integrations import store as integrations
-from octavo.integrations.invoking import signing_secret
-from octavo.integrations.presenting import open_configuration
+from octavo.extensions.integrations import store as integrations
+from octavo.extensions.integrations.invoking import signing_secret
+from octavo.extensions.integrations.on_sites import sign_in_address
+from octavo.extensions.integrations.presenting import open_configuration
 from octavo.kit.clock import now
-from octavo.kit.operation import TABLE, Operation
-from octavo.sites import SiteRow, find_site, list_scripts, own_url
-from octavo.sites.audiences.share_links import share_key
-from octavo.sites.audiences.visitor_auth import signing_key
-from octavo.visits import Coming, SendOn, enter_site
+from octavo.kit.http.operation import TABLE, Operation
+from octavo.operations.installation import load_packages
+from octavo.sites.site.audiences.share_links import share_key
+from octavo.sites.site.audiences.visitor_auth import signing_key
+from octavo.sites.site.published import own_url
+from octavo.sites.site.scripts import list_scripts
+from octavo.sites.site.store import SiteRow, find_site
 from world import SCRIPT, World, _KeptSqlite
 
 from .samples import TOLD_ELSEWHERE, sample_of, send

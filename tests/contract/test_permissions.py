@@ -6,30 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from octavo.access import (
-    COLLECTION,
-    ORGANIZATION,
-    SITE,
-    SPACE,
-    Can,
-    CollectionAccess,
-    KeptSpaceAccess,
-    ObjectAccess,
-    OrgAccess,
-    SignedIn,
-    SiteAccess,
-    SpaceAccess,
-    at_least,
-)
-from octavo.access.roles import Abilities
-from octavo.admin.entering import OperatorAccess
-from octavo.changes import ChangeAccess
-from octavo.comments.entering import Discussion
-from octavo.content import ReadState
-from octavo.events.entering import Followed
-from octavo.gitsync.entering import SyncAccess
-from octavo.installation import load_packages
-from octavo.integrations.entering import (
+from octavo.content.changes.authorization import ChangeAccess
+from octavo.content.comments.authorization import Discussion
+from octavo.content.events.authorization import Followed
+from octavo.content.revisions.authorization import ReadState
+from octavo.extensions.integrations.authorization import (
     INSTALLATION,
     INTEGRATION,
     InstallationAccess,
@@ -37,9 +18,22 @@ from octavo.integrations.entering import (
     SiteInstallationAccess,
     SpaceInstallationAccess,
 )
-from octavo.kit.operation import PUBLIC, TABLE, Operation
-from octavo.openapi.entering import OPENAPI, SpecsAccess
-from octavo.transfer.entering import RunAccess
+from octavo.interchange.gitsync.authorization import SyncAccess
+from octavo.interchange.transfer.authorization import RunAccess
+from octavo.kit.http.operation import PUBLIC, TABLE, Operation
+from octavo.operations.admin.authorization import OperatorAccess
+from octavo.operations.installation import load_packages
+from octavo.organization.access.authorization import (
+    CollectionAccess,
+    KeptSpaceAccess,
+    OrgAccess,
+    SignedIn,
+    SiteAccess,
+    SpaceAccess,
+)
+from octavo.organization.access.rights.authorization import ObjectAccess
+from octavo.organization.access.roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
+from octavo.sites.openapi.authorization import OPENAPI, SpecsAccess
 from world import CAST, NOBODY, STRANGER, Place, World
 
 from .samples import SAMPLES, TOLD_ELSEWHERE, Sample, sample_of, send, succeeded

@@ -16,12 +16,13 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from octavo.access import Can, create_token, upsert_member
-from octavo.access.roles import ACCOUNT
-from octavo.access.scopes import SCOPES
-from octavo.admin.entering import OperatorAccess
-from octavo.installation import load_packages
-from octavo.kit.operation import PUBLIC, TABLE, Deletion, Operation
+from octavo.kit.http.operation import PUBLIC, TABLE, Deletion, Operation
+from octavo.operations.admin.authorization import OperatorAccess
+from octavo.operations.installation import load_packages
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.roles import ACCOUNT, Can
+from octavo.organization.access.scopes import SCOPES
+from octavo.organization.access.tokens import create_token
 from world import Place, World
 
 from .bodies import Where, kinds, with_value

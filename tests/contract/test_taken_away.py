@@ -17,9 +17,9 @@ import pytest
 from asgi_client import CutOff
 from light_client import LightClient
 from octavo.app import api_app
-from octavo.installation import load_packages
-from octavo.kit.edge import Edge
-from octavo.kit.operation import TABLE
+from octavo.kit.http.edge import Edge
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
 from world import URL, World
 
 from .samples import TOLD_ELSEWHERE, sample_of

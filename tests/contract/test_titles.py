@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
 
 load_packages()
 

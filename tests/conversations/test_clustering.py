@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.conversations.analysing import MAX_ISSUES, MAX_SUMMARY, MAX_TITLE, find_issues
-from octavo.conversations.clustering import Clustering, count_words, decode_words, encode_words
-from octavo.conversations.describing import describe
-from octavo.conversations.kinds import Part
+from octavo.assistants.conversations.analysing import MAX_ISSUES, MAX_SUMMARY, MAX_TITLE, find_issues
+from octavo.assistants.conversations.clustering import Clustering, count_words, decode_words, encode_words
+from octavo.assistants.conversations.describing import describe
+from octavo.assistants.conversations.types import Part
 
 
 def said(*bodies: str, role: str = "user") -> list[Part]:

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from octavo.access import create_integration_token
-from octavo.conversations import analyse_conversations
-from octavo.conversations.ingesting import QUESTIONS, record_question
-from octavo.kit.tables import find_wrong
-from octavo.kit.worker import Worker
+from octavo.assistants.conversations.ingesting import QUESTIONS, record_question
+from octavo.assistants.conversations.jobs import analyze_conversations
+from octavo.kit.db.tables import find_wrong
+from octavo.kit.work.worker import Worker
+from octavo.organization.access.tokens import create_integration_token
 from world import NOBODY, SCRIPT, World
 
 ORG = "/orgs/{organizationId}"
@@ -281,20 +281,20 @@ def test_a_space_that_leaves_takes_no_cluster_along(world: World) -> None:
 
 
 def test_a_batch_that_was_overtaken_is_done_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from octavo.conversations import jobs
+    from octavo.assistants.conversations import jobs
 
     ingest(world, conversation("1", "How do I connect my own domain name?"))
     # Another process writes between the reading and the writing of the batch.
-    analysed = jobs._analyse
+    analysed = jobs._analyze
 
     def analyse_late(*arguments: Any) -> Any:
-        monkeypatch.setattr(jobs, "_analyse", analysed)
+        monkeypatch.setattr(jobs, "_analyze", analysed)
         found = analysed(*arguments)
         late.append(True)
         return found
 
     late: list[bool] = []
-    monkeypatch.setattr(jobs, "_analyse", analyse_late)
+    monkeypatch.setattr(jobs, "_analyze", analyse_late)
     original = world.context.db.write
     state = {"done": False}
 
@@ -305,7 +305,7 @@ def test_a_batch_that_was_overtaken_is_done_again(world: World, monkeypatch: pyt
         return original()
 
     monkeypatch.setattr(world.context.db, "write", write_after_rival)
-    analyse_conversations(world.context, world.home["organizationId"])
+    analyze_conversations(world.context, world.home["organizationId"])
     assert state["done"]
     (row,) = desk(world)
     (issue,) = listed(world, ISSUES, conversation=row["id"])

@@ -13,10 +13,10 @@ import pytest
 from conversations.test_clustering import adjusted_rand, labelled
 from conversations.test_conversations import analyse, conversation, ingest, listed
 from model_server import ModelServer, embed_words, world_with_model
-from octavo.conversations import meaning
-from octavo.conversations.clustering import Clustering, count_words
-from octavo.conversations.meaning import Meaning, Meanings, Scale
-from octavo.models import provider
+from octavo.assistants.conversations import embeddings as meaning
+from octavo.assistants.conversations.clustering import Clustering, count_words
+from octavo.assistants.conversations.embeddings import ClusterMeanings, IssueMeaning, Scale
+from octavo.assistants.models import provider
 from world import World
 
 SAME = {"invoices": "bill", "bills": "bill", "receipts": "bill", "obtain": "get", "fetch": "get"}
@@ -95,7 +95,7 @@ def test_a_model_that_fails_leaves_the_words(
     assert found["How do I export a page as PDF?"] == found["Exporting a page as PDF, how?"] is not None
     assert found[INVOICES[0]] is None and not stored(world)
     assert len(server.requests) <= provider.ATTEMPTS, "what fails is not asked for each batch"
-    assert "compared by their words alone" in caplog.text
+    assert "compared by words only" in caplog.text
     assert {call["status"] for call in listed(world, "/orgs/{organizationId}/model-calls")} == {"failed"}
 
 
@@ -119,7 +119,7 @@ def test_vectors_that_say_nothing_are_not_used(
 ) -> None:
     server.embed = lambda text: [1.0] * 8
     ask(world, server, *INVOICES, OTHER)
-    assert set(clusters(world).values()) == {None} and "say too little" in caplog.text
+    assert set(clusters(world).values()) == {None} and "distinguish related texts" in caplog.text
 
 
 @pytest.mark.sqlite_first
@@ -162,14 +162,14 @@ def test_a_cluster_that_goes_takes_its_vector_along(world: World, server: ModelS
 # --- without a database ---------------------------------------------------------------------------------
 
 
-def meaning_of(numbers: list[float]) -> Meaning:
+def meaning_of(numbers: list[float]) -> IssueMeaning:
     vector = array("f", numbers)
-    return Meaning(vector, int("".join("1" if number > 0 else "0" for number in vector), 2))
+    return IssueMeaning(vector, int("".join("1" if number > 0 else "0" for number in vector), 2))
 
 
 def test_memory_for_vectors_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(meaning, "MAX_BYTES", 10 * 4 * 4)
-    meanings = Meanings(Scale(0.0, 1.0))
+    meanings = ClusterMeanings(Scale(0.0, 1.0))
     dice = random.Random(1)
     for number in range(50):
         meanings.add(f"c{number:02}", meaning_of([dice.gauss(0, 1) for _ in range(4)]))
@@ -189,7 +189,7 @@ def test_a_model_that_knows_better_is_believed(seed: int) -> None:
         name: [dice.gauss(0, 1) for _ in range(32)] for name in sorted({name for name, _ in questions})
     }
 
-    def meant(name: str) -> Meaning:
+    def meant(name: str) -> IssueMeaning:
         numbers = [centre + dice.gauss(0, 0.5) for centre in centres[name]]
         length = sum(number * number for number in numbers) ** 0.5
         return meaning_of([number / length for number in numbers])

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.core.addresses import host_of, join_address, own_address, path_of, read_address, write_authority
 from octavo.core.document.urls import safe_url
 from octavo.core.links import in_app
+from octavo.core.url_parts import host_of, join_address, own_address, path_of, read_address, write_authority
 
 HOSTILE = (
     "http://[x", "http://x]/", "http://[x]/", "http://[::1/", "//[", "http://a:99999/", "http://a:-1/",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.colour import (
+from octavo.core.color import (
     DEFAULT_PRIMARY,
     Oklch,
     contrast,

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 
 from document_strategies import documents
-from octavo.core.document import Document, DocumentError, document_schemas, from_json, node_types, to_json
+from octavo.core.document.description import document_schemas, node_types
+from octavo.core.document.json import DocumentError, from_json, to_json
+from octavo.core.document.nodes import Document
 from octavo.core.document.schema import BLOCKS, INLINES
 
 _SCHEMAS = document_schemas()

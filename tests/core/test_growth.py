@@ -18,35 +18,25 @@ import msgspec
 import pytest
 
 from growing import PAGES, SUMMARIES, Pattern
+from octavo.content.search.tokens import words
 from octavo.core.diff import diff_text
-from octavo.core.document import (
-    assign_keys,
-    carry_keys,
-    carry_sources,
-    evaluate_document,
-    from_json,
-    markdown,
-    read,
-    read_head,
-    references,
-    sections,
-    split_page,
-    to_json,
-    to_text,
-    with_head,
-    word_count,
-    write,
-)
+from octavo.core.document import markdown
+from octavo.core.document.evaluating import evaluate_document
 from octavo.core.document.html import render
+from octavo.core.document.json import from_json, to_json
+from octavo.core.document.keys import assign_keys, carry_keys, carry_sources
 from octavo.core.document.markdown import MAX_ADDED_CELLS
-from octavo.core.document.text import outline
+from octavo.core.document.page import read_head, split_page, with_head
+from octavo.core.document.reader import read
+from octavo.core.document.references import references
+from octavo.core.document.text import outline, sections, to_text, word_count
 from octavo.core.document.typst import plain_typst, to_typst
+from octavo.core.document.writing import write
 from octavo.core.expressions import Shown
 from octavo.core.merge_text import merge_page_text
 from octavo.core.pages import slugify
 from octavo.core.pieces import inner, match, split
 from octavo.core.summary import plain_title, read_summary, write_summary
-from octavo.search.tokens import words
 
 
 def _body(text: str) -> str:

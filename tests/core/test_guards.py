@@ -7,15 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.core.docs_config import read_docs
-from octavo.core.document import (
-    close_conditions,
-    plain_text,
-    read,
-    read_head,
-    show_document,
-    unread_conditions,
-    with_head,
-)
+from octavo.core.document.evaluating import close_conditions, show_document
+from octavo.core.document.nodes import plain_text
+from octavo.core.document.page import read_head, unread_conditions, with_head
+from octavo.core.document.reader import read
 from octavo.core.expressions import NOBODY, Shown
 
 PAID = {"claims": {"paid": True, "unsigned": {}}}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octavo.assistants.translations.languages import seems_other
 from octavo.core.languages import differ, find_language
-from octavo.translations.languages import seems_other
 
 SENTENCES = {
     "en": "Turn the sprocket by hand, clockwise, until you can hear that it clicks.",
@@ -45,5 +45,5 @@ def test_a_translation_into_a_language_without_known_words() -> None:
 
 
 def test_the_library_is_loaded_when_it_is_used() -> None:
-    code = "import sys, octavo.installation as it; it.load_packages(); sys.exit('gcld3' in sys.modules)"
+    code = "import sys, octavo.operations.installation as it; it.load_packages(); sys.exit('gcld3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -3,8 +3,8 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.core import layered
-from octavo.core.layered import Layered
+from octavo.core import layered_mapping
+from octavo.core.layered_mapping import Layered
 
 changes = st.dictionaries(st.integers(0, 8), st.none() | st.integers(0, 3), max_size=4)
 
@@ -14,7 +14,7 @@ changes = st.dictionaries(st.integers(0, 8), st.none() | st.integers(0, 3), max_
     st.dictionaries(st.integers(0, 8), st.integers(0, 3)), st.lists(changes, max_size=6), st.integers(0, 5)
 )
 def test_it_is_as_a_dictionary(first, all_changes, most):
-    before, layered._MOST = layered._MOST, most
+    before, layered_mapping._MOST = layered_mapping._MOST, most
     try:
         plain, found = dict(first), Layered(first)
         for some in all_changes:
@@ -27,7 +27,7 @@ def test_it_is_as_a_dictionary(first, all_changes, most):
             assert (len(found), dict(found)) == (len(plain), plain)
             assert dict(earlier) == was
     finally:
-        layered._MOST = before
+        layered_mapping._MOST = before
 
 
 def test_a_change_does_not_copy_what_is_below():

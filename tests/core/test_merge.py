@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from merge_cases import Case, Library, StateTree, variable
-from octavo.content.store import Item
+from octavo.content.revisions.store import Item
 from octavo.core.merge import Conflict, Edited, Tree, Versions, changes_from, merge, resolve, resolve_field
 from octavo.core.pages import Cover, Layout, Page, rank_between
 

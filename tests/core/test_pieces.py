@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from merge_cases import markdown
 from octavo.core.alignment import align
-from octavo.core.document import read, split_page
+from octavo.core.document.page import split_page
+from octavo.core.document.reader import read
 from octavo.core.pieces import cells, inner, match, split, unwrap
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from octavo.deliveries import PREVIOUS, Recipient, find_delivery
-from octavo.deliveries.store import next_due
-from octavo.kit.databases import open_database
-from octavo.kit.migrations import load_migrations, migrate
-from octavo.kit.sealing import Sealer
+from octavo.extensions.deliveries.store import PREVIOUS, Recipient, find_delivery, next_due
+from octavo.kit.db.databases import open_database
+from octavo.kit.db.migrations import load_migrations, migrate
+from octavo.kit.secrets.sealing import Sealer
 
 BEFORE = """
 INSERT INTO organizations (id, title, created_at) VALUES ('org', 'Home', 1);
@@ -24,7 +23,7 @@ NUMBER = 202611230000
 
 
 def test_what_waits_is_kept_and_opens(bare_url):
-    everything = load_migrations("octavo.migrations")
+    everything = load_migrations("octavo.operations.migrations")
     sealer = Sealer([b"k" * 32])
     # As it was sealed by the version before: for the table of that name.
     sealed = sealer.seal("integration_events\0previous\0event", '{"configuration": {}}')

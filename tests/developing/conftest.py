@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from octavo.developing import start_integration
-from octavo.developing.bundling import bundle, install_packages
 from octavo.errors import Unavailable
+from octavo.operations.developing.bundling import bundle, install_packages
+from octavo.operations.developing.examples import start_integration
 from serving import Administrator, Served, free_ports, octavo_here, serving_new
 from tools import absent
 

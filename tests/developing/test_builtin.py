@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from octavo.runtime import find_deno
+from octavo.kit.runtime.process import find_deno
 
 
 def copy_of(installed, name):
@@ -18,7 +18,7 @@ def copy_of(installed, name):
 def install_builtin(installed, name):
     done = installed.octavo("integrations", "install-builtin", name, "--org", installed.organization)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{name} is installed (")
+    assert done.stdout.startswith(f"Installed {name} (")
     listed = installed.call("GET", f"/integrations/{copy_of(installed, name)}/installations")["items"]
     return f"/integrations/{copy_of(installed, name)}/installations/{listed[0]['id']}"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.developing.bundling import BundleFailed, bundle, install_packages
 from octavo.errors import BadRequest, Unavailable
+from octavo.operations.developing.bundling import BundleFailed, bundle, install_packages
 
 pytestmark = pytest.mark.usefixtures("npm")
 

@@ -88,7 +88,7 @@ def test_each_publication_is_the_next_version(installed, tmp_path):
     folder = write(tmp_path, "versions")
     for version in (1, 2):
         done = installed.octavo("integrations", "publish", str(folder))
-        assert done.stdout == f"versions is published as version {version} (private)\n", done.stderr
+        assert done.stdout == f"Published version {version} of versions (private)\n", done.stderr
     with_file = installed.octavo("integrations", "publish", str(folder / "gitbook-manifest.yaml"), "--json")
     assert '"version": 3' in with_file.stdout
 
@@ -186,11 +186,11 @@ def test_nobody_but_the_server_hands_events_over(installed, tmp_path):
         (("publish", "{folder}", "--url", "http://127.0.0.1:9"), "does not answer"),
         (("publish", "{folder}", "--url", "ftp://example.com"), "--url: expected an address"),
         (("publish", "{folder}", "--token-file", "{folder}/script.js"), "expected a file with one token"),
-        (("publish", "{folder}", "--token-file", "/nowhere"), "--token-file names a file"),
+        (("publish", "{folder}", "--token-file", "/nowhere"), "Use --token-file to name a file"),
         (("publish", "{folder}", "--env", "live"), "no environment 'live'; there are: none"),
         (("publish", "/nowhere"), "there is no manifest here"),
         (("new", "{folder}"), "there is something already"),
-        (("install-builtin", "nothing"), "there are: oidc-sign-in, plausible, slack"),
+        (("install-builtin", "nothing"), "Available: oidc-sign-in, plausible, slack"),
     ],
 )
 def test_mistakes_get_a_sentence(installed, tmp_path, arguments, says):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.developing import list_builtin
-from octavo.developing.examples import builtin_folder
-from octavo.developing.manifest import read_manifest
 from octavo.errors import BadRequest
-from octavo.integrations import PublishIntegration
+from octavo.extensions.integrations.manifest import PublishIntegration
+from octavo.operations.developing.examples import builtin_folder, list_builtin
+from octavo.operations.developing.manifest import read_manifest
 
 GOOD = """
 name: chat
@@ -84,7 +83,7 @@ def test_the_environment_called_default_counts_without_a_name(write):
         (GOOD + "visibility: secret", "'secret'; expected one of public, private, unlisted"),
         (
             GOOD + "configurations: {site: {required: [a]}}",
-            "configurations.site: expected either properties or",
+            "configurations.site: must have either properties or",
         ),
         (GOOD.replace("script.ts", "absent.ts"), "script: there is no file"),
         (GOOD + "secrets: {A: '${{ env.NOT_SET }}'}", "secrets.A: the variable NOT_SET is not set"),

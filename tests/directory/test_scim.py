@@ -1,9 +1,10 @@
-"""SCIM 2.0: a directory keeps an organization's members and teams, and who is taken out is out at once."""
+"""SCIM 2.0: a directory manages an organization's members and teams, and removed people lose access at once."""
 
 import pytest
 
-from octavo.access import create_token, upsert_member
-from octavo.identity import sessions
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_token
+from octavo.organization.identity import sessions
 from world import MEMBERS, NOBODY, URL
 
 
@@ -79,7 +80,7 @@ def test_a_member_comes_and_goes(directory):
     assert statuses() == statuses(f"/spaces/{space}") == [401] * 3
     on = directory.patch(f"/Users/{ada['id']}", {"op": "replace", "value": {"active": True}})
     assert on["active"] is True
-    assert statuses() == [401] * 3  # what was ended stays ended
+    assert statuses() == [401] * 3  # ended sessions and tokens stay ended
     changed = ADA | {"displayName": "Countess Lovelace", "externalId": "2"}
     assert directory.call("PUT", f"/Users/{ada['id']}", changed)["displayName"] == "Countess Lovelace"
     directory.call("DELETE", f"/Users/{ada['id']}", status=204)
@@ -101,7 +102,7 @@ def test_who_is_a_member_elsewhere_loses_this_organization_alone(directory):
 
 
 def joined(world, who):
-    """By the list of one's own invitations, as the page does it."""
+    """Join through the list of one's own invitations, as the page does."""
     items = world.get(who, "/user/invitations")["items"]
     assert [(item["organization"]["id"], item["role"]) for item in items] == [
         (world.home["organizationId"], "read")
@@ -125,7 +126,7 @@ def test_somebody_with_an_account_is_invited_and_nothing_is_told_of_them(directo
     )
     assert sent["id"] != stranger
     directory.call("POST", "/Users", body, 409)
-    # An address without an account is answered alike, so that a directory does not learn which ones there are.
+    # An address without an account gets the same response, so a directory can't find out which accounts exist.
     fresh = directory.call("POST", "/Users", {"userName": "fresh@example.org", "displayName": "As sent"}, 201)
     assert fresh.keys() == sent.keys() - {"externalId"}
     everything = [directory.call("GET", path) for path in ("/Users?count=1000", f"/Users/{sent['id']}")]
@@ -139,20 +140,20 @@ def test_somebody_with_an_account_is_invited_and_nothing_is_told_of_them(directo
     assert group["members"] == [{"value": sent["id"], "display": "As sent"}]
     everything.append(group)
     assert "Very Private" not in str(everything) and stranger not in str(everything)
-    # They are nobody here: the organization has no such member, and no way to their account.
+    # They aren't a member yet: the organization has no access to their account.
     org = world.home.path("/orgs/{organizationId}")
     assert world.call("admin", "GET", f"{org}/members/{stranger}").status_code == 404
     assert world.call("admin", "GET", f"/users/{stranger}").status_code == 404
     assert world.call("stranger", "GET", world.home.path("/spaces/{spaceId}")).status_code == 404
     directory.call("GET", f"/Users/{stranger}", status=404)
     directory.call("POST", "/Groups", {"displayName": "Others", "members": [{"value": stranger}]}, 404)
-    # What the directory calls them is theirs alone to change, and still tells nothing.
+    # The directory can change its own data about them, which still reveals nothing.
     changed = directory.patch(
         f"/Users/{sent['id']}", {"op": "replace", "path": "displayName", "value": "New"}
     )
     assert changed["displayName"] == "New"
     assert world.get("stranger", "/user")["displayName"] == "Very Private Name"
-    # They say yes: the resource keeps its id, and they are in the group.
+    # After they accept, the resource keeps its ID and they are in the group.
     assert joined(world, "stranger") == 200
     assert directory.call("GET", f"/Users/{sent['id']}")["displayName"] == "Very Private Name"
     assert directory.call("GET", f"/Groups/{group['id']}")["members"][0]["value"] == sent["id"]
@@ -186,7 +187,7 @@ def test_an_invitation_of_a_directory_comes_and_goes(directory):
     assert invitations() == []
     assert directory.patch(path, {"op": "replace", "path": "active", "value": True})["active"] is True
     (invitation,) = invitations()
-    # Nobody else refuses or takes it.
+    # Nobody else can accept or decline it.
     assert world.call("reader", "DELETE", f"/user/invitations/{invitation}").status_code == 204
     taken = world.home.path("/orgs/{organizationId}/invites/{id}", id=invitation)
     assert world.call("editor", "POST", taken).status_code == 404
@@ -198,7 +199,7 @@ def test_an_invitation_of_a_directory_comes_and_goes(directory):
     directory.call("DELETE", path, status=204)
     directory.call("GET", path, status=404)
     assert invitations() == []
-    # It is the word of whoever made it: without the right it is void.
+    # It depends on its creator: without their permission, it is void.
     directory.call("POST", "/Users", {"userName": "stranger@example.org"}, 201)
     (invitation,) = invitations()
     with world.context.db.write() as tx:
@@ -213,7 +214,7 @@ def test_an_invitation_of_a_directory_comes_and_goes(directory):
 
 
 def test_an_account_whose_address_is_not_proved_takes_nothing_of_the_directory(directory):
-    """Its owner may be somebody else than the directory means."""
+    """Its owner may be another person than the directory means."""
     world = directory.world
     with world.context.db.write() as tx:
         tx.run("UPDATE users SET email_verified = 0 WHERE id = :id", id=world.users["stranger"])
@@ -225,7 +226,7 @@ def test_an_account_whose_address_is_not_proved_takes_nothing_of_the_directory(d
     invitation = world.get("admin", world.home.path("/orgs/{organizationId}/invites"))["items"][0]["id"]
     taken = world.home.path("/orgs/{organizationId}/invites/{id}", id=invitation)
     assert world.call("stranger", "POST", taken).status_code == 404
-    # By a link for anybody they join, and are not who the directory has sent.
+    # Joining through a link doesn't link them to the user that the directory sent.
     link = world.post("admin", world.home.path("/orgs/{organizationId}/link-invites"), {"role": "read"})["id"]
     joined = world.call("stranger", "POST", world.home.path("/orgs/{organizationId}/invites/{id}", id=link))
     assert joined.status_code == 200
@@ -242,7 +243,7 @@ def test_who_was_added_at_once_is_told_of_by_address_alone(directory):
     assert added["users"] == [world.users["stranger"]]
     found = directory.call("GET", f"/Users/{world.users['stranger']}")
     assert found["displayName"] == found["userName"] == "stranger@example.org"
-    # And removing them ends nothing of theirs, though they might belong to no other organization.
+    # Removing them ends none of their sessions, even if they belong to no other organization.
     with world.context.db.write() as tx:
         tx.run("DELETE FROM members WHERE user_id = :id AND organization_id = :org",
                id=world.users["stranger"], org=world.away["organizationId"])  # fmt: skip
@@ -251,7 +252,7 @@ def test_who_was_added_at_once_is_told_of_by_address_alone(directory):
 
 
 def test_somebody_who_left_and_comes_back_is_a_member_again(directory):
-    """An account that the organization made, and nobody has proved to be theirs since."""
+    """An account that the organization created and whose address is still unverified."""
     ada = directory.call("POST", "/Users", ADA, 201)
     directory.call("DELETE", f"/Users/{ada['id']}", status=204)
     again = directory.call("POST", "/Users", ADA, 201)
@@ -268,7 +269,7 @@ def test_the_last_administrator_stays(directory):
     with world.context.db.write() as tx:
         upsert_member(tx, world.home["organizationId"], world.users["creator"], "admin")
     directory.call("DELETE", f"/Users/{admin}", status=204)
-    assert world.call("admin", "GET", "/user").status_code == 401  # a member of nothing else
+    assert world.call("admin", "GET", "/user").status_code == 401  # not a member of any other organization
 
 
 def test_users_are_listed_in_pages(directory):

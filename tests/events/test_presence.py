@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.events import presence, store
-from octavo.events.presence import write_presence
+from octavo.content.events import presence, store
+from octavo.content.events.presence import write_presence
 from octavo.kit.clock import now
 from set_clock import SetClock
 from world import World

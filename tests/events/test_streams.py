@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import asgi_client
-from octavo.access import create_token
-from octavo.kit import hub, outbox
 from octavo.kit.clock import now
-from octavo.kit.db import Database
-from octavo.kit.hub import Hub
-from octavo.kit.shares import Shares
-from octavo.kit.worker import Worker
+from octavo.kit.db.database import Database
+from octavo.kit.scheduling.shares import Shares
+from octavo.kit.work import hub, outbox
+from octavo.kit.work.hub import Hub
+from octavo.kit.work.worker import Worker
+from octavo.organization.access.tokens import create_token
 from serving import Administrator, serving_new
 from set_clock import SetClock
 from world import MEMBERS, World

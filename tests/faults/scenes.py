@@ -13,18 +13,19 @@ from typing import Any
 from faults.faults import SETTING, Control, Fault
 from faults.load import History, Load
 from light_client import LightClient
-from octavo.access import create_token, insert_user
-from octavo.admin.backup import verify_installation
 from octavo.app import api_app
 from octavo.cli import main
-from octavo.content import list_pages, main_state
-from octavo.installation import close_context, load_packages, open_context
+from octavo.content.revisions.store import list_pages, main_state
 from octavo.kit.context import Context
-from octavo.kit.databases import open_database
-from octavo.kit.migrations import load_migrations, migrate
-from octavo.orgs import create_organization
+from octavo.kit.db.databases import open_database
+from octavo.kit.db.migrations import load_migrations, migrate
+from octavo.operations.admin.backup import verify_installation
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.tokens import create_token
+from octavo.organization.orgs.creating import create_organization
+from octavo.organization.spaces.store import insert_space
 from octavo.settings import load
-from octavo.spaces import insert_space
 
 TOKEN = "oct_faults_" + "f" * 32
 URL = "http://octavo.test"
@@ -134,6 +135,10 @@ def bring_up_to_date(last: int | None = None, fault: list[int] | None = None) ->
         Control(Path(os.environ[SETTING])).arm(Fault(*fault), os.getpid())
     migrate(
         database,
-        [each for each in load_migrations("octavo.migrations") if last is None or each.number <= last],
+        [
+            each
+            for each in load_migrations("octavo.operations.migrations")
+            if last is None or each.number <= last
+        ],
     )
     database.close()

@@ -23,10 +23,10 @@ import pytest
 
 from faults.faults import DISK, NETWORK, Action, Calls, Control, Fault, build, environment
 from faults.warm import Warm
-from octavo.admin.backup import verify_backup
-from octavo.admin.followed import verify_followed
-from octavo.admin.places import BackupPlace
-from octavo.kit.migrations import load_migrations
+from octavo.kit.db.migrations import load_migrations
+from octavo.operations.admin.backup import verify_backup
+from octavo.operations.admin.backup_storage import BackupPlace
+from octavo.operations.admin.continuous_restore import verify_followed
 from settled import PATIENCE
 
 SEED = int(os.environ.get("OCTAVO_TEST_FAULTS_SEED", "1"))
@@ -321,7 +321,7 @@ def _cut_off_a_restore(
     status = installation.command("restore", str(backup), fault=fault, **place)
     assert status in (0, -9), installation.told()
     if installation.command("restore", str(backup), **place):
-        assert "holds something" in installation.told()
+        assert "already has data" in installation.told()
         assert installation.command("reindex", **place) == 0, installation.told()
     installation.check(**place)
     shutil.rmtree(data)
@@ -332,7 +332,7 @@ def _cut_off_a_migration(
 ) -> None:
     """The next start goes on where it stood."""
     data.mkdir()
-    numbers = [migration.number for migration in load_migrations("octavo.migrations")]
+    numbers = [migration.number for migration in load_migrations("octavo.operations.migrations")]
     place = installation.environment(data, bare("older"))
     migrate, output = "faults.scenes:bring_up_to_date", installation.output
     assert installation.warm.run(migrate, output, place, last=chance.choice(numbers[:-1])) == 0

@@ -12,7 +12,7 @@ from dulwich.objects import Blob, Commit, Tree
 from dulwich.repo import Repo
 from msgspec.structs import replace
 
-from octavo.gitsync.syncing import run_sync
+from octavo.interchange.gitsync.syncing import run_sync
 from octavo.kit.ids import new_id
 from world import World
 
@@ -186,8 +186,8 @@ class Synced:
 
     def exported(self) -> dict[str, bytes]:
         """What an export of main gives."""
-        from octavo.content import main_state
-        from octavo.transfer import export_files
+        from octavo.content.revisions.store import main_state
+        from octavo.interchange.transfer.exporting import export_files
 
         context = self.world.context
         with context.db.read() as tx:

@@ -14,15 +14,15 @@ import pytest
 
 from gitsync.developers import Developer, Synced
 from gitsync.lfs_server import LfsServer, lfs_server, pointer
-from octavo.changes import get_change
-from octavo.gitsync import project_running, store
-from octavo.gitsync.credentials import Credential
-from octavo.gitsync.lfs import LargeFiles, read_pointer
-from octavo.gitsync.reasons import Reason, Stopped
-from octavo.gitsync.remotes import Connection
-from octavo.gitsync.syncing import Sync
-from octavo.kit.fetch import Fetcher
-from octavo.transfer import export_files
+from octavo.content.changes.store import get_change
+from octavo.interchange.gitsync import project_running, store
+from octavo.interchange.gitsync.credentials import Credential
+from octavo.interchange.gitsync.failures import Reason, Stopped
+from octavo.interchange.gitsync.lfs import LargeFiles, read_pointer
+from octavo.interchange.gitsync.remotes import Connection
+from octavo.interchange.gitsync.syncing import Sync
+from octavo.interchange.transfer.exporting import export_files
+from octavo.kit.net.fetch import Fetcher
 from world import World
 
 ODD = {
@@ -53,7 +53,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[LfsServer]:
             connection = Connection(url, credential, allowed, local=False, host_key=None)
             return LargeFiles(context, space_id, branch, connection)
 
-        monkeypatch.setattr("octavo.gitsync.syncing.LargeFiles", here)
+        monkeypatch.setattr("octavo.interchange.gitsync.syncing.LargeFiles", here)
         yield found
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gitsync.developers import Developer, Synced, local_remotes
-from octavo.transfer import import_files, open_source
+from octavo.interchange.transfer.importing import import_files
+from octavo.interchange.transfer.opening import open_source
 from tools import absent, corpora_folder
 from world import World
 

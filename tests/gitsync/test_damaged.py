@@ -11,7 +11,7 @@ import pytest
 from dulwich.objects import Commit, Tree
 
 from gitsync.developers import Developer, Synced, local_remotes
-from octavo.gitsync import repository
+from octavo.interchange.gitsync import repository
 from world import World
 
 pytestmark = pytest.mark.sqlite_first

@@ -209,8 +209,8 @@ def test_a_change_request_is_pushed_as_a_branch_and_goes_on_there(synced: Branch
 def test_a_push_that_was_cut_off_is_not_taken_for_somebody_elses(
     synced: Branches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from octavo.gitsync.remotes import Connection
-    from octavo.gitsync.syncing import run_sync
+    from octavo.interchange.gitsync.remotes import Connection
+    from octavo.interchange.gitsync.syncing import run_sync
 
     world = synced.world
     made = world.post("admin", synced.at("/change-requests"), {"subject": "Cut"})

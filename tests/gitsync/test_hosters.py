@@ -16,10 +16,10 @@ from gitsync.developers import Developer
 from gitsync.servers import SECRET, http_server, needs_git
 from gitsync.test_remotes import allow, connect
 from octavo.errors import BadRequest
-from octavo.gitsync.addresses import read_remote
-from octavo.gitsync.credentials import Credential
-from octavo.gitsync.hosters import CommitStatus, status_request
-from octavo.gitsync.syncing import run_sync
+from octavo.interchange.gitsync.credentials import Credential
+from octavo.interchange.gitsync.providers import CommitStatus, status_request
+from octavo.interchange.gitsync.syncing import run_sync
+from octavo.interchange.gitsync.urls import read_remote
 from octavo.kit.ids import new_id
 from world import World
 
@@ -118,7 +118,7 @@ def test_the_hoster_is_told_of_each_commit_once(
             made = status_request(*arguments)
             return replace(made, url=made.url.replace(server.url, f"http://{here}"))
 
-        monkeypatch.setattr("octavo.gitsync.hosters.status_request", moved)
+        monkeypatch.setattr("octavo.interchange.gitsync.providers.status_request", moved)
         synced = connect(
             world, developer, f"{server.url}/acme/docs.git", provider="gitea", commitStatuses=True,
             credential={"type": "token", "secret": SECRET},

@@ -14,11 +14,11 @@ from gitsync.developers import Developer, Synced, local_remotes
 from gitsync.lfs_server import LfsServer, lfs_server, pointer
 from gitsync.servers import SshServer, needs_git
 from gitsync.test_remotes import allow, connect
-from octavo.gitsync.credentials import Credential
-from octavo.gitsync.lfs import LargeFiles, Tracked, read_pointer
-from octavo.gitsync.remotes import Connection
-from octavo.gitsync.repository import Repository
-from octavo.kit.fetch import Fetcher
+from octavo.interchange.gitsync.credentials import Credential
+from octavo.interchange.gitsync.lfs import LargeFiles, Tracked, read_pointer
+from octavo.interchange.gitsync.remotes import Connection
+from octavo.interchange.gitsync.repository import Repository
+from octavo.kit.net.fetch import Fetcher
 from world import World
 
 PICTURE, OTHER = b"\x89PNG\r\n\x1a\n" + b"a" * 2000, b"\x89PNG\r\n\x1a\n" + b"b" * 3000
@@ -36,7 +36,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LfsServer]:
             connection = Connection(url, credential, allowed, local=False, host_key=None)
             return LargeFiles(context, space_id, branch, connection)
 
-        monkeypatch.setattr("octavo.gitsync.syncing.LargeFiles", here)
+        monkeypatch.setattr("octavo.interchange.gitsync.syncing.LargeFiles", here)
         yield found
 
 

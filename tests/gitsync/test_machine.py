@@ -14,7 +14,7 @@ import pytest
 from gitsync.developers import Developer, Synced, local_remotes
 from gitsync.lfs_server import LfsServer
 from gitsync.machine import ATTRIBUTES, MARK, ODD, Machine, large
-from octavo.gitsync.syncing import run_sync
+from octavo.interchange.gitsync.syncing import run_sync
 from world import World
 
 __all__ = ["large"]

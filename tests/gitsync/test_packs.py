@@ -15,12 +15,12 @@ from dulwich.objects import Blob, ShaFile
 from dulwich.pack import write_pack_objects
 from dulwich.repo import Repo
 
-from octavo.gitsync.reasons import Reason, Stopped
-from octavo.gitsync.repository import Repository, told_of_damage
-from octavo.kit import git_packs
-from octavo.kit.git_http import GitRefused
-from octavo.kit.git_packs import GuardedStore, look_over
-from octavo.transfer.opening import open_source
+from octavo.interchange.gitsync.failures import Reason, Stopped
+from octavo.interchange.gitsync.repository import Repository, told_of_damage
+from octavo.interchange.transfer.opening import open_source
+from octavo.kit.net import git_packs
+from octavo.kit.net.git_http import GitRefused
+from octavo.kit.net.git_packs import GuardedStore, look_over
 
 
 def number(value: int) -> bytes:

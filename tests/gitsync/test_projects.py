@@ -14,13 +14,13 @@ import pytest
 from gitsync.developers import Developer, local_remotes
 from gitsync.servers import SECRET, http_server, needs_git
 from gitsync.test_remotes import allow
-from octavo.admin.git_syncs import describe_sync, sync_now
-from octavo.admin.naming import find_named
-from octavo.content import main_state
-from octavo.gitsync.project_running import run_project
+from octavo.content.revisions.store import main_state
+from octavo.interchange.gitsync.project_running import run_project
+from octavo.interchange.transfer.exporting import export_files
 from octavo.kit.ids import new_id
-from octavo.kit.worker import Worker
-from octavo.transfer import export_files
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.git_syncs import describe_sync, sync_now
+from octavo.operations.admin.lookup import find_named
 from world import World
 
 DOCS = """\

@@ -15,10 +15,10 @@ import pytest
 from gitsync.developers import Developer
 from gitsync.servers import SECRET, http_server, needs_git
 from gitsync.test_remotes import allow, connect
-from octavo.gitsync import pulls
-from octavo.gitsync.addresses import read_remote
-from octavo.gitsync.credentials import Credential
-from octavo.gitsync.pulls import Pull, list_request, one_request, read_pull
+from octavo.interchange.gitsync import pulls
+from octavo.interchange.gitsync.credentials import Credential
+from octavo.interchange.gitsync.pulls import Pull, list_request, one_request, read_pull
+from octavo.interchange.gitsync.urls import read_remote
 from world import World
 
 TOKEN = Credential("token", "t0k")
@@ -191,7 +191,7 @@ def test_open_pull_requests_are_followed(
             return base.replace(server.url, f"http://{here}"), headers
 
         for module in ("pulls", "hosters"):
-            monkeypatch.setattr(f"octavo.gitsync.{module}.repository_api", moved)
+            monkeypatch.setattr(f"octavo.interchange.gitsync.{module}.repository_api", moved)
         synced = connect(
             world, developer, f"{server.url}/acme/docs.git", provider="gitea", commitStatuses=True,
             pullRequests=True, credential={"type": "token", "secret": SECRET},

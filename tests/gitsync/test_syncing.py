@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gitsync.developers import Developer, Synced, local_remotes
-from octavo.gitsync import syncing
-from octavo.transfer import import_files
+from octavo.interchange.gitsync import syncing
+from octavo.interchange.transfer.importing import import_files
 from world import World
 
 FILES: dict[str, Any] = {
@@ -280,7 +280,7 @@ def test_a_commit_after_a_kill_names_the_people_who_wrote(
     head = developer.head
     for file in ("more.md", "again.md"):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr("octavo.gitsync.remotes.Connection.push", killed)
+            patch.setattr("octavo.interchange.gitsync.remotes.Connection.push", killed)
             syncing.run_sync(world.context, synced.space, "asked", "job")
         assert developer.head == head, "nothing was pushed"
         head = developer.commit({file: "# More\n"})

@@ -1,15 +1,16 @@
-"""Changing how one signs in: what a session must have proved, and what tokens may not."""
+"""Changing how a person signs in: the confirmation that a session needs, and what tokens can't do."""
 
 import pyotp
 import pytest
 
 from contract.samples import TOLD_ELSEWHERE, sample_of, send, succeeded
-from octavo.access import PROOF_LASTS, create_token
-from octavo.access.roles import ACCOUNT
-from octavo.identity import factors
-from octavo.installation import load_packages
 from octavo.kit.clock import iso, now
-from octavo.kit.operation import TABLE
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
+from octavo.organization.access.reach import PROOF_LASTS
+from octavo.organization.access.roles import ACCOUNT
+from octavo.organization.access.tokens import create_token
+from octavo.organization.identity import factors
 from world import NOBODY, PASSWORD
 
 load_packages()
@@ -50,7 +51,7 @@ def test_an_old_session_proves_itself_first(world, operation):
     before = world.digest()
     answer = send(world, "admin", operation, world.home, headers=old)
     assert (answer.status_code, world.digest()) == (403, before)
-    assert "/user/proof" in answer.json()["error"]["message"]
+    assert answer.json()["error"]["reason"] == "proof_required"
     with world.context.db.write() as tx:
         tx.run("UPDATE sessions SET proved_at = :at", at=now())
     if operation.id not in TOLD_ELSEWHERE:
@@ -64,7 +65,7 @@ def test_an_old_session_proves_itself_first(world, operation):
 def test_no_token_changes_how_its_owner_signs_in(world, operation):
     prepared(world, operation)
     with world.context.db.write() as tx:
-        # Somebody who has no password yet: a first one is set by no token either.
+        # A token can't set the first password of an account either.
         tx.run("UPDATE users SET password_hash = NULL WHERE id = :id", id=world.users["admin"])
         scoped = create_token(tx, world.users["admin"], name="scoped", scopes=["access:write"])
     before = world.digest()

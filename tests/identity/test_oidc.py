@@ -1,4 +1,4 @@
-"""OpenID Connect: a real provider (authlib's server side), and tokens that prove nothing."""
+"""OpenID Connect with a real provider (authlib's server side), and invalid tokens."""
 
 import base64
 import hmac
@@ -11,8 +11,8 @@ from joserfc import jwk, jwt
 
 from identity_providers import query_of
 from octavo.errors import Unauthorized
-from octavo.identity.oidc import read_id_token
 from octavo.kit.clock import now
+from octavo.organization.identity.oidc import read_id_token
 from world import NOBODY, URL
 
 
@@ -70,11 +70,11 @@ def test_somebody_new_signs_in(oidc):
     assert answer.headers["location"] == f"{URL}/o/1"
     ada = world.call(NOBODY, "GET", "/user").json()
     assert (ada["email"], ada["displayName"]) == ("ada@example.org", "Ada Lovelace")
-    assert world.call(NOBODY, "GET", back).status_code == 401  # state and code are good once
+    assert world.call(NOBODY, "GET", back).status_code == 401  # state and code can be used once
     answer = world.call(NOBODY, "GET", approve(begin(world), "ada"))
     assert answer.headers["location"] == f"{URL}/"
     assert world.call(NOBODY, "GET", "/user").json()["id"] == ada["id"]
-    # The account ends, and the provider cannot bring it back.
+    # The account is deactivated, and the provider can't restore it.
     with world.context.db.write() as tx:
         tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=ada["id"])
     assert world.call(NOBODY, "GET", "/user").status_code == 401
@@ -97,7 +97,7 @@ def test_another_browser_cannot_finish_it(oidc):
     back = approve(begin(world), "ada")
     world._client.cookies.clear()
     assert world.call(NOBODY, "GET", back).status_code == 401
-    begin(world)  # a cookie of another sign-in does not help either
+    begin(world)  # the cookie of another sign-in isn't accepted either
     assert world.call(NOBODY, "GET", back).status_code == 401
     assert world.call(NOBODY, "GET", "/oidc/callback?state=unknown&code=x").status_code == 401
 
@@ -123,7 +123,7 @@ def test_a_provider_in_a_private_network_needs_leave(oidc):
 
 @pytest.mark.sqlite_first
 def test_a_provider_that_is_down_is_said_in_words(oidc):
-    """Before anybody is sent there, and to whoever comes back from it."""
+    """Both before the redirect and on return from the provider."""
     back = approve(begin(oidc), "ada")
     oidc.context.settings = msgspec.structs.replace(
         oidc.context.settings, oidc_issuer="http://localhost:9", allow_private_fetch="localhost:9"
@@ -134,7 +134,7 @@ def test_a_provider_that_is_down_is_said_in_words(oidc):
         assert "localhost:9" not in page.text, "anybody may see it"
 
 
-# --- tokens that prove nothing ------------------------------------------------------------------------
+# --- invalid tokens ------------------------------------------------------------------------
 
 KEY = jwk.RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})
 OTHER = jwk.RSAKey.generate_key(2048, {"kid": "one", "use": "sig"})

@@ -1,4 +1,4 @@
-"""Passkeys: what signs in, and what does not."""
+"""Passkeys: valid and invalid sign-ins."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import msgspec
 import pyotp
 import pytest
 
-from octavo.identity import verify_address
 from octavo.kit.clock import now
+from octavo.organization.identity.verification import verify_address
 from passkeys import Authenticator
 from world import NOBODY, PASSWORD, URL, World
 
@@ -20,7 +20,7 @@ def post(world: World, path: str, body: object = None, who: str = "") -> object:
 
 
 def made(world: World, who: str = "editor", **options: object) -> Authenticator:
-    """An authenticator with a passkey of somebody."""
+    """Return an authenticator with a registered passkey."""
     key = Authenticator(URL, **options)
     started = post(world, "/user/passkeys/start", who=who).json()
     body = {"challenge": started["challenge"], "credential": key.make(started["options"]), **LAPTOP}
@@ -58,7 +58,7 @@ def test_a_passkey_signs_in_by_itself(world: World) -> None:
     assert me.json()["id"] == world.users["editor"]
     sessions = world.call("editor", "GET", "/user/sessions").json()["items"]
     assert sessions[0]["method"] == "passkey"
-    # A challenge is good once.
+    # A challenge can be used once.
     key.counter = 3
     assert answered(world, begun, key.sign(begun["options"])).status_code == 401
 
@@ -94,7 +94,7 @@ def test_a_challenge_is_good_for_what_it_was_made_for(world: World, monkeypatch)
     }
     assert post(world, "/user/passkeys", body, "reviewer").status_code == 400, "one of somebody else"
     begun = started(world)
-    monkeypatch.setattr("octavo.identity.one_time.now", lambda: now() + 5 * 60_000 + 1)
+    monkeypatch.setattr("octavo.organization.identity.one_time.now", lambda: now() + 5 * 60_000 + 1)
     assert answered(world, begun, key.sign(begun["options"])).status_code == 401, "too late"
 
 
@@ -117,7 +117,7 @@ def test_the_passkey_of_somebody_else_is_nobody_s(world: World) -> None:
     key.id = other.id
     begun = started(world)
     assert answered(world, begun, key.sign(begun["options"])).status_code == 401, "signed by another key"
-    # The same authenticator is not kept twice, by nobody.
+    # Nobody can register the same authenticator twice.
     start = post(world, "/user/passkeys/start", who="reviewer").json()
     body = {**LAPTOP, "challenge": start["challenge"], "credential": other.make(start["options"])}
     assert post(world, "/user/passkeys", body, "reviewer").status_code == 409
@@ -161,7 +161,7 @@ def test_it_ends_with_its_reason(world: World, end: str) -> None:
         if end == "disabled":
             tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=world.users["editor"])
         else:
-            # Whoever had the account before its address was proved may have been somebody else.
+            # Someone else may have used the account before its address was verified.
             tx.run("UPDATE users SET email_verified = 0 WHERE id = :id", id=world.users["editor"])
             verify_address(tx, world.users["editor"])
     begun = started(world)

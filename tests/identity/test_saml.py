@@ -1,4 +1,4 @@
-"""SAML: two real identity providers, and the attacks that others fell to."""
+"""SAML with two real identity providers, and known attacks."""
 
 import base64
 import copy
@@ -20,11 +20,14 @@ from identity_providers import (
     response_xml,
     sign,
 )
-from octavo.access import find_membership, insert_user, upsert_member
-from octavo.identity import disable_member, passwords, verify_address
-from octavo.identity.saml import signing_in
-from octavo.identity.saml.responses import read_response
 from octavo.kit.clock import now
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import find_membership, upsert_member
+from octavo.organization.identity import passwords
+from octavo.organization.identity.removal import disable_member
+from octavo.organization.identity.saml import signing_in
+from octavo.organization.identity.saml.responses import read_response
+from octavo.organization.identity.verification import verify_address
 from world import NOBODY, PASSWORD, URL
 
 KEYS = Keys()
@@ -50,7 +53,7 @@ def provider(world, place=None, **more):
 
 
 def begin(world, made, **query):
-    """Begins a sign-in in a new browser; the URL at the identity provider."""
+    """Start a sign-in in a new browser and return the URL at the identity provider."""
     world._client.cookies.clear()
     answer = world.call(NOBODY, "GET", made["service"]["startURL"], params=query)
     assert answer.status_code == 303, answer.text
@@ -58,13 +61,13 @@ def begin(world, made, **query):
 
 
 def request_id(url):
-    """The id of the request that a URL at the identity provider carries."""
+    """Return the ID of the request in a URL at the identity provider."""
     request = zlib.decompress(base64.b64decode(query_of(url)["SAMLRequest"]), -15)
     return etree.fromstring(request).get("ID")
 
 
 def post(world, made, document, relay="", **form):
-    """Posts a response to the provider's ACS as a browser does: from another site, and so without its cookies."""
+    """Post a response to the provider's ACS like a browser: from another site, and so without its cookies."""
     data = {"SAMLResponse": document if isinstance(document, str) else encoded(document)} | form
     if relay:
         data["RelayState"] = relay
@@ -78,7 +81,7 @@ def post(world, made, document, relay="", **form):
 
 
 def arrive(world, made, document, relay=""):
-    """Posts a response and follows where it leads: the answer that begins the session, or refuses to."""
+    """Post a response and follow the redirect to the final response."""
     answer = post(world, made, document, relay)
     if answer.status_code == 303 and "/finish?" in answer.headers["location"]:
         return world.call(NOBODY, "GET", answer.headers["location"])
@@ -86,7 +89,7 @@ def arrive(world, made, document, relay=""):
 
 
 def sign_in(world, made, keys=None, **more):
-    """A whole sign-in through a provider that says what ``more`` says."""
+    """Complete a sign-in through a provider whose response contains ``more``."""
     asked = request_id(begin(world, made))
     return arrive(world, made, sign(response_xml(**honest(made, in_response_to=asked) | more), keys or KEYS))
 
@@ -231,7 +234,7 @@ def running(request):
 
 
 def trusting(world, running, place=None, **more):
-    """A provider of Octavo that the running one knows by its metadata."""
+    """Return an Octavo provider configured with the metadata of the running one."""
     known = {"entityID": running.entity_id, "certificate": running.certificate, "ssoURL": running.sso_url}
     made = provider(world, place, **known, **more)
     running.trust(world.call(NOBODY, "GET", made["service"]["entityID"]).content)
@@ -248,7 +251,7 @@ def test_a_company_signs_in_through_its_provider(world, running):
     token = session(answer)
     ada = me(world, token)
     assert ada["email"] == "ada@example.org"
-    # A member by default role and team, of this organization alone.
+    # A member with the default role and team, in this organization only.
     with world.context.db.read() as tx:
         rows = tx.all("SELECT organization_id, role, sso FROM members WHERE user_id = :id", id=ada["id"])
         assert rows == [(world.home["organizationId"], "edit", 1)]
@@ -258,10 +261,10 @@ def test_a_company_signs_in_through_its_provider(world, running):
         world.call(NOBODY, "GET", world.home.path("/spaces/{spaceId}"), headers=bearer(token)).status_code
         == 200
     )
-    # The same response again is refused, and so is the same request answered anew.
+    # The same response is refused, and so is a second response to the same request.
     replayed = arrive(world, made, form["SAMLResponse"])
-    assert replayed.status_code == 401 and "used before" in replayed.json()["error"]["message"]
-    # The second time it is the same person; a member keeps the role they were given since.
+    assert replayed.status_code == 401 and "already been used" in replayed.json()["error"]["message"]
+    # The second sign-in finds the same person, who keeps a role assigned in the meantime.
     with world.context.db.write() as tx:
         tx.run("UPDATE members SET role = 'review' WHERE user_id = :id", id=ada["id"])
     _, form = running.log_in(begin(world, made))
@@ -269,7 +272,7 @@ def test_a_company_signs_in_through_its_provider(world, running):
     assert me(world, again)["id"] == ada["id"]
     with world.context.db.read() as tx:
         assert tx.value("SELECT role FROM members WHERE user_id = :id", id=ada["id"]) == "review"
-    # Gone: disabled, she is out at once and cannot come back through the provider.
+    # Once disabled, she is signed out at once and can't return through the provider.
     with world.context.db.write() as tx:
         tx.run("UPDATE members SET disabled = 1 WHERE user_id = :id", id=ada["id"])
     assert world.call(NOBODY, "GET", "/user", headers=bearer(again)).status_code == 401
@@ -279,7 +282,7 @@ def test_a_company_signs_in_through_its_provider(world, running):
 
 @pytest.mark.sqlite_first
 def test_somebody_of_a_company_is_let_into_a_collection_and_out_again(world, running):
-    """The whole way, by the operations that the company's administrator has."""
+    """The entire process, with operations available to the company's administrator."""
     org = world.home.path("/orgs/{organizationId}")
     closed = world.post("admin", f"{org}/collections", {"title": "Board"})["id"]
     assert world.call("admin", "PATCH", f"/collections/{closed}", json={"defaultLevel": None}).is_success
@@ -314,7 +317,7 @@ def test_somebody_of_a_company_is_let_into_a_collection_and_out_again(world, run
 
 
 def unsolicited(made, pysaml2):
-    """The form of a provider that begins by itself."""
+    """Return the form of an IdP-initiated sign-in."""
     url = pysaml2.sso_url.replace("/sso", "/unsolicited")
     page = httpx.get(url, params={"sp": made["service"]["entityID"], "acs": made["service"]["acsURL"]}).text
     return posted_form(page)[1]["SAMLResponse"]
@@ -328,7 +331,7 @@ def use(world, path, answer, headers=OURS):
 
 
 def waiting(answer):
-    """The secret of an answer that waits on the page."""
+    """Return the secret of an answer that waits for confirmation."""
     assert answer.status_code == 303, answer.text
     assert answer.headers["location"].startswith(f"{URL}/sso?answer=")
     return answer.headers["location"].partition("answer=")[2]
@@ -350,7 +353,7 @@ def test_a_provider_may_begin_and_then_a_page_asks(world, pysaml2):
     world._client.cookies.clear()
     arrived = post(world, made, document, relay="/spaces")
     secret = waiting(arrived)
-    # Nobody is in yet, and the address that would finish what was asked for leads to the page too.
+    # Nobody is signed in yet, and the URL that finishes a requested sign-in leads to the page too.
     assert world.call(NOBODY, "GET", "/user").status_code == 401
     finish = f"/saml/{made['id']}/finish?answer={secret}"
     assert waiting(world.call(NOBODY, "GET", finish)) == secret
@@ -358,7 +361,7 @@ def test_a_provider_may_begin_and_then_a_page_asks(world, pysaml2):
     assert shown == {
         "step": "confirm", "organization": "Home", "provider": "Company", "email": "ada@example.org"
     }  # fmt: skip
-    # Another site cannot press the button, nor another browser.
+    # Neither another site nor another browser can confirm it.
     for headers in ({}, {"origin": "https://evil.test"}, {"sec-fetch-site": "same-site"}):
         assert use(world, "/sign-in/saml", secret, headers).status_code == 403
     kept = dict(world._client.cookies)
@@ -371,10 +374,10 @@ def test_a_provider_may_begin_and_then_a_page_asks(world, pysaml2):
     begun = use(world, "/sign-in/saml", secret)
     assert begun.json() == {"next": "/spaces"}
     assert world.call(NOBODY, "GET", "/user").json()["email"] == "ada@example.org"
-    # An answer is good once, and so is what the provider sent.
+    # The answer and the provider's response can each be used once.
     assert use(world, "/sign-in/saml", secret).status_code == 401
     replayed = post(world, made, document, relay="/spaces")
-    assert replayed.status_code == 401 and "used before" in replayed.json()["error"]["message"]
+    assert replayed.status_code == 401 and "already been used" in replayed.json()["error"]["message"]
 
 
 @pytest.mark.sqlite_first
@@ -387,13 +390,13 @@ def test_another_browser_cannot_finish_it(world, running):
     assert "set-cookie" not in arrived.headers
     world._client.cookies.clear()
     assert world.call(NOBODY, "GET", finish).status_code == 401
-    begin(world, made)  # the cookie of another sign-in does not help
+    begin(world, made)  # the cookie of another sign-in isn't accepted
     assert world.call(NOBODY, "GET", finish).status_code == 401
     secret = finish.partition("answer=")[2]
     assert use(world, "/sign-in/saml", secret).status_code == 401
     world._client.cookies.clear()
     world._client.cookies.update(before)
-    # Another provider's address does not take it either.
+    # Another provider's URL doesn't accept it either.
     other = provider(world, world.away)
     world._client.cookies.update(before)
     assert world.call(NOBODY, "GET", finish.replace(made["id"], other["id"])).status_code == 401
@@ -405,7 +408,9 @@ def test_an_answer_waits_for_a_short_time(world, monkeypatch):
     made = provider(world, idpInitiated=True)
     secret = waiting(post(world, made, sign(response_xml(**honest(made)), KEYS)))
     real = now()
-    monkeypatch.setattr("octavo.identity.one_time.now", lambda: real + signing_in.LIFETIME + 1000)
+    monkeypatch.setattr(
+        "octavo.organization.identity.one_time.now", lambda: real + signing_in.LIFETIME + 1000
+    )
     assert use(world, "/sign-in/saml", secret).status_code == 401
     assert use(world, "/sign-in/saml/answer", secret).status_code == 401
 
@@ -418,7 +423,7 @@ def test_a_response_is_good_for_its_own_provider_alone(world, running):
     assert session(arrive(world, one, form["SAMLResponse"]))
 
 
-# --- who is let in ------------------------------------------------------------------------------------
+# --- authorized accounts ------------------------------------------------------------------------------------
 
 
 def membership(world, who, place=None):
@@ -428,7 +433,7 @@ def membership(world, who, place=None):
 
 
 def own_session(world, who):
-    """A browser signs in to an account by itself; what it had from a provider stays."""
+    """Sign a browser in with the account's own credentials; its provider cookies stay."""
     body = {"email": f"{who}@example.org", "password": PASSWORD, "cookie": True}
     answer = world.call(NOBODY, "POST", "/sign-in", json=body, headers=OURS)
     assert answer.status_code == 200, answer.text
@@ -443,7 +448,7 @@ def identities(world, who):
 
 @pytest.mark.parametrize("who", ["stranger", "added"])
 def test_an_account_is_not_opened_by_its_address(world, who):
-    """Not of somebody who is no member, and not of one who was added and never said yes."""
+    """Neither for a non-member nor for a member who was added but never accepted."""
     made = provider(world)
     if who == "added":
         who = "stranger"
@@ -460,11 +465,11 @@ def test_an_account_is_not_opened_by_its_address(world, who):
     assert world.call(NOBODY, "GET", "/user").status_code == 401
     shown = use(world, "/sign-in/saml/answer", secret).json()
     assert (shown["step"], shown["email"]) == ("connect", "stranger@example.org")
-    # Nothing of the account is told, and pressing the other button does not help.
+    # Nothing about the account is revealed, and confirming instead of connecting is refused.
     assert "Stranger" not in use(world, "/sign-in/saml/answer", secret).text
     assert use(world, "/sign-in/saml", secret).status_code == 409
     assert use(world, "/sign-in/saml/connect", secret).status_code == 401
-    # Nor does somebody else's session, or a token.
+    # Another person's session or a token is refused too.
     own_session(world, "reader")
     assert use(world, "/sign-in/saml/connect", secret).status_code == 403
     token = world.call("stranger", "POST", "/sign-in/saml/connect", json={"answer": secret}, headers=OURS)
@@ -480,20 +485,20 @@ def test_the_owner_of_an_account_connects_it_once(world):
         assert use(world, "/sign-in/saml/connect", secret, headers).status_code == 403
     assert use(world, "/sign-in/saml/connect", secret).status_code == 200
     assert membership(world, "stranger") == ("comment", 1)
-    # The session that began reaches this organization alone.
+    # The new session reaches only this organization.
     assert world.call(NOBODY, "GET", world.home.path("/spaces/{spaceId}")).status_code == 200
     assert world.call(NOBODY, "GET", world.away.path("/spaces/{spaceId}")).status_code == 404
-    assert use(world, "/sign-in/saml/connect", secret).status_code == 403  # nor does it own the account
-    # The second time nobody is asked.
+    assert use(world, "/sign-in/saml/connect", secret).status_code == 403  # and it can't change the account
+    # The second time, no confirmation is needed.
     assert (
         me(world, session(sign_in(world, made, id="_two", email="stranger@example.org")))["id"]
         == world.users["stranger"]
     )
-    # Whoever is removed has to say yes again.
+    # A removed member has to accept again.
     path = world.home.path("/orgs/{organizationId}/members/{user}", user=world.users["stranger"])
     assert world.call("admin", "DELETE", path).status_code == 205
     assert waiting(sign_in(world, made, id="_three", email="stranger@example.org"))
-    assert world.call("stranger", "GET", "/user").status_code == 200  # the account itself is as it was
+    assert world.call("stranger", "GET", "/user").status_code == 200  # the account itself is unchanged
 
 
 def test_a_disabled_member_connects_nothing(world):
@@ -505,7 +510,7 @@ def test_a_disabled_member_connects_nothing(world):
 
 
 def test_an_address_that_nobody_proved_is_not_matched(world):
-    """Somebody else may have made that account: who comes through the provider would share it with them."""
+    """Someone else may have created the account and would share it with the person from the provider."""
     made = provider(world)
     with world.context.db.write() as tx:
         squatter = insert_user(tx, "ada@example.org", "Squatter", verified=False).id
@@ -539,7 +544,7 @@ def test_a_member_is_known_by_their_address_and_reaches_this_organization_alone(
     for path in ("/orgs/{organizationId}", "/spaces/{spaceId}", "/orgs/{organizationId}/spaces"):
         assert world.call(NOBODY, "GET", world.home.path(path), headers=headers).status_code == 200
         assert world.call(NOBODY, "GET", world.away.path(path), headers=headers).status_code == 404
-    # Nor does it open the account: no password, no second factor, no token that reaches further.
+    # It also gives no control over the account: no password, no second factor, no token with a wider reach.
     body = {"password": "a long enough one"}
     assert world.call(NOBODY, "PUT", "/user/password", headers=headers, json=body).status_code == 403
     assert world.call(NOBODY, "POST", "/user/mfa", headers=headers, json={}).status_code == 403
@@ -553,7 +558,7 @@ def test_a_member_is_known_by_their_address_and_reaches_this_organization_alone(
 
 @pytest.mark.sqlite_first
 def test_a_provider_that_shares_our_domain_signs_in_whoever_has_a_session(world):
-    """A browser sends the session's cookie along where the provider is at another name of the same domain."""
+    """Browsers send the session cookie when the provider is at another hostname of the same domain."""
     made = provider(world)
     asked = request_id(begin(world, made))
     own_session(world, "reader")
@@ -623,7 +628,7 @@ def test_a_key_change_takes_two_certificates(world):
 
 
 def forged_assertion(signed, email="admin@example.org", id="_evil"):
-    """A copy of the signed assertion that names somebody else, without its signature."""
+    """Return a copy of the signed assertion with another name and without its signature."""
     evil = copy.deepcopy(signed)
     evil.set("ID", id)
     signature = evil.find("ds:Signature", NS)
@@ -697,7 +702,7 @@ def tampered(made):
 
 
 def commented(made):
-    """A comment cuts the name in two for parsers that read the first text only (CVE-2017-11427)."""
+    """A comment splits the name for parsers that read only the first text node (CVE-2017-11427)."""
     root = sign(response_xml(**honest(made, name_id="admin.evil", email="admin@example.org.evil.test")), KEYS)
     text = etree.tostring(root).decode()
     return text.replace("admin@example.org.evil.test", "admin@example.org<!-- -->.evil.test")
@@ -843,7 +848,7 @@ def document_of(attack, made):
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_is_refused_and_changes_nothing(world, name):
-    made = provider(world, idpInitiated=True)  # so that it is not refused for being unasked
+    made = provider(world, idpInitiated=True)  # so that it isn't refused for being unsolicited
     before = world.digest()
     answer = post(world, made, document_of(ATTACKS[name], made))
     assert answer.status_code == (400 if name == "empty" else 401), answer.text
@@ -866,12 +871,12 @@ def test_the_honest_form_of_the_attacks_is_taken(world):
 
 
 def test_no_part_of_a_signed_response_can_be_changed(world):
-    """Every single character of text and attributes inside the assertion counts."""
+    """Every single character of text and attributes in the assertion is protected."""
     made = provider(world)
-    from octavo.identity.saml.responses import RefusedResponse
-    from octavo.identity.saml.service import Service
-    from octavo.identity.saml.store import find_provider
     from octavo.kit.clock import now
+    from octavo.organization.identity.saml.responses import RefusedResponse
+    from octavo.organization.identity.saml.service import Service
+    from octavo.organization.identity.saml.store import find_provider
 
     service = Service(made["service"]["acsURL"], made["service"]["startURL"], made["service"]["entityID"])
     with world.context.db.read() as tx:

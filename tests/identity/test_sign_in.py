@@ -1,15 +1,16 @@
-"""Passwords, sessions, links, second factors, tokens: through the whole HTTP stack on both engines."""
+"""Passwords, sessions, links, two-factor authentication, and tokens, through the entire HTTP stack on both
+engines."""
 
 import msgspec
 import pyotp
 import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
 
-from octavo.access import upsert_member
-from octavo.access.scopes import AREAS, Reach, allows
-from octavo.identity import attempts, passwords, sessions, signing_in
 from octavo.kit.clock import now
-from octavo.kit.operation import TABLE, Person
+from octavo.kit.http.operation import TABLE, Person
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.scopes import AREAS, Reach, allows
+from octavo.organization.identity import attempts, passwords, sessions, signing_in
 from world import NOBODY, PRODUCT_HASHER, URL
 
 PASSWORD = "correct horse battery"
@@ -22,7 +23,7 @@ def hashed():
 
 @pytest.fixture
 def reader(world, hashed):
-    """The reader has a password; their address."""
+    """Give the reader a password and return their email address."""
     with world.context.db.write() as tx:
         passwords.set_password(tx, world.users["reader"], hashed)
     world._client.cookies.clear()
@@ -83,7 +84,7 @@ def test_wrong_address_and_wrong_password_answer_alike(world, reader):
 
 
 class CountingHasher(PasswordHasher):
-    """Notes how costly each hash is that it compares."""
+    """Records the cost of each verified hash."""
 
     def __init__(self):
         super().__init__(time_cost=1, memory_cost=8, parallelism=1)
@@ -110,7 +111,7 @@ def test_an_unknown_address_takes_as_long(world, reader, monkeypatch):
 
 
 def test_what_a_hash_costs():
-    """At least what RFC 9106, section 4, recommends where memory is scarce."""
+    """At least the parameters that RFC 9106, section 4, recommends for limited memory."""
     assert (PRODUCT_HASHER.type, PRODUCT_HASHER.parallelism) == (Type.ID, 1)
     assert PRODUCT_HASHER.time_cost >= 3 and PRODUCT_HASHER.memory_cost >= 64 * 1024
 
@@ -125,7 +126,7 @@ def test_guessing_ends_after_some_tries_alike_for_known_and_unknown(world, reade
     refused = sign_in(world, email)
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) > 0
-    # Another account from the same address is not shut out by it.
+    # Another account from the same address is not affected.
     with world.context.db.write() as tx:
         passwords.set_password(tx, world.users["editor"], "set")
     assert sign_in(world, "editor@example.org").status_code == 200
@@ -173,17 +174,17 @@ def test_the_cookie_is_taken_from_our_own_pages_only(world, reader):
     site = {"sec-fetch-site": "same-site"}
     assert world.call(NOBODY, "POST", "/user/tokens", headers=site, **change).status_code == 403
     assert world.call(NOBODY, "POST", "/user/tokens", headers=ours, **change).status_code == 201
-    # An Authorization header goes before the cookie.
+    # An Authorization header takes precedence over the cookie.
     assert world.call("editor", "GET", "/user").json()["id"] == world.users["editor"]
     assert world.call(NOBODY, "POST", "/sign-out", headers=ours).status_code == 204
     assert world.call(NOBODY, "GET", "/user").status_code == 401
-    # An old cookie hinders nobody from signing in.
+    # An old cookie doesn't prevent signing in.
     world._client.cookies.set("octavo", answer.json()["token"])
     assert sign_in(world, reader, cookie=True, headers=ours).status_code == 200
     world._client.cookies.clear()
 
 
-# --- who is gone is out -------------------------------------------------------------------------------
+# --- deactivated and removed people -------------------------------------------------------------------------------
 
 
 def test_a_disabled_user_is_out_at_once(world, reader):
@@ -245,7 +246,7 @@ def test_a_mailed_link_signs_in_once(world, reader, monkeypatch):
         assert used.json()["status"] == "signed-in"
         again = world.call(NOBODY, "POST", "/sign-in/link/use", json={"link": secret})
         assert again.status_code == 401
-        # Who reads the mail may set a new password without the old one.
+        # A person with access to the mailbox can set a new password without the old one.
         token = used.json()["token"]
         body = {"password": "forgot the old one"}
         assert (
@@ -264,12 +265,13 @@ def test_discovery_says_the_same_of_known_and_unknown(world):
     assert answers[0].json() == {"methods": ["password"], "sso": []}
 
 
-# --- the second factor --------------------------------------------------------------------------------
+# --- two-factor authentication --------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def enrolled(world, reader):
-    """The reader has a second factor: (address, TOTP, recovery codes, the code that is used up)."""
+    """Turn on two-factor authentication for the reader; returns (address, TOTP, recovery codes, the used
+    code)."""
     token = sign_in(world, reader).json()["token"]
     start = world.call(NOBODY, "POST", "/user/mfa", headers=bearer(token))
     totp = pyotp.TOTP(start.json()["secret"])
@@ -296,7 +298,7 @@ def test_the_second_factor_is_asked_for_and_a_code_is_good_once(world, enrolled,
     def second(code, challenge=waiting["challenge"]):
         return world.call(NOBODY, "POST", "/sign-in/code", json={"challenge": challenge, "code": code})
 
-    assert second(used).status_code == 401  # taken by the enrolment
+    assert second(used).status_code == 401  # used by the enrollment
     code = code_in(90)
     assert second(code).json()["status"] == "signed-in"
     assert second(code).status_code == 401
@@ -312,7 +314,7 @@ def test_a_recovery_code_is_good_once(world, enrolled):
     token = sign_in(world, email, code=codes[1]).json()["token"]
     left = world.call(NOBODY, "GET", "/user/mfa", headers=bearer(token)).json()
     assert left == {"enabled": True, "recoveryCodesLeft": 8}
-    # An open session alone cannot end it.
+    # A session alone can't turn it off.
     end = {"headers": bearer(token)}
     assert world.call(NOBODY, "POST", "/user/mfa/end", json={"code": "123456"}, **end).status_code == 403
     assert world.call(NOBODY, "POST", "/user/mfa", **end).status_code == 409
@@ -322,7 +324,7 @@ def test_a_recovery_code_is_good_once(world, enrolled):
 
 def test_codes_cannot_be_guessed(world, enrolled, clock):
     email, totp, *_ = enrolled
-    clock.set((now() // attempts.WINDOW + 1) * attempts.WINDOW)  # the whole test in one window
+    clock.set((now() // attempts.WINDOW + 1) * attempts.WINDOW)  # keep the entire test in one window
     challenge = sign_in(world, email).json()["challenge"]
     body = {"challenge": challenge, "code": "abcdef"}
     answers = [world.call(NOBODY, "POST", "/sign-in/code", json=body).status_code for _ in range(11)]
@@ -414,7 +416,7 @@ def test_a_service_account_acts_in_its_organization_alone(world):
     assert world.call(NOBODY, "POST", "/orgs", headers=headers, json={"title": "Own"}).status_code == 403
     password = {"password": "a long enough one"}
     assert world.call(NOBODY, "PUT", "/user/password", headers=headers, json=password).status_code == 403
-    # Even as a member elsewhere: its token is bound.
+    # Even as a member elsewhere, because its token is bound to the organization.
     with world.context.db.write() as tx:
         upsert_member(tx, world.away["organizationId"], account["id"], "admin")
     assert (

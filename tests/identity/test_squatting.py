@@ -1,15 +1,15 @@
-"""Whoever holds an address without having proved it, or guesses at an account, does not keep its owner out."""
+"""A person who uses an email address without verifying it, or guesses passwords, doesn't lock its owner out."""
 
 import msgspec
 import pyotp
 import pytest
 
-from octavo.access import find_membership
-from octavo.admin.first_start import token_for
 from octavo.errors import Conflict
-from octavo.identity import attempts, factors, passwords, signing_in
-from octavo.invitations import inviting
-from octavo.kit import edge
+from octavo.kit.http import edge
+from octavo.operations.admin.first_start import token_for
+from octavo.organization.access.members import find_membership
+from octavo.organization.identity import attempts, factors, passwords, signing_in
+from octavo.organization.invitations import inviting
 from world import NOBODY, PASSWORD
 
 SQUATTER = "the squatter's password"
@@ -23,7 +23,7 @@ def bearer(token):
 
 @pytest.fixture
 def mails(world, monkeypatch):
-    """What was mailed, when there is a mail server; ``turn_on`` sets one."""
+    """Collect emails once a mail server is configured; ``turn_on`` does so."""
     sent = []
     monkeypatch.setattr(signing_in.mail, "send", lambda url, **mail: sent.append(mail))
     settings = world.context.settings
@@ -35,8 +35,9 @@ def mails(world, monkeypatch):
 
 @pytest.fixture
 def squatted(world, mails):
-    """Somebody else has an account under the owner's address, by a link that was handed on, with all they can set up
-    to stay: password, second factor, session, token. Returns the session and the token."""
+    """Create an account of someone else with the owner's address, from a link that was passed on, with
+    everything they can set up to stay: password, second factor, session, and token. Return the session and
+    the token."""
     settings = world.context.settings
     world.context.settings = msgspec.structs.replace(settings, smtp_url="")
     invited = world.post("stranger", world.away.path(INVITES), {"emails": [OWNER], "role": "read"})
@@ -60,7 +61,7 @@ def user_id(world):
 
 
 def expect_owner(world, token, squatted):
-    """The owner is in, and nobody else."""
+    """Assert that the owner, and nobody else, has access."""
     me = world.call(NOBODY, "GET", "/user", headers=bearer(token)).json()
     assert me["email"] == OWNER
     for left in squatted:
@@ -71,7 +72,7 @@ def expect_owner(world, token, squatted):
     with world.context.db.read() as tx:
         assert not factors.needs_code(tx, me["id"])
         assert tx.value("SELECT email_verified FROM users WHERE id = :id", id=me["id"]) == 1
-        # What the squatter accepted the owner has not.
+        # The owner hasn't accepted what the squatter accepted.
         assert not find_membership(tx, world.away["organizationId"], me["id"]).accepted
 
 
@@ -80,7 +81,7 @@ def test_a_mailed_link_opens_the_account_to_its_owner(world, mails, squatted):
     signing_in.mail_link(world.context, OWNER)
     secret = mails[-1]["text"].partition("link=")[2].split()[0]
     used = world.call(NOBODY, "POST", "/sign-in/link/use", json={"link": secret}).json()
-    # The squatter's second factor is not asked for.
+    # The squatter's second factor isn't required.
     assert used["status"] == "signed-in"
     expect_owner(world, used["token"], squatted)
     body = {"password": "the owner's password"}
@@ -115,20 +116,21 @@ def test_a_mailed_invitation_opens_the_account_to_its_owner(world, mails, squatt
 
 def test_the_operator_opens_the_account_to_its_owner_where_no_mail_is_sent(world, mails, squatted):
     expect_owner(world, token_for(world.context, email=OWNER, hand_over=True), squatted)
-    # Of an account whose address is proved nothing ends by it.
+    # For an account with a verified address, nothing ends.
     token_for(world.context, email="reader@example.org", hand_over=True)
     assert world.call("reader", "GET", "/user").status_code == 200
 
 
 def test_a_token_from_the_command_line_ends_nothing_unless_told(world, squatted):
-    """In installations without mail nobody's address is verified, and a token must not cost them their password."""
+    """On servers without email, no address is verified, and creating a token must not cost people their
+    password."""
     token = token_for(world.context, email=OWNER)
     assert world.call(NOBODY, "GET", "/user", headers=bearer(token)).status_code == 200
     for credential in squatted:
         assert world.call(NOBODY, "GET", "/user", headers=bearer(credential)).status_code == 200
     with world.context.db.read() as tx:
         assert passwords.find_password(tx, user_id(world)) is not None
-    # But whoever squats an address gets into no organization with it.
+    # But a squatter can't join an organization with the address.
     with pytest.raises(Conflict, match="--hand-over"):
         token_for(world.context, email=OWNER, organization_id=world.home["organizationId"])
 
@@ -150,8 +152,8 @@ def test_a_proved_account_is_not_taken_over_by_an_invitation(world, mails):
 def test_a_squatter_in_the_middle_of_setting_something_up_sets_up_nothing(
     world, mails, squatted, monkeypatch
 ):
-    """Their request has been let in when the owner proves the address, and goes on afterwards."""
-    from octavo.identity import verify_address
+    """Their request is authorized before the owner verifies the address, and continues afterwards."""
+    from octavo.organization.identity.verification import verify_address
 
     session = squatted[0]
     owner = user_id(world)
@@ -181,7 +183,7 @@ def fast(monkeypatch):
 
 
 def sign_in(world, password=PASSWORD, client="192.0.2.1", **more):
-    """A try from a client's address, by the proxy's header."""
+    """Attempt to sign in from a client address given in the proxy's header."""
     body = {"email": "reader@example.org", "password": password, **more}
     call = world.call(NOBODY, "POST", "/sign-in", json=body, headers={"x-forwarded-for": client})
     return call
@@ -189,7 +191,7 @@ def sign_in(world, password=PASSWORD, client="192.0.2.1", **more):
 
 @pytest.fixture
 def proxied(monkeypatch):
-    """Clients are known by what their proxy says."""
+    """Identify clients by the header of their proxy."""
 
     def client_of(self, peer, headers):
         return headers.get(b"x-forwarded-for", b"192.0.2.99").decode()
@@ -205,12 +207,12 @@ def test_strangers_guesses_do_not_lock_the_owner_out(world, fast, proxied):
         for _ in range(attempts.PER_ACCOUNT_AND_ADDRESS)
     ]
     assert statuses.count(401) == attempts.PER_ACCOUNT and statuses[-1] == 429
-    # The account is closed to everybody who guesses, also from the owner's address.
+    # The account is locked for all guesses, even from the owner's address.
     assert sign_in(world).status_code == 429
     assert sign_in(world, client="203.0.113.5").status_code == 429
-    # The owner's device is not a stranger's: it gets in, from wherever it is.
+    # The owner's device is recognized and can sign in from anywhere.
     assert sign_in(world, device=device, client="203.0.113.5").status_code == 200
-    # It has tries of its own, and no more than that.
+    # It has its own limited number of attempts.
     own = [
         sign_in(world, "a wrong password", device=device).status_code for _ in range(attempts.PER_DEVICE + 1)
     ]
@@ -231,7 +233,7 @@ def test_a_device_is_of_one_account_and_cannot_be_made_up(world, fast, proxied):
 
 
 def test_somebody_with_the_password_does_not_lock_the_owner_out_of_the_second_factor(world, proxied):
-    """Ten wrong codes close the account to others, and not to the owner's device."""
+    """Ten wrong codes lock the account for others, but not for the owner's device."""
     with world.context.db.write() as tx:
         secret = factors.start(tx, world.context.sealer, world.users["reader"])
         factors.confirm(tx, world.context.sealer, world.users["reader"], pyotp.TOTP(secret).now())
@@ -250,8 +252,8 @@ def test_somebody_with_the_password_does_not_lock_the_owner_out_of_the_second_fa
 
 
 def test_a_stranger_who_asks_for_links_does_not_keep_the_owner_from_one(world, mails):
-    """Nobody is refused, and what was sent is still good; no more than a few are sent."""
-    from octavo.kit.worker import Worker
+    """No request is refused, links that were sent remain valid, and only a few are sent."""
+    from octavo.kit.work.worker import Worker
 
     ask = [
         world.call(NOBODY, "POST", "/sign-in/link", json={"email": "reader@example.org"}).status_code

@@ -1,4 +1,4 @@
-"""Variants of the images of a space: made by a job, shown to readers and over the API, gone with the space."""
+"""Image variants of a space: created by a job, shown to readers and in the API, and deleted with the space."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ import pytest
 from PIL import Image
 
 from light_client import LightClient
-from octavo.admin.backup import back_up, verify_installation
-from octavo.admin.import_export import bring
-from octavo.admin.static_export import export_site
-from octavo.content import check_derived, rebuild_derived
-from octavo.images import make_variants
-from octavo.images.making import note_images
+from octavo.content.images.making import make_variants, note_images
+from octavo.content.revisions.deriving import check_derived, rebuild_derived
+from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import CLOCK, system_time
-from octavo.reader import reader_edge
-from octavo.spaces.purging import purge_spaces
-from octavo.spaces.unused import WAIT, remove_unused
+from octavo.operations.admin.backup import back_up, verify_installation
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.static_export import export_site
+from octavo.organization.spaces.garbage import WAIT, remove_unused
+from octavo.organization.spaces.purging import purge_spaces
 from world import World
 
 PAGE = """# Home
@@ -53,7 +52,7 @@ def moving() -> bytes:
 
 
 class Space:
-    """A published space of a folder."""
+    """Published space of a folder."""
 
     def __init__(self, world: World, folder: Path, page: str, assets: dict[str, bytes]) -> None:
         self.world, self.context = world, world.context
@@ -77,7 +76,7 @@ class Space:
         make_variants(self.context, self.id)
 
     def get(self, path: str, whole: bool = False) -> httpx.Response:
-        """What a reader is answered; ``whole``: the path does not begin at the site."""
+        """Return a reader's response. ``whole``: the path is not relative to the site."""
         whole = whole or path.startswith(self.base)
         client = LightClient(reader_edge(self.context), "http://sites.test")
         return client.ask("GET", path if whole else self.base + path)
@@ -145,7 +144,7 @@ def test_a_width_that_was_not_made_is_the_image_itself_and_no_file_is_opened_by_
     assert space.get(made.replace("/480/", "/500/")).content == space.get(wide["src"]).content
     for wrong in ("/0/", "/99999/", "/x/", "/-480/", "/480/480/"):
         assert space.get(made.replace("/480/", wrong)).status_code == 404
-    # Neither a file of elsewhere nor one that this revision has no more.
+    # Neither a file from elsewhere nor one that this revision no longer has.
     file = made.split("/~files/")[1].split("/")[0]
     assert space.get(made.replace(file, file[::-1])).status_code == 404
     change = space.world.post("admin", f"/spaces/{space.id}/change-requests", {"subject": "Away"})["id"]
@@ -220,10 +219,10 @@ def test_copies_have_them_and_what_was_lost_is_made_anew(space: Space) -> None:
         tx.run("DELETE FROM images WHERE space_id = :id", id=space.id)
         tx.run("DELETE FROM image_variants WHERE space_id = :id", id=space.id)
     with space.context.db.read() as tx:
-        assert check_derived(tx, space.id, ()) == ["images: 1 have no variants"]
+        assert check_derived(tx, space.id, ()) == ["images: variants of 1 images are missing"]
     rebuild_derived(space.context.db, space.id, ())
     note_images(space.context, space.id)
-    # The same file in another space is not scaled again.
+    # The same file isn't scaled again in another space.
     space.make()
     with space.context.db.read() as tx:
         assert check_derived(tx, space.id, ()) == []

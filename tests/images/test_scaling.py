@@ -1,4 +1,4 @@
-"""What becomes of one image."""
+"""Scaling of a single image."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from PIL import Image, ImageCms
 
-from octavo.images.scaling import scale
-from octavo.images.widths import MAX_PIXELS, wanted_widths
+from octavo.content.images.scaling import scale
+from octavo.content.images.widths import MAX_PIXELS, wanted_widths
 
 RED, BLUE, CLEAR = (220, 20, 20), (20, 20, 220), (0, 0, 0, 0)
 
@@ -23,7 +23,7 @@ def saved(image: Image.Image, format: str = "PNG", **options: Any) -> bytes:
 
 
 def photo(size: tuple[int, int], mode: str = "RGB") -> Image.Image:
-    """The left half red, the right half blue, with noise that no format packs well."""
+    """Left half red, right half blue, with noise that no format compresses well."""
     noise = Image.effect_noise(size, 40).convert("RGB")
     halves = Image.new("RGB", size, RED)
     halves.paste(BLUE, (size[0] // 2, 0, *size))
@@ -74,7 +74,7 @@ def test_each_kind_of_pixels_is_scaled(mode: str, format: str) -> None:
     found = scale(saved(photo((1000, 500), mode), format, **options))
     assert found is not None
     size, made = found
-    # A palette of its own size is packed as well as it can be.
+    # A palette image in its own size can't be compressed further.
     assert size == (1000, 500) and set(made) >= {(480, 240), *([(1000, 500)] if mode != "P" else [])}
     small = opened(made, 480).convert("RGB")
     if mode != "LA":
@@ -92,7 +92,7 @@ def test_what_is_transparent_stays_so() -> None:
 
 def test_a_photograph_is_turned_and_tells_nothing_of_where_it_was_taken() -> None:
     exif = Image.Exif()
-    exif[0x0112] = 6  # a quarter to the right: what was left is above
+    exif[0x0112] = 6  # rotated 90 degrees to the right: the left half is on top
     exif[0x010F] = "A camera"
     found = scale(saved(photo((1600, 800)), "JPEG", quality=98, exif=exif))
     assert found is not None
@@ -104,7 +104,7 @@ def test_a_photograph_is_turned_and_tells_nothing_of_where_it_was_taken() -> Non
 
 
 def test_colours_of_a_profile_are_those_that_are_meant() -> None:
-    """A profile of Lab, in which the same numbers are other colours, and one that is none."""
+    """A Lab profile, in which the same numbers are other colors, and an invalid one."""
     lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
     srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     for profile in (srgb, lab, b"no profile"):
@@ -119,7 +119,7 @@ def test_what_would_be_no_smaller_is_not_made() -> None:
 
 
 def _bomb() -> bytes:
-    """A PNG of a few hundred bytes that says it has more pixels than are taken."""
+    """Return a PNG of a few hundred bytes that claims more pixels than allowed."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from octavo.insights.collecting import _without_key
+from octavo.sites.insights.collecting import _without_key
 
 
 @pytest.mark.parametrize(

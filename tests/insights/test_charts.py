@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from octavo.insights.charts import Chart, Series, draw_chart
+from octavo.sites.insights.charts import Chart, Series, draw_chart
 from world import World
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"

@@ -8,9 +8,9 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
-from octavo.insights.agents import Agent, read_agent, read_program
-from octavo.insights.collecting import forget_events
 from octavo.kit.clock import now
+from octavo.sites.insights.agents import Agent, read_agent, read_program
+from octavo.sites.insights.collecting import forget_events
 from settled import PATIENCE
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
@@ -330,8 +330,8 @@ def test_many_at_once_are_written_together(site, monkeypatch):
 
     import msgspec
 
-    from octavo.insights import collecting
-    from octavo.insights.kinds import Event
+    from octavo.sites.insights import collecting
+    from octavo.sites.insights.types import Event
 
     events = [msgspec.convert(site.event(), Event)]
     ids = site.world.home["organizationId"], site.world.home["siteId"]

@@ -14,9 +14,10 @@ import msgspec
 import pytest
 
 from light_client import LightClient
-from octavo.integrations import asking, store
-from octavo.integrations.contentkit import DEEPEST, BadOutput, read_output
-from octavo.reader import reader_edge
+from octavo.delivery.reader.app import reader_edge
+from octavo.extensions.integrations import event_replies as asking
+from octavo.extensions.integrations import store
+from octavo.extensions.integrations.contentkit import DEEPEST, BadOutput, read_output
 from settled import PATIENCE, until
 
 from .test_installing import PNG, install, integration_id, publish
@@ -358,7 +359,7 @@ def test_what_cannot_be_drawn_is_the_scripts_fault(sqlite_world):
 
 def test_one_that_is_busy_keeps_no_other_organization_waiting(sqlite_world, monkeypatch):
     """Who has taken its share of the threads that wait for scripts is told to come again."""
-    from octavo.integrations import asking
+    from octavo.extensions.integrations import event_replies as asking
 
     monkeypatch.setattr(asking, "_PATIENCE", 0.01)
     world = sqlite_world
@@ -375,8 +376,8 @@ def test_one_that_is_busy_keeps_no_other_organization_waiting(sqlite_world, monk
 
 def test_a_script_calls_the_api_as_its_installation(world, monkeypatch):
     """Its requests are made by us: here they go to the application of the test."""
-    from octavo.integrations import invoking
-    from octavo.kit.fetch import Fetched
+    from octavo.extensions.integrations import invoking
+    from octavo.kit.net.fetch import Fetched
 
     def fetch(self, url, method="GET", headers=None, body=None, limits=None):
         assert self._allowed == {"octavo.test:80"}
@@ -412,8 +413,8 @@ def test_a_script_reaches_no_private_network(sqlite_world, host):
 
 
 def test_what_scripts_have_become_of_redirects(sqlite_world, monkeypatch):
-    from octavo.integrations import invoking
-    from octavo.kit.fetch import Fetched
+    from octavo.extensions.integrations import invoking
+    from octavo.kit.net.fetch import Fetched
 
     def fetch(self, url, method="GET", headers=None, body=None, limits=None):
         if limits.follow:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from octavo.integrations.public import LARGEST
+from octavo.extensions.integrations.public import LARGEST
 
 from .test_asking import HANDLER, endpoint, visit
 from .test_delivering import told, work

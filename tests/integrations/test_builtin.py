@@ -5,13 +5,14 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from octavo.admin import vouching
-from octavo.developing import list_builtin as list_names
 from octavo.errors import BadRequest, NotFound
-from octavo.integrations import PublishIntegration, publishing, separate_copies
-from octavo.integrations.builtin import BUILT
-from octavo.integrations.public import find_subject_at
-from octavo.integrations.publishing import BUILTIN_NAMES
+from octavo.extensions.integrations import publishing
+from octavo.extensions.integrations.builtin import BUILT, separate_copies
+from octavo.extensions.integrations.manifest import PublishIntegration
+from octavo.extensions.integrations.public import find_subject_at
+from octavo.extensions.integrations.publishing import BUILTIN_NAMES
+from octavo.operations.admin import verification
+from octavo.operations.developing.examples import list_builtin as list_names
 from world import SCRIPT
 
 BUILTIN = "/orgs/{organizationId}/builtin-integrations"
@@ -139,7 +140,7 @@ def test_only_the_operator_offers_an_integration_to_everybody(world):
     world.post("admin", "/integrations/chat", publication(home, visibility="public"))
     assert "chat" in offered(world, home) and "chat" not in offered(world, other)
     assert "chat" not in [one["name"] for one in world.get(other.admin, "/integrations")["items"]]
-    vouching.offer_integration(world.context, "chat", offered=True)
+    verification.offer_integration(world.context, "chat", offered=True)
     assert "chat" in offered(world, other)
     # What is published next is still offered, as long as its publisher wants it to be.
     world.post("admin", "/integrations/chat", publication(home, visibility="public"))
@@ -147,19 +148,19 @@ def test_only_the_operator_offers_an_integration_to_everybody(world):
     world.post("admin", "/integrations/chat", publication(home, visibility="unlisted"))
     assert "chat" not in offered(world, other)
     with pytest.raises(BadRequest, match="Only public integrations"):
-        vouching.offer_integration(world.context, "chat", offered=True)
+        verification.offer_integration(world.context, "chat", offered=True)
     world.post("admin", "/integrations/chat", publication(home, visibility="public"))
-    vouching.offer_integration(world.context, "chat", offered=False)
+    verification.offer_integration(world.context, "chat", offered=False)
     assert "chat" not in offered(world, other)
     with pytest.raises(NotFound):
-        vouching.offer_integration(world.context, "nothing", offered=True)
+        verification.offer_integration(world.context, "nothing", offered=True)
 
 
 def test_one_that_does_not_come_along(world):
     for name in ("nothing", "../slack", "slack.json"):
         refused = world.call("admin", "POST", world.home.path(BUILTIN), json={"name": name})
         assert refused.status_code == 404
-        assert refused.json()["error"]["message"].endswith("there are: oidc-sign-in, plausible, slack.")
+        assert refused.json()["error"]["message"].endswith("Available: oidc-sign-in, plausible, slack.")
 
 
 def test_every_builtin_integration_has_a_reserved_name():

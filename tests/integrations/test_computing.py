@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from octavo.integrations import active, store
+from octavo.extensions.integrations import active, store
 from octavo.kit.clock import now
 
 from .test_asking import HANDLER
@@ -170,7 +170,7 @@ def test_a_source_on_no_page_is_asked_for_at_once(world, menu):
 
 
 ANSWERS = [
-    ("revision", "'no JSON'", "cannot be used"),
+    ("revision", "'no JSON'", "returned an invalid answer"),
     ("revision", "JSON.stringify({ pages: [{ type: 'document', title: '' }] })", "$.pages[0].title"),
     ("revision", "JSON.stringify({ pages: [{ type: 'song', title: 'x' }] })", "song"),
     ("revision", "JSON.stringify({ pages: [{ type: 'document', title: 'x', id: '../x' }] })", "$.pages[0].id"),
@@ -181,8 +181,8 @@ ANSWERS = [
     ("revision", "JSON.stringify({ files: [{ name: 'x' }] })", "$.files"),
     ("revision", "JSON.stringify({ pages: [1, 1].map(() => ({ type: 'document', title: 'x', id: 'x' })) })", "no place"),
     ("revision", "JSON.stringify({ pages: Array(5001).fill({ type: 'document', title: 'x' }) })", "more than 5000"),
-    ("revision", "'['.repeat(100000)", "cannot be used"),
-    ("revision", """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(3000) + '[]' + '}]'.repeat(3000) + '}'""", "cannot be used"),
+    ("revision", "'['.repeat(100000)", "returned an invalid answer"),
+    ("revision", """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(3000) + '[]' + '}]'.repeat(3000) + '}'""", "returned an invalid answer"),
     ("revision", "'x'.repeat(8400000)", "bytes"),
     ("document", "JSON.stringify({ pages: [] })", "document"),
     ("document", "JSON.stringify({ document: { nodes: [{ object: 'block', type: 'volcano' }] } })", "volcano"),

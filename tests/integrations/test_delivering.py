@@ -6,10 +6,10 @@ from functools import partial
 
 import pytest
 
-from octavo.deliveries import delivering, store
-from octavo.integrations import delivering as scripts
+from octavo.extensions.deliveries import delivering, store
+from octavo.extensions.integrations import delivering as scripts
 from octavo.kit.clock import now
-from octavo.kit.worker import Worker
+from octavo.kit.work.worker import Worker
 
 from .test_installing import ask, install, publish, token
 

@@ -7,11 +7,12 @@ import base64
 import msgspec
 import pytest
 
-from octavo.access import create_integration_token, upsert_member
 from octavo.errors import NotFound
-from octavo.integrations import installing, store
-from octavo.integrations.entering import InstallationAccess, SiteInstallationAccess
-from octavo.integrations.wire import UpdateInstallation, UpdatePlace
+from octavo.extensions.integrations import installing, store
+from octavo.extensions.integrations.authorization import InstallationAccess, SiteInstallationAccess
+from octavo.extensions.integrations.wire import UpdateInstallation, UpdatePlace
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_integration_token
 from world import NOBODY, SCRIPT
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 40).decode()

@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from killed_deliveries import check_deliveries, deliver, emit_revisions, receiving
-from octavo.access import find_user_by_email
-from octavo.admin.first_start import token_for
 from octavo.app import api_app
-from octavo.installation import close_context, open_context
-from octavo.orgs import create_organization
+from octavo.operations.admin.first_start import token_for
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import find_user_by_email
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
 
 pytestmark = pytest.mark.slow

@@ -9,11 +9,11 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from octavo.developing.bundling import bundle, install_packages
-from octavo.developing.examples import builtin_folder
 from octavo.errors import Unavailable
-from octavo.integrations import invoking
-from octavo.kit.fetch import Fetched
+from octavo.extensions.integrations import invoking
+from octavo.kit.net.fetch import Fetched
+from octavo.operations.developing.bundling import bundle, install_packages
+from octavo.operations.developing.examples import builtin_folder
 from tools import absent
 
 from .test_asking import endpoint, visit

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.core.address_patterns import domain_of
-from octavo.integrations.blocks import find_unfurling
-from octavo.integrations.manifest import Block, Manifest
+from octavo.core.url_patterns import domain_of
+from octavo.extensions.integrations.blocks import find_unfurling
+from octavo.extensions.integrations.manifest import Block, Manifest
 
 from .test_asking import HANDLER
 from .test_installing import install, publish

@@ -5,7 +5,7 @@ from __future__ import annotations
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
-from octavo.integrations import on_sites
+from octavo.extensions.integrations import on_sites
 from octavo.kit.clock import iso, now
 
 from .test_asking import endpoint, visit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.integrations.delivering import VIEWS_WAIT
+from octavo.extensions.integrations.delivering import VIEWS_WAIT
 
 from .test_delivering import ECHO, told, work
 from .test_installing import install, publish

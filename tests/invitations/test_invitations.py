@@ -1,4 +1,4 @@
-"""Coming into an organization by invitation: who may, with what, and how often."""
+"""Joining an organization by invitation: who can, with which role, and how often."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from octavo.access import insert_user, upsert_member
-from octavo.access.tokens import create_token
-from octavo.invitations.store import LIFETIME
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_token
+from octavo.organization.invitations.store import LIFETIME
 
 PASSWORD = "correct horse battery"
 
 
 class People:
-    """People of no organization, made as they are needed, and short ways to invite and join."""
+    """Users without an organization, created on demand, with helpers for inviting and joining."""
 
     def __init__(self, world) -> None:
         self.world, self.tokens = world, {}
@@ -74,7 +75,7 @@ def test_people_with_a_proved_address_are_members_at_once(people):
     assert answer["users"] == [known] and answer["invited"] == 2 and len(answer["links"]) == 1
     assert people.role(known) == "comment" and people.role(unproved) == "nobody"
     assert people.audited("member.joined") == 1 and people.audited("invitation.created") == 1
-    # Once more: who is a member stays as they are.
+    # Inviting again leaves members unchanged.
     again = people.invite("known@example.com", role="admin")
     assert again["users"] == [] and again["invited"] == 0 and people.role(known) == "comment"
 
@@ -87,7 +88,7 @@ def test_an_invitation_is_for_one_address_and_good_once(people):
     assert people.join(right, secret) == 200 and people.role(right) == "edit"
     assert people.join(right, secret) == 404
     with people.world.context.db.read() as tx:
-        # A link that somebody handed on proves nothing of the address.
+        # A link that was passed on doesn't verify the address.
         assert tx.value("SELECT email_verified FROM users WHERE id = :id", id=right) == 0
 
 
@@ -131,7 +132,7 @@ def test_expired_and_withdrawn_invitations(people):
     assert people.world.call("admin", "DELETE", path).status_code == 205
     assert people.world.call("admin", "DELETE", path).status_code == 204
     assert people.join(people.new("withdrawn@example.com"), withdrawn) == 404
-    # Inviting anew makes the link before it worthless.
+    # A new invitation invalidates the previous link.
     first = people.secret(people.invite("twice@example.com"))
     second = people.secret(people.invite("twice@example.com"))
     user = people.new("twice@example.com", verified=False)
@@ -213,7 +214,7 @@ def test_addresses_that_are_none(people, emails):
     assert answer.status_code == 400
 
 
-# --- what an invitation says ---------------------------------------------------------------------------
+# --- contents of an invitation ---------------------------------------------------------------------------
 
 
 def test_whoever_has_an_invitation_reads_who_invites_into_what(people):
@@ -242,5 +243,5 @@ def test_whoever_has_an_invitation_reads_who_invites_into_what(people):
     link = people.link(role="read")
     assert world.call("admin", "DELETE", f"{people.path}/link-invites/{link}").status_code < 300
     assert read(link).status_code == 404
-    # Nothing says which of them it was.
+    # The responses don't reveal the cause.
     assert read(link).json() == read("made up").json()

@@ -1,10 +1,13 @@
-"""Invitations: everything that must not come of them."""
+"""Limits of invitations."""
 
 import pytest
 
-from octavo.access import hash_token, insert_user, upsert_member
-from octavo.identity import disable_member, one_time, remove_member, signing_in
-from octavo.invitations import store
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import hash_token
+from octavo.organization.identity import one_time, signing_in
+from octavo.organization.identity.removal import disable_member, remove_member
+from octavo.organization.invitations import store
 from world import NOBODY, PASSWORD
 
 INVITES = "/orgs/{organizationId}/invites"
@@ -44,7 +47,7 @@ def link(world, place, who=None, **body):
     return answer.json()["id"] if answer.status_code == 201 else answer.status_code
 
 
-# --- of addresses -------------------------------------------------------------------------------------
+# --- email addresses -------------------------------------------------------------------------------------
 
 
 def test_who_has_an_account_is_added_at_once_and_the_others_get_a_link(world):
@@ -68,7 +71,7 @@ def test_without_a_role_people_get_the_default_one(world):
 
 
 def test_a_member_stays_as_they_are(world):
-    """Inviting somebody demotes nobody, not the last administrator and not a disabled member."""
+    """An invitation demotes nobody, neither the last administrator nor a disabled member."""
     with world.context.db.write() as tx:
         disable_member(tx, world.home["organizationId"], world.users["editor"])
     answer = invite(world, world.home, "admin@example.org", "editor@example.org", role="read")
@@ -79,7 +82,7 @@ def test_a_member_stays_as_they_are(world):
 
 
 def test_an_address_that_nobody_proved_is_not_added(world):
-    """Whoever made that account, such as another organization's identity provider, may be a stranger."""
+    """The account may have been created by a stranger, such as another organization's identity provider."""
     with world.context.db.write() as tx:
         user = insert_user(tx, "victim@example.com", "Not the victim", verified=False)
     answer = invite(world, world.home, "victim@example.com", role="admin")
@@ -143,7 +146,7 @@ def test_an_invitation_gives_what_its_maker_could_give_now(world, what):
 
 
 def test_a_handed_link_opens_no_account_that_is_there(world):
-    """Who hands the link on knows it: it must not sign them in as somebody."""
+    """The person who passes the link on knows it, so it must not sign them in as someone else."""
     with world.context.db.write() as tx:
         insert_user(tx, "victim@example.com", "Victim", verified=False)
     secret = secret_of(invite(world, world.home, "victim@example.com"), "victim@example.com")
@@ -151,7 +154,7 @@ def test_a_handed_link_opens_no_account_that_is_there(world):
 
 
 def test_an_account_made_by_a_handed_link_is_the_owners_once_they_prove_the_address(world):
-    """Whoever had the link may have made the account first: their password and sessions end."""
+    """A holder of the link may have created the account first: their password and sessions end."""
     secret = secret_of(invite(world, world.home, "owner@example.com"), "owner@example.com")
     attacker = register(world, secret, password="the attacker's").json()["token"]
     assert world.call(NOBODY, "GET", "/user", headers=bearer(attacker)).status_code == 200
@@ -217,7 +220,7 @@ def test_a_link_to_a_space_lets_in_as_a_guest(world):
     assert role_of(world, world.home, world.users["stranger"]) is None
     assert world.get("stranger", f"/spaces/{space}")["permissions"]["comment"] is True
     assert world.call("stranger", "GET", world.home.path("/collections/{collectionId}")).status_code == 404
-    # Whoever has more already keeps it, though a grant at the space would go before their role.
+    # A person with a higher role keeps it, although a grant at the space would take precedence over it.
     assert join(world, "editor", world.home, found) == 200
     assert world.get("editor", f"/spaces/{space}")["permissions"]["edit"] is True
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from octavo.kit import apart
-from octavo.kit.apart import Bounds, run_apart
-from octavo.kit.deadlines import OutOfTime, limited
+from octavo.kit.processes import subprocesses as apart
+from octavo.kit.processes.subprocesses import Bounds, run_apart
+from octavo.kit.scheduling.deadlines import OutOfTime, limited
 
 USUAL = Bounds(memory=2 * 1024**3, file=2**20, seconds=60)
 
@@ -20,7 +20,7 @@ def runs_within(folder: Path, bounds: Bounds) -> bool:
     (folder / "source").write_text(
         '{"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": {}}'
     )
-    return run_apart("octavo.openapi.compiling", folder, bounds=bounds)
+    return run_apart("octavo.sites.openapi.compiling", folder, bounds=bounds)
 
 
 def test_within_its_bounds_it_leaves_files_for_nobody_else(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from octavo.errors import BadRequest, RequestTimeout
-from octavo.kit import asgi
-from octavo.kit.asgi import Application, Disconnected, Exchange
+from octavo.kit.http import asgi
+from octavo.kit.http.asgi import Application, Disconnected, Exchange
 
 HOST = (b"host", b"docs.example")
 

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from octavo.kit.cache import MEMORY, ByteCache, FreshCache, Memory, OwnCache, Share, share
-from octavo.kit.db import SqliteDatabase
+from octavo.kit.db.cache import MEMORY, ByteCache, FreshCache, Memory, OwnCache, Share, share
+from octavo.kit.db.database import SqliteDatabase
 
 
 def test_bytes_are_bounded_and_the_least_recently_used_goes():

@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from octavo.developing import bundling
-from octavo.kit import highlighting
-from octavo.kit.children import run_child, start_child
-from octavo.runtime.process import ScriptProcess
+from octavo.kit.processes import highlighting
+from octavo.kit.processes.children import run_child, start_child
+from octavo.kit.runtime.process import ScriptProcess
+from octavo.operations.developing import bundling
 from settled import until
 
 SECRETS = {

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from light_client import LightClient
-from octavo.admin.backup import verify_installation
 from octavo.app import api_app
 from octavo.errors import Damaged, Unavailable
-from octavo.installation import close_context, open_context
 from octavo.kit.context import Context
-from octavo.kit.db import SqliteDatabase
+from octavo.kit.db.database import SqliteDatabase
+from octavo.operations.admin.backup import verify_installation
+from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import octavo_here
 from world import URL, World
@@ -66,7 +66,7 @@ def test_it_is_recognized_by_the_first_read(sqlite_world: World, tmp_path: Path,
             ready = client.ask("GET", "/readyz")
             assert (ready.status_code, ready.text) == (
                 503,
-                f"not ready: database: it is damaged, {RESTORE}\n",
+                f"not ready: database: damaged; {RESTORE}\n",
             )
             wrote = client.ask("PATCH", space, headers=headers, json={"title": "Written"})
             assert wrote.status_code == 503 and RESTORE in wrote.json()["error"]["message"]

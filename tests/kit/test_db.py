@@ -4,7 +4,7 @@ import gc
 import shutil
 import threading
 
-from octavo.kit.databases import open_database
+from octavo.kit.db.databases import open_database
 
 
 def _put(database, name: str) -> None:

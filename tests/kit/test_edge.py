@@ -16,9 +16,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from asgi_client import ask
 from octavo.errors import Forbidden, TooManyRequests
-from octavo.kit.cache import Memory
-from octavo.kit.compression import Compressor, choose_coding, is_text, zstd
-from octavo.kit.edge import (
+from octavo.kit.db.cache import Memory
+from octavo.kit.http.compression import Compressor, choose_coding, is_text, zstd
+from octavo.kit.http.edge import (
     Action,
     Answer,
     Content,
@@ -33,9 +33,9 @@ from octavo.kit.edge import (
     read_tags,
     text_error,
 )
-from octavo.kit.metrics import Metrics
-from octavo.kit.routing import Routes, split_path
-from octavo.kit.shares import request_threads
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.http.routing import Routes, split_path
+from octavo.kit.scheduling.shares import request_threads
 from octavo.settings import parse_networks
 
 TEXT = b"All work and no play. " * 200
@@ -366,7 +366,9 @@ def test_failures_say_where_to_look_and_nothing_else(tried, caplog):
 
 def test_what_is_not_there_is_refused_in_the_form_of_the_application(tried):
     answer = tried.get("/nowhere")
-    assert answer.json() == {"error": {"code": 404, "message": "There is nothing at this address."}}
+    assert answer.json() == {
+        "error": {"code": 404, "message": "There is nothing at this address.", "reason": "not_found"}
+    }
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert tried.get("/text/more").status_code == 404
     assert tried.get("/%ff").status_code == 404

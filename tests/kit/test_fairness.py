@@ -12,16 +12,16 @@ from typing import Any
 import psycopg
 import pytest
 
-from octavo.access import create_token
-from octavo.kit import permits
-from octavo.kit.db import Database, SqliteDatabase
-from octavo.kit.insiders import Insiders
-from octavo.kit.owners import NOBODY, Owner, Places, current_owner, done_for
-from octavo.kit.permits import compute
-from octavo.kit.postgres import PostgresDatabase
-from octavo.kit.serving import run_served
-from octavo.kit.shares import Busy, LoopTurns, Shares, request_threads
-from octavo.kit.worker import Worker
+from octavo.kit.db.database import Database, SqliteDatabase
+from octavo.kit.db.postgres import PostgresDatabase
+from octavo.kit.http.recent_access import Insiders
+from octavo.kit.http.serving import run_served
+from octavo.kit.scheduling import permits
+from octavo.kit.scheduling.owners import NOBODY, Owner, Places, current_owner, done_for
+from octavo.kit.scheduling.permits import compute
+from octavo.kit.scheduling.shares import Busy, LoopTurns, Shares, request_threads
+from octavo.kit.work.worker import Worker
+from octavo.organization.access.tokens import create_token
 from settled import PATIENCE, until
 from visiting import ADDRESS, Visitor
 from world import World

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from octavo.kit import deadlines
-from octavo.kit.fetch import Fetcher, FetchError, Limits
+from octavo.kit.net.fetch import Fetcher, FetchError, Limits
+from octavo.kit.scheduling import deadlines
 from octavo.settings import Settings
 
 

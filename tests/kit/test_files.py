@@ -16,7 +16,7 @@ import pytest
 from octavo.errors import NotFound, TooLarge, Unavailable
 from octavo.kit.clock import now, parse_iso
 from octavo.kit.files import Blob, FileGrant, FileStore, detect_type, file_headers, open_store
-from octavo.kit.signing import Signer
+from octavo.kit.secrets.signing import Signer
 
 signer = Signer(b"k" * 32)
 
@@ -288,7 +288,7 @@ def test_a_file_is_kept_no_longer_than_its_link(tmp_path, monkeypatch):
 _PUTTING = """
 import sys
 from octavo.kit.files import open_store
-from octavo.kit.signing import Signer
+from octavo.kit.secrets.signing import Signer
 store = open_store(sys.argv[1], Signer(b"k" * 32))
 print("ready", flush=True)
 n = 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from growing import LISTINGS
-from octavo.core.document import Block, Document, Leaf, Text
 from octavo.core.document.html import Context, render
+from octavo.core.document.nodes import Block, Document, Leaf, Text
 from octavo.core.highlighting import highlight
-from octavo.kit import highlighting
-from octavo.kit.highlighting import Highlighter, highlight_in_time
+from octavo.kit.processes import highlighting
+from octavo.kit.processes.highlighting import Highlighter, highlight_in_time
 
 CODE = "def a(b):\n    return 'c'  # d\n"
 

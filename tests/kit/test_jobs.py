@@ -11,11 +11,12 @@ from contextlib import contextmanager
 import pytest
 
 from octavo.errors import NotFound
-from octavo.kit import deadlines, jobs
 from octavo.kit.clock import now
-from octavo.kit.databases import open_database
-from octavo.kit.jobs import enqueue, finish, list_jobs, retry_parked
-from octavo.kit.worker import Worker
+from octavo.kit.db.databases import open_database
+from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
+from octavo.kit.work.jobs import enqueue, finish, list_jobs, retry_parked
+from octavo.kit.work.worker import Worker
 from settled import PATIENCE, until
 
 
@@ -230,7 +231,7 @@ def test_schedules_fire_once_for_all_workers(database, clock):
 _WORKER = """
 import sys, threading, time
 from octavo.kit import jobs, worker
-from octavo.kit.databases import open_database
+from octavo.kit.db.databases import open_database
 
 database = open_database(sys.argv[1], 4)
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from octavo.kit import http
-from octavo.kit.json_bounds import has_more_values
+from octavo.kit.http import dispatcher as http
+from octavo.kit.http.json_bounds import has_more_values
 
 
 @pytest.mark.parametrize(

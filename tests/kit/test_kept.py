@@ -19,11 +19,11 @@ import pytest
 
 import octavo
 from octavo.errors import OutOfReach
-from octavo.kit import postgres
-from octavo.kit.cache import ByteCache, Memory, Share
-from octavo.kit.databases import open_database
-from octavo.kit.db import Database, Live, NotKept, Transaction
-from octavo.kit.kept import KeptRows
+from octavo.kit.db import postgres
+from octavo.kit.db.cache import ByteCache, Memory, Share
+from octavo.kit.db.database import Database, Live, NotKept, Transaction
+from octavo.kit.db.databases import open_database
+from octavo.kit.db.kept import KeptRows
 from settled import PATIENCE, settle, until
 
 T = TypeVar("T")

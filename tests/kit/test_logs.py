@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from octavo.kit.logs import HIDDEN, bound, configure
+from octavo.kit.observability.logs import HIDDEN, bound, configure
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,8 @@ from email.utils import parsedate_to_datetime
 import pytest
 
 from octavo.errors import Unavailable
-from octavo.kit import mail
 from octavo.kit.clock import now
+from octavo.kit.net import mail
 from octavo.settings import Settings
 
 

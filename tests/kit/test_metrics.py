@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from octavo.kit import jobs
 from octavo.kit.clock import now
-from octavo.kit.metrics import Metrics
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.work import jobs
 
 
 def _samples(metrics: Metrics) -> dict:

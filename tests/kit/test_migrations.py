@@ -14,20 +14,13 @@ import psycopg
 import pytest
 
 from octavo.errors import Unavailable
-from octavo.installation import load_packages
-from octavo.kit import migrations as runner
-from octavo.kit.databases import open_database
-from octavo.kit.db import Database
-from octavo.kit.migrations import (
-    Migration,
-    RefusedDatabase,
-    Upgrade,
-    for_engine,
-    load_migrations,
-    migrate,
-)
-from octavo.kit.rows import Schema, read_schema
-from octavo.kit.tables import TABLES
+from octavo.kit.db import migrations as runner
+from octavo.kit.db.database import Database
+from octavo.kit.db.databases import open_database
+from octavo.kit.db.migrations import Migration, RefusedDatabase, Upgrade, for_engine, load_migrations, migrate
+from octavo.kit.db.rows import Schema, read_schema
+from octavo.kit.db.tables import TABLES
+from octavo.operations.installation import load_packages
 
 LANDED = (1, 10, 11, 20, 30, 35, 36, 40, 50, 52, 60, 62)
 """The migrations of the schema before the first release."""
@@ -67,7 +60,7 @@ def fresh(bare, tmp_path, request) -> Iterator[Database]:
         opened = open_database(f"sqlite:///{tmp_path / 'fresh.db'}")
     else:
         opened = open_database(request.getfixturevalue("postgres_databases").create_bare("fresh"))
-    migrate(opened, load_migrations("octavo.migrations"))
+    migrate(opened, load_migrations("octavo.operations.migrations"))
     yield opened
     opened.close()
 
@@ -138,7 +131,7 @@ def _postgres_schema(tx: Any) -> dict[str, Any]:
 
 def test_the_schema_before_the_first_release_becomes_the_one_of_today(bare, fresh) -> None:
     _make_old(bare)
-    assert migrate(bare, load_migrations("octavo.migrations"))
+    assert migrate(bare, load_migrations("octavo.operations.migrations"))
     assert _schema(bare) == _schema(fresh)
     with bare.read() as tx:
         assert tx.one("SELECT main_branch, title FROM spaces") == ("main", "Guide")
@@ -153,14 +146,14 @@ def test_the_schema_before_the_first_release_becomes_the_one_of_today(bare, fres
         recorded = tx.all("SELECT number, name, checksum FROM migrations ORDER BY number")
         with fresh.read() as other:
             assert recorded == other.all("SELECT number, name, checksum FROM migrations ORDER BY number")
-    assert migrate(bare, load_migrations("octavo.migrations")) == []
+    assert migrate(bare, load_migrations("octavo.operations.migrations")) == []
 
 
 @pytest.mark.parametrize("numbers", [LANDED[:-1], (*LANDED, 71), (1,)])
 def test_only_a_part_of_the_old_schema_is_refused_with_the_version_to_take_first(bare, numbers) -> None:
     _make_old(bare, numbers)
     with pytest.raises(RefusedDatabase, match=r"upgrade it with Octavo 0\.1\.0 .* first"):
-        migrate(bare, load_migrations("octavo.migrations"))
+        migrate(bare, load_migrations("octavo.operations.migrations"))
     with bare.read() as tx:
         assert tx.one("SELECT main_line FROM spaces") == ("main",)
 
@@ -169,7 +162,7 @@ def test_only_a_part_of_the_old_schema_is_refused_with_the_version_to_take_first
 def test_each_migration_takes_a_database_with_rows_in_every_table(bare, fresh) -> None:
     """As it is upgraded from any of the schemas that there were."""
     load_packages()
-    known = load_migrations("octavo.migrations")
+    known = load_migrations("octavo.operations.migrations")
     filled: set[str] = set()
     for number in range(1, len(known) + 1):
         migrate(bare, known[:number])
@@ -291,7 +284,7 @@ def test_a_lock_that_others_keep_ends_with_a_message(postgres_databases, monkeyp
     migrate(database, [FIRST])
     monkeypatch.setattr(runner, "_PAUSE", 0)
     monkeypatch.setattr(runner, "_TRIES", 2)
-    monkeypatch.setattr("octavo.kit.postgres._LOCK_TIMEOUT", "50ms")
+    monkeypatch.setattr("octavo.kit.db.postgres._LOCK_TIMEOUT", "50ms")
     change = Migration(202603010000, "change", "ALTER TABLE first ADD COLUMN n BIGINT;\n")
     with psycopg.connect(url) as other:
         other.execute("SELECT * FROM first")

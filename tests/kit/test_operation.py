@@ -8,11 +8,8 @@ from typing import get_type_hints
 import pytest
 from msgspec import Struct
 
-from octavo.access import SignedIn
-from octavo.admin.entering import OperatorAccess
-from octavo.installation import load_packages
-from octavo.kit import operation as kit
-from octavo.kit.operation import (
+from octavo.kit.http import operation as kit
+from octavo.kit.http.operation import (
     TABLE,
     Area,
     Call,
@@ -22,6 +19,9 @@ from octavo.kit.operation import (
     enters,
     list_proofs,
 )
+from octavo.operations.admin.authorization import OperatorAccess
+from octavo.operations.installation import load_packages
+from octavo.organization.access.authorization import SignedIn
 
 load_packages()
 

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from octavo.kit import jobs, outbox
 from octavo.kit.clock import now
-from octavo.kit.jobs import enqueue, list_jobs
-from octavo.kit.outbox import consume, emit, prune, prune_events
-from octavo.kit.worker import Worker
+from octavo.kit.work import jobs, outbox
+from octavo.kit.work.jobs import enqueue, list_jobs
+from octavo.kit.work.outbox import consume, emit, prune, prune_events
+from octavo.kit.work.worker import Worker
 from octavo.settings import Settings
 from settled import PATIENCE
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from octavo.kit.edge import in_thread, in_turn
-from octavo.kit.pending import PendingCall, run_in
-from octavo.kit.serving import run_served
-from octavo.kit.shares import LoopTurns, SharedThreads, request_threads
+from octavo.kit.http.edge import in_thread, in_turn
+from octavo.kit.http.serving import run_served
+from octavo.kit.scheduling.pending import PendingCall, run_in
+from octavo.kit.scheduling.shares import LoopTurns, SharedThreads, request_threads
 from settled import PATIENCE
 
 OWNER = ("organization", "a")

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from octavo.kit import permits
-from octavo.kit.permits import compute, compute_aside, pause, waiting, without
+from octavo.kit.scheduling import permits
+from octavo.kit.scheduling.permits import compute, compute_aside, pause, waiting, without
 from settled import PATIENCE
 
 

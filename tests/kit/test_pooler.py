@@ -18,15 +18,15 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from octavo.access import find_user_by_email
-from octavo.admin.first_start import token_for
-from octavo.admin.import_export import bring
-from octavo.content import check_derived
+from octavo.content.revisions.deriving import check_derived
 from octavo.errors import OutOfReach, Unavailable
-from octavo.installation import close_context, load_packages, open_context
-from octavo.kit.databases import open_database
-from octavo.kit.db import NotKept
-from octavo.orgs import create_organization
+from octavo.kit.db.database import NotKept
+from octavo.kit.db.databases import open_database
+from octavo.operations.admin.first_start import token_for
+from octavo.operations.admin.import_export import bring
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.accounts import find_user_by_email
+from octavo.organization.orgs.creating import create_organization
 from octavo.settings import load
 from tools import absent
 

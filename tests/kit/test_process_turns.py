@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from octavo.kit import process_turns
-from octavo.kit.process_turns import ProcessTurns
+from octavo.kit.scheduling import process_turns
+from octavo.kit.scheduling.process_turns import ProcessTurns
 from settled import PATIENCE, until
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from octavo.kit.proxies import address_key, client_address
+from octavo.kit.http.proxies import address_key, client_address
 from octavo.settings import SettingsError, load, parse_networks
 
 OURS = parse_networks("10.0.0.0/8, fd00::/8, 192.0.2.1")

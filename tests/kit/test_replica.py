@@ -14,10 +14,10 @@ from psycopg_pool import PoolTimeout
 
 from clusters import Server, servers
 from octavo.errors import Unavailable
-from octavo.kit.databases import open_database
-from octavo.kit.db import Database, NotKept, Transaction
-from octavo.kit.postgres import PostgresDatabase, _KeptRead
-from octavo.kit.replica import OUTCOMES, Place, Replica
+from octavo.kit.db.database import Database, NotKept, Transaction
+from octavo.kit.db.databases import open_database
+from octavo.kit.db.postgres import PostgresDatabase, _KeptRead
+from octavo.kit.db.replica import OUTCOMES, Place, Replica
 from octavo.settings import SettingsError, load
 from settled import settle, until
 

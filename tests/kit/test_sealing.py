@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.errors import Unavailable
-from octavo.kit.sealing import Sealer, key_id, key_of, make_key, read_keys
+from octavo.kit.secrets.sealing import Sealer, key_id, key_of, make_key, read_keys
 
 OLD, NEW = b"o" * 32, b"n" * 32
 sealer = Sealer([NEW, OLD])

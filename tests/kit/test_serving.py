@@ -13,11 +13,11 @@ from typing import Any
 import brotli
 import pytest
 
-from octavo.kit.compression import Compressor
-from octavo.kit.edge import Action, Answer, Content, Edge, Route, etag_of, text_error
-from octavo.kit.metrics import Metrics
-from octavo.kit.serving import Bounds, Listener, allow_connections, require_free, run_served
-from octavo.kit.shares import request_threads
+from octavo.kit.http.compression import Compressor
+from octavo.kit.http.edge import Action, Answer, Content, Edge, Route, etag_of, text_error
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.http.serving import Bounds, Listener, allow_connections, require_free, run_served
+from octavo.kit.scheduling.shares import request_threads
 from serving import free_ports
 
 BOUNDS: dict[str, int] = {"connections": 100, "backlog": 100, "header_seconds": 60, "header_limit": 8192}

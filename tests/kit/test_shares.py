@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from octavo.app import api_app
-from octavo.kit import shares
-from octavo.kit.db import SqliteDatabase
-from octavo.kit.owners import Owner
-from octavo.kit.serving import run_served
-from octavo.kit.shares import WAITING, Busy, SharedThreads, Shares
-from octavo.kit.worker import Worker
-from octavo.reader import reader_edge
-from octavo.runtime import Host
+from octavo.delivery.reader.app import reader_edge
+from octavo.kit.db.database import SqliteDatabase
+from octavo.kit.http.serving import run_served
+from octavo.kit.runtime.host import Host
+from octavo.kit.scheduling import shares
+from octavo.kit.scheduling.owners import Owner
+from octavo.kit.scheduling.shares import WAITING, Busy, SharedThreads, Shares
+from octavo.kit.work.worker import Worker
 from settled import PATIENCE
 from world import World
 
@@ -198,10 +198,10 @@ def test_who_goes_away_keeps_the_place_until_the_work_is_done() -> None:
 
 POOLS = {
     "questions are being answered", "requests wait for integrations", "requests wait for other servers", "requests are being sent",
-    "images are being made", "scripts of integrations are at work", "short jobs run", "long jobs run",
-    "jobs wait for other servers", "event streams are open", "requests are being answered", "changes are being made",
-    "uploads are being stored", "pages are being made", "changes are being written",
-    "documents of programs are being fetched",
+    "images are being made", "scripts of integrations are running", "short jobs run", "long jobs run",
+    "jobs wait for other servers", "event streams are open", "requests are being processed", "changes are being processed",
+    "uploads are being processed", "pages are being made", "changes are being written",
+    "documents of apps are being fetched",
 }  # fmt: skip
 
 
@@ -252,13 +252,13 @@ def test_a_greedy_organization_leaves_room_in_every_pool(pools: list[Shares]) ->
 
 
 OTHERS = {
-    "admin/site_checks.py": "a command, which nobody shares",
-    "kit/shares.py": "the pools themselves",
-    "kit/worker.py": "runs what has a place in a group",
-    "kit/hub.py": "one thread, which tells all listeners",
-    "kit/fetch.py": "look-ups of names, which nothing can stop",
-    "changes/uploading.py": "files of one request, fetched together",
-    "identity/passwords.py": "hashes; attempts are counted by address before",
+    "operations/admin/site_checks.py": "a command, which nobody shares",
+    "kit/scheduling/shares.py": "the pools themselves",
+    "kit/work/worker.py": "runs what has a place in a group",
+    "kit/work/hub.py": "one thread, which tells all listeners",
+    "kit/net/fetch.py": "look-ups of names, which nothing can stop",
+    "content/changes/uploading.py": "files of one request, fetched together",
+    "organization/identity/passwords.py": "hashes; attempts are counted by address before",
 }
 """Files with threads or semaphores of their own, and why."""
 
@@ -280,4 +280,4 @@ def test_no_pool_is_beside_them() -> None:
                 )
                 if name in KINDS_OF_POOLS:
                     found.add(str(path.relative_to(SRC)))
-    assert found == set(OTHERS), "what organizations share goes through kit/shares.py"
+    assert found == set(OTHERS), "what organizations share goes through kit/scheduling/shares.py"

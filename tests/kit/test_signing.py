@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.kit.clock import now
-from octavo.kit.databases import open_database
-from octavo.kit.sealing import Sealer
-from octavo.kit.signing import Signer, get_or_create_secret
+from octavo.kit.db.databases import open_database
+from octavo.kit.secrets.sealing import Sealer
+from octavo.kit.secrets.signing import Signer, get_or_create_secret
 
 signer = Signer(b"k" * 32)
 sealer = Sealer([b"s" * 32])

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from octavo.kit.supervision import command_of
+from octavo.kit.processes.supervision import command_of
 from settled import until
 
 PARENT = """#!{python}
 import os, select, signal, sys
 from pathlib import Path
-from octavo.kit.supervision import Supervisor, command_of, take_assignment
+from octavo.kit.processes.supervision import Supervisor, command_of, take_assignment
 
 COUNT = 2
 folder = Path(sys.argv[1])

@@ -17,14 +17,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from octavo.admin import diagnosis
 from octavo.app import begin_traces
 from octavo.errors import Unavailable
-from octavo.kit import tracing
-from octavo.kit.fetch import Fetcher, FetchError
-from octavo.kit.git_http import GuardedPool
-from octavo.kit.metrics import Metrics
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.net.fetch import Fetcher, FetchError
+from octavo.kit.net.git_http import GuardedPool
+from octavo.kit.observability import tracing
 from octavo.kit.tls import certificate_days, outgoing_tls
+from octavo.operations.admin import diagnosis
 from octavo.settings import Settings, load
 
 

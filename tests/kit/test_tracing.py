@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from collector import Collector, values_of
-from octavo.admin import diagnosis
 from octavo.app import begin_traces
 from octavo.errors import NotFound, Unavailable
-from octavo.kit import tracing
-from octavo.kit.databases import open_database
-from octavo.kit.metrics import Metrics
+from octavo.kit.db.databases import open_database
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.observability import tracing
+from octavo.operations.admin import diagnosis
 from octavo.settings import Settings
 
 
@@ -133,7 +133,7 @@ def test_a_collector_that_takes_nothing_costs_spans_and_no_time(collector: Colle
     """Neither what is done waits for it, nor the end of the process."""
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "20")
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "10")
-    monkeypatch.setattr("octavo.kit.trace_export._LAST_SECONDS", 0.1)
+    monkeypatch.setattr("octavo.kit.observability.trace_export._LAST_SECONDS", 0.1)
     collector.answer = answer
     begin_traces(collector)
     for _ in range(200):
@@ -173,7 +173,7 @@ def test_a_collector_that_is_not_there_is_said_once(collector: Collector, monkey
 def test_a_check_says_whether_the_collector_is_there(collector: Collector, monkeypatch):
     assert diagnosis._traces() == [("traces", True, f"sent to {collector.url.removeprefix('http://')}")]
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
-    assert diagnosis._traces() == [("traces", False, "their collector does not answer: Connection refused")]
+    assert diagnosis._traces() == [("traces", False, "the collector does not respond: Connection refused")]
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
     assert [works for _, works, _ in diagnosis._traces()] == [False]
     monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT")

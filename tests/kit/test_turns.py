@@ -7,11 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from octavo.errors import OutOfReach
-from octavo.kit import db, deadlines, edge
-from octavo.kit.db import Database
-from octavo.kit.edge import in_turn
-from octavo.kit.serving import run_served
-from octavo.kit.shares import SharedThreads
+from octavo.kit.db import database as db
+from octavo.kit.db.database import Database
+from octavo.kit.http import edge
+from octavo.kit.http.edge import in_turn
+from octavo.kit.http.serving import run_served
+from octavo.kit.scheduling import deadlines
+from octavo.kit.scheduling.shares import SharedThreads
 from settled import PATIENCE
 from world import URL, World
 

@@ -2,8 +2,8 @@
 
 import threading
 
-from octavo.kit import jobs, worker
-from octavo.kit.worker import Worker
+from octavo.kit.work import jobs, worker
+from octavo.kit.work.worker import Worker
 from settled import PATIENCE
 
 

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from model_server import DIMENSIONS, KEY, ModelServer, embed_words, world_with_model
+from octavo.assistants.models import embedding, provider, retention
+from octavo.assistants.models.embedding import Embedder, find_embedder
+from octavo.assistants.models.provider import ModelFailed
+from octavo.assistants.models.retention import prune_embeddings
 from octavo.errors import TooManyRequests
-from octavo.kit.allowances import DAY
 from octavo.kit.clock import now
-from octavo.models import Embedder, ModelFailed, embedding, find_embedder, provider, retention
-from octavo.models.retention import prune_embeddings
+from octavo.kit.db.allowances import DAY
 from world import World
 
 MODEL = "test-embedding"

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from model_server import KEY, ModelServer, world_with_model
+from octavo.assistants.models.calling import Model, find_model
+from octavo.assistants.models.provider import ModelFailed, ModelMessage
+from octavo.assistants.models.retention import prune_calls
 from octavo.errors import TooManyRequests
-from octavo.kit.allowances import DAY
-from octavo.kit.deadlines import OutOfTime, limited
-from octavo.models import Message, Model, ModelFailed, find_model
-from octavo.models.retention import prune_calls
+from octavo.kit.db.allowances import DAY
+from octavo.kit.scheduling.deadlines import OutOfTime, limited
 from world import World
 
 ORG = "/orgs/{organizationId}"
@@ -26,7 +27,7 @@ def model(world: World, who: str = "editor") -> Model:
 
 
 def ask(world: World, text: str = "What now?", **options: Any) -> str:
-    return model(world).complete("test", [Message("user", text)], **options)
+    return model(world).complete("test", [ModelMessage("user", text)], **options)
 
 
 def calls(world: World) -> list[dict[str, Any]]:
@@ -52,7 +53,7 @@ def test_an_answer_comes_whole_and_in_pieces(world: World, server: ModelServer, 
     server.streams = streams
     server.answer = lambda request: "Grüße, and a long answer."
     with world_with_model(world, server, llm_input_price=2.0, llm_output_price=10.0):
-        pieces = list(model(world).stream("test", [Message("user", "What now?")]))
+        pieces = list(model(world).stream("test", [ModelMessage("user", "What now?")]))
     assert "".join(pieces) == "Grüße, and a long answer." and (len(pieces) > 1) is streams
     (request,) = server.requests
     assert request["path"] == "/v1/chat/completions" and request["model"] == "test-model"
@@ -131,7 +132,10 @@ def test_the_budget_of_an_organization_ends(world: World, server: ModelServer) -
         assert len(server.requests) == 8
         with world.context.db.read() as tx:
             other = find_model(world.context, tx, world.away["organizationId"], None)
-        assert other is not None and other.complete("test", [Message("user", "x")], max_tokens=100) == "Yes."
+        assert (
+            other is not None
+            and other.complete("test", [ModelMessage("user", "x")], max_tokens=100) == "Yes."
+        )
     with world_with_model(world, server, llm_daily_tokens=0):
         assert ask(world) == "Yes."
 
@@ -210,11 +214,11 @@ def test_the_error_of_a_provider_is_shown_in_its_words(
     server.answer = lambda request: body.encode()
     with world_with_model(sqlite_world, server), pytest.raises(ModelFailed) as failed:
         ask(sqlite_world)
-    assert str(failed.value) == f"The language model: it answered with an error: {shown}"
+    assert str(failed.value) == f"The language model failed: it responded with an error: {shown}"
     server.failures = [(401, body)]
     with world_with_model(sqlite_world, server), pytest.raises(ModelFailed) as failed:
         ask(sqlite_world)
-    assert str(failed.value) == f"The language model: status 401: {shown}"
+    assert str(failed.value) == f"The language model failed: status 401: {shown}"
 
 
 def test_a_provider_that_hangs_is_left_in_time(sqlite_world: World, server: ModelServer) -> None:
@@ -237,7 +241,7 @@ def test_a_provider_in_a_private_network_must_be_allowed(sqlite_world: World, se
 def test_an_answer_nobody_reads_to_its_end_is_logged(sqlite_world: World, server: ModelServer) -> None:
     server.answer = lambda request: "a long answer " * 20
     with world_with_model(sqlite_world, server):
-        stream = model(sqlite_world).stream("test", [Message("user", "x")])
+        stream = model(sqlite_world).stream("test", [ModelMessage("user", "x")])
         next(stream)
         stream.close()
     assert calls(sqlite_world)[0]["status"] == "abandoned"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.kit import jobs, outbox
 from octavo.kit.clock import now
+from octavo.kit.work import jobs, outbox
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from octavo.content.notifications import mailing, store
 from octavo.errors import Unavailable
-from octavo.kit import mail
-from octavo.notifications import mailing, store
+from octavo.kit.net import mail
 from world import NOBODY, World
 
 from .test_notifications import inbox, mention, say, work

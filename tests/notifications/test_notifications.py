@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.access import insert_user, upsert_member
-from octavo.kit import outbox
+from octavo.content.notifications import notifying as telling
+from octavo.content.notifications import store
 from octavo.kit.clock import now
-from octavo.kit.worker import Worker
-from octavo.notifications import store, telling
+from octavo.kit.work import outbox
+from octavo.kit.work.worker import Worker
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import upsert_member
 from world import World
 
 CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}"

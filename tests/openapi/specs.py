@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from octavo.openapi import store
-from octavo.openapi.processing import process_spec
+from octavo.sites.openapi import store
+from octavo.sites.openapi.processing import process_spec
 from world import World
 
 SPEC = "/orgs/{organizationId}/openapi/{specSlug}"

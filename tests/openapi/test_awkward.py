@@ -10,11 +10,14 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.core.document import Block, Document
 from octavo.core.document.html import Context, render
-from octavo.openapi import Description, Drawer, OperationIndex, export, make_form
-from octavo.openapi.drawing import prose
-from octavo.openapi.using import uses_of
+from octavo.core.document.nodes import Block, Document
+from octavo.sites.openapi.description import ApiDescription
+from octavo.sites.openapi.drawing import Drawer, draw_markdown
+from octavo.sites.openapi.exporting import export
+from octavo.sites.openapi.index import OperationIndex
+from octavo.sites.openapi.trying import make_form
+from octavo.sites.openapi.using import uses_of
 
 HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)> [x](javascript:alert(3)) {{7*7}} \"'`"
@@ -119,8 +122,8 @@ COMPONENTS = {
 }
 
 
-def _describe(name: str) -> Description:
-    return Description(
+def _describe(name: str) -> ApiDescription:
+    return ApiDescription(
         {
             "openapi": "3.1.0",
             "info": {"title": HOSTILE if name == "hostile" else "Awkward", "version": "1"},
@@ -178,7 +181,7 @@ def test_operations_are_found_as_people_ask_for_them() -> None:
     }
     label = {"properties": {"color": {}, "issue": {"$ref": "#/components/schemas/Issue"}}}
     components = {"schemas": {"IssueLabel": label, "Issue": {"properties": {"closed_by": {}}}}}
-    index = OperationIndex(Description({"paths": paths, "components": components}))
+    index = OperationIndex(ApiDescription({"paths": paths, "components": components}))
 
     def first(query: str) -> tuple[str, str]:
         found = next(index.find(query))
@@ -203,7 +206,7 @@ def test_one_kind_leaves_room_for_another_and_what_is_deep_for_what_is_not() -> 
     deep = {"properties": {f"pet{n}": _deep(3) for n in range(300)}}
     paths = {f"/{n}": {"post": _operation(summary="Pets", **_body(deep))} for n in range(3)}
     found = [
-        *OperationIndex(Description({"paths": paths, "components": {"schemas": {"pet": {}}}})).find("pet")
+        *OperationIndex(ApiDescription({"paths": paths, "components": {"schemas": {"pet": {}}}})).find("pet")
     ]
     fields = [each.name for each in found if each.kind == "field"]
     assert "pet199" in fields and len(fields) < 500
@@ -217,9 +220,9 @@ def test_types_are_looked_into_for_links_a_few_levels_deep(monkeypatch: pytest.M
         schema: Any = {"type": "string"}
         for _ in range(levels):
             schema = {"type": "array", "items": {"anyOf": [schema, {"type": "null"}]}}
-        description = Description({"paths": {}, "components": {"schemas": {"A": schema}}})
+        description = ApiDescription({"paths": {}, "components": {"schemas": {"A": schema}}})
         drawer, asked = Drawer(description, folded=True, linked=["A"]), []
-        name_of = Description.name_of
+        name_of = ApiDescription.name_of
         monkeypatch.setattr(description, "name_of", lambda value: asked.append(value) or name_of(value))
         drawer._links(schema)
         return len(asked)
@@ -240,7 +243,7 @@ def test_types_are_looked_into_for_links_a_few_levels_deep(monkeypatch: pytest.M
 )
 def test_descriptions_are_read_as_markdown_whatever_shortcut_there_is(about: str) -> None:
     """What is kept of one is the same for the next page, whatever became of the blocks on the first."""
-    drawer = Drawer(Description({}), folded=False)
+    drawer = Drawer(ApiDescription({}), folded=False)
 
     def drawn() -> list[Block]:
         return drawer.value("it", {"type": "string", "description": about})[1:]
@@ -248,7 +251,7 @@ def test_descriptions_are_read_as_markdown_whatever_shortcut_there_is(about: str
     first = drawn()
     # Headings are bold lines there.
     if not about.startswith("#"):
-        assert first == prose(about, anchored=False)
+        assert first == draw_markdown(about, anchored=False)
     for block in first:
         block.nodes, block.data["id"] = [], "changed"
     assert drawn() == drawn() != first

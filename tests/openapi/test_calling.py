@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octavo.errors import BadRequest, OctavoError
-from octavo.insights import EventQueue
-from octavo.openapi import Description, Values, fill, prepare
+from octavo.sites.insights.queueing import EventQueue
+from octavo.sites.openapi.calling import CallValues, fill_form
+from octavo.sites.openapi.description import ApiDescription
+from octavo.sites.openapi.trying import prepare_request
 from set_clock import SetClock
 from world import World
 
@@ -146,7 +148,7 @@ def test_who_may_not_see_the_page_calls_nothing(world: World, make: Any, api: An
         f"http://{api.host}/v1/pets/p",
     ):
         said, wrong = shop.use("call_operation", {**arguments, "address": other})
-        assert wrong and "no operation at this address" in said
+        assert wrong and "no operation at this URL" in said
     answer = world.call("admin", "PATCH", shop.path, json={"visibility": "share-link"})
     assert answer.is_success, answer.text
     closed = shop.message("tools/call", {"name": "call_operation", "arguments": arguments})
@@ -208,7 +210,7 @@ def test_a_hostile_specification_leads_nowhere(world: World, make: Any, api: Any
     api.status, api.headers = 200, {"X-Long": "l" * 20_000}
     api.answer = b"w" * 60_000
     said, wrong = shop.call("get pets", server=f"http://{api.host}", path={"petId": "p"})
-    assert not wrong and "[10000 more characters are left out" in said and len(said) < 52_000
+    assert not wrong and "[10000 more characters omitted" in said and len(said) < 52_000
     api.headers, api.answer = {}, b" " * (2 * 1024 * 1024 + 1)
     said, wrong = shop.call("get pets", server=f"http://{api.host}", path={"petId": "p"})
     assert wrong and "larger than" in said
@@ -269,8 +271,8 @@ def test_insights_count_it_without_what_was_sent(world: World, make: Any) -> Non
 # --- values, without a site -----------------------------------------------------------------------------------
 
 
-def asked_of(parameters: list[dict[str, Any]], **content: Any) -> tuple[Description, Any]:
-    description = Description(description_of("api.test"))
+def asked_of(parameters: list[dict[str, Any]], **content: Any) -> tuple[ApiDescription, Any]:
+    description = ApiDescription(description_of("api.test"))
     operation = description.operations["get /pets/{petId}"]
     operation.data["parameters"] = [
         {"name": "petId", "in": "path", "required": True, "schema": {"type": "string"}},
@@ -284,7 +286,9 @@ def asked_of(parameters: list[dict[str, Any]], **content: Any) -> tuple[Descript
 def url_of(parameters: list[dict[str, Any]], **values: Any) -> str:
     asked = asked_of(parameters)
     given = {"path": {"petId": "p"}, **values}
-    return prepare(*asked, fill(*asked, Values(**given))).url.removeprefix("http://api.test/v1/pets/")
+    return prepare_request(*asked, fill_form(*asked, CallValues(**given))).url.removeprefix(
+        "http://api.test/v1/pets/"
+    )
 
 
 LIST, OBJECT = {"type": "array"}, {"type": "object"}
@@ -320,7 +324,7 @@ def test_values_are_written_as_their_style_says(
     if place == "path":
         asked = asked_of([])
         asked[1].data["parameters"] = [{"name": "petId", "in": "path", "required": True, **more}]
-        url = prepare(*asked, fill(*asked, Values(path={"petId": value}))).url
+        url = prepare_request(*asked, fill_form(*asked, CallValues(path={"petId": value}))).url
         assert url == f"http://api.test/v1/pets/{written}"
     else:
         assert url_of([{"name": "of", "in": place, **more}], query={"of": value}) == written
@@ -343,12 +347,12 @@ def test_values_are_written_as_their_style_says(
 )  # fmt: skip
 def test_bodies(kinds: list[str], given: dict[str, Any], kind: str | None, sent: bytes | None) -> None:
     asked = asked_of([], kinds=kinds)
-    values = Values(path={"petId": "p"}, **given)
+    values = CallValues(path={"petId": "p"}, **given)
     if sent is None:
         with pytest.raises(BadRequest):
-            prepare(*asked, fill(*asked, values))
+            prepare_request(*asked, fill_form(*asked, values))
         return
-    made = prepare(*asked, fill(*asked, values))
+    made = prepare_request(*asked, fill_form(*asked, values))
     assert (made.headers["Content-Type"], made.body) == (kind, sent)
 
 
@@ -359,10 +363,10 @@ def test_a_server_is_named_by_its_address() -> None:
         {"url": "https://{t}.pets.test/v1/", "variables": {"t": {"default": "demo"}}},
     ]
     for server in ("https://{t}.pets.test/v1/", "https://demo.pets.test/v1"):
-        values = Values(server=server, variables={"t": "acme"}, path={"petId": "p"})
-        assert prepare(*asked, fill(*asked, values)).url == "https://acme.pets.test/v1/pets/p"
+        values = CallValues(server=server, variables={"t": "acme"}, path={"petId": "p"})
+        assert prepare_request(*asked, fill_form(*asked, values)).url == "https://acme.pets.test/v1/pets/p"
     with pytest.raises(BadRequest, match=r"https://a\.test"):
-        fill(*asked, Values(server="https://evil.pets.test/v1", path={"petId": "p"}))
+        fill_form(*asked, CallValues(server="https://evil.pets.test/v1", path={"petId": "p"}))
 
 
 JSON = st.recursive(
@@ -387,9 +391,9 @@ def test_no_value_is_more_than_a_value(path: Any, query: dict[str, Any], body: A
     asked[1].data["parameters"][0]["schema"] = {"type": kind}
     try:
         values = msgspec.convert(
-            {"path": {"petId": path}, "query": {**query, "of": body}, "body": body}, Values
+            {"path": {"petId": path}, "query": {**query, "of": body}, "body": body}, CallValues
         )
-        made = prepare(*asked, fill(*asked, values))
+        made = prepare_request(*asked, fill_form(*asked, values))
     except OctavoError:
         return
     assert made.url.startswith("http://api.test/v1/pets/") and "/" not in made.url.partition("?")[0][24:]

@@ -12,27 +12,27 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from octavo.openapi import Description
-from octavo.openapi.code_samples import (
+from octavo.delivery.reader.drawing import find_asset
+from octavo.sites.openapi.code_samples import (
     Basic,
-    Call,
     Env,
-    Field,
+    SampleCall,
+    SampleField,
     SentBody,
     body_text,
     example_call,
-    offered,
+    list_templates,
     samples,
     templates,
     write_sample,
 )
-from octavo.openapi.examples import media_example
-from octavo.reader.drawing import asset
+from octavo.sites.openapi.description import ApiDescription
+from octavo.sites.openapi.examples import media_example
 
 AWKWARD = "q\" ' ` $x ${y} #{z} \\(s) \\ </script> ü 字 @- %"
 CALLS = [
-    Call("GET", "https://api.example.com", "/plain"),
-    Call(
+    SampleCall("GET", "https://api.example.com", "/plain"),
+    SampleCall(
         "POST",
         "https://api.example.com",
         "/repos/{owner}/{repo}",
@@ -45,43 +45,47 @@ CALLS = [
             json.dumps({"title": AWKWARD, "x-y": [{"b": None, "c": 1.5, "e": {}}], "f": [True]}, indent=1),
         ),
     ),
-    Call(
+    SampleCall(
         "POST",
         "https://api.example.com",
         "/up",
         headers=(("Authorization", ("Basic ", Basic("API_USER", "API_PASSWORD"))), ("X", (AWKWARD,))),
         body=SentBody(
-            "multipart", "multipart/form-data", fields=(Field("a", AWKWARD), Field("f", path="file"))
+            "multipart",
+            "multipart/form-data",
+            fields=(SampleField("a", AWKWARD), SampleField("f", path="file")),
         ),
         streams=True,
     ),
-    Call(
+    SampleCall(
         "PUT",
         "https://api.example.com",
         "/form",
         body=SentBody(
-            "form", "application/x-www-form-urlencoded", fields=(Field("a", "1 ü&"), Field("b", ""))
+            "form",
+            "application/x-www-form-urlencoded",
+            fields=(SampleField("a", "1 ü&"), SampleField("b", "")),
         ),
     ),
-    Call("PUT", "https://api.example.com", "/file", body=SentBody("file", "image/png", path="a.png")),
-    Call(
+    SampleCall("PUT", "https://api.example.com", "/file", body=SentBody("file", "image/png", path="a.png")),
+    SampleCall(
         "POST",
         "https://api.example.com",
         "/text",
         body=SentBody("text", "text/plain", f"a\n{AWKWARD}\n'@\nJSON"),
     ),
-    Call(
+    SampleCall(
         "POST",
         "https://api.example.com",
         "/odd",
         body=SentBody("json", "application/json", '{"cut": \n"JSON'),
     ),
-    Call("GET", "https://api.example.com", "/a/{b}{c}", {"c": "x/y"}, encoded={"b": ".u,v;w=%2F"}),
+    SampleCall("GET", "https://api.example.com", "/a/{b}{c}", {"c": "x/y"}, encoded={"b": ".u,v;w=%2F"}),
 ]
 
 
 def test_browsers_write_the_same_samples(tmp_path: Path) -> None:
-    script = asset("samples.js")
+    script = find_asset("samples.js")
     assert script is not None
     program = tmp_path / "samples.js"
     ask = (
@@ -104,7 +108,7 @@ def test_there_is_a_sample_for_each_of_many_libraries() -> None:
         assert len(found) >= 12
         assert all(each.source and "[[" not in each.source.replace("[[[", "") for each in found)
     # Those that cannot send files with fields are not offered for that.
-    assert "HttpClient" not in {each.library for each in offered(CALLS[2]) if each.language == "Java"}
+    assert "HttpClient" not in {each.library for each in list_templates(CALLS[2]) if each.language == "Java"}
 
 
 @settings(max_examples=60, deadline=None)
@@ -113,7 +117,7 @@ def test_python_samples_say_what_was_given(text: str) -> None:
     """Code of Python can be read again: the literals are what was to be sent, whatever that is."""
     import ast
 
-    call = Call(
+    call = SampleCall(
         "POST", "https://a", "/b", body=SentBody("json", "application/json", json.dumps({"k": [text]}))
     )
     source = write_sample(next(t for t in templates() if t.library == "requests"), call)
@@ -123,7 +127,7 @@ def test_python_samples_say_what_was_given(text: str) -> None:
 
 @pytest.mark.parametrize("text", [AWKWARD, "a\nb", "it's"])
 def test_the_shell_sends_what_was_given(text: str) -> None:
-    call = Call(
+    call = SampleCall(
         "POST", "https://a", "/b", headers=(("X", (text,)),), body=SentBody("text", "text/plain", text)
     )
     source = write_sample(templates()[0], call)
@@ -152,7 +156,7 @@ def test_a_body_is_laid_out_as_json(value: object) -> None:
 
 def test_an_example_of_a_schema_is_made_once_for_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     schemas = {f"S{n}": {"properties": {"number": {"const": n}}} for n in range(70)}
-    description = Description({"components": {"schemas": schemas}})
+    description = ApiDescription({"components": {"schemas": schemas}})
     made: list[str] = []
     follow = description.follow
     monkeypatch.setattr(description, "follow", lambda value: made.append("") or follow(value))
@@ -191,7 +195,7 @@ def test_secrets_are_names_of_variables() -> None:
             "components": {"securitySchemes": schemes},
             "paths": {"/p": {"get": operation}},
         }
-        description = Description(data)
+        description = ApiDescription(data)
         call = example_call(description, description.operations["get /p"])
         assert call.streams
         said[name] = write_sample(templates()[0], call)

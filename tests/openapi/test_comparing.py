@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from octavo.cli import main
-from octavo.openapi.comparing import compare
-from octavo.openapi.compiling import compile_description
-from octavo.openapi.description import Description
+from octavo.sites.openapi.comparing import compare
+from octavo.sites.openapi.compiling import compile_description
+from octavo.sites.openapi.description import ApiDescription
 from world import World
 
 from .specs import SPEC, processed
@@ -33,7 +33,7 @@ def _changes(edit: Edit, back: bool = False) -> list[tuple[bool, str, str]]:
     new = copy.deepcopy(old)
     edit(new)
     pair = (new, old) if back else (old, new)
-    return [(c.breaking, c.operation, c.message) for c in compare(*map(Description, pair))]
+    return [(c.breaking, c.operation, c.message) for c in compare(*map(ApiDescription, pair))]
 
 
 def _get(spec: Any) -> Any:
@@ -96,17 +96,17 @@ def test_properties_that_come_and_may_be_missing() -> None:
     answer["properties"]["kind"]["enum"].append("b")
     answer["properties"]["id"]["type"] = ["integer", "null"]
     answer["properties"]["more"] = {"type": "string"}
-    found = {(c.place, c.message): c.breaking for c in compare(Description(old), Description(new))}
+    found = {(c.place, c.message): c.breaking for c in compare(ApiDescription(old), ApiDescription(new))}
     assert found == {
-        ("response 200, id", "The property may be missing now."): True,
-        ("response 200, id", "integer became integer or null."): True,
-        ("response 200, kind", "The value b is new."): True,
-        ("response 200, more", "The property is new."): False,
+        ("response 200, id", "The property is now optional."): True,
+        ("response 200, id", "The type changed from integer to integer or null."): True,
+        ("response 200, kind", "The value b was added."): True,
+        ("response 200, more", "The property was added."): False,
     }
 
 
 def test_nothing_changes_between_the_same() -> None:
-    assert compare(Description(_old()), Description(_old())) == []
+    assert compare(ApiDescription(_old()), ApiDescription(_old())) == []
 
 
 def test_a_schema_that_refers_to_itself_ends() -> None:

@@ -14,14 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document import Document, walk, write
 from octavo.core.document.html import render
-from octavo.openapi import processing, reading
-from octavo.openapi.comparing import compare
-from octavo.openapi.compiling import Compiled, compile_description
-from octavo.openapi.description import Description
-from octavo.openapi.drawing import Drawer
-from octavo.openapi.validating import METHODS
+from octavo.core.document.nodes import Document, walk
+from octavo.core.document.writing import write
+from octavo.sites.openapi import processing, reading
+from octavo.sites.openapi.comparing import compare
+from octavo.sites.openapi.compiling import Compiled, compile_description
+from octavo.sites.openapi.description import ApiDescription
+from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.validating import METHODS
 
 HEAD = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
 
@@ -126,7 +127,7 @@ def test_webhooks_of_openapi_3_0_are_checked_as_those_of_3_1() -> None:
         _archive({"openapi.yaml": f"{head} {hook}".encode(), "pet.yaml": b"type: string"})
     )
     assert compiled.errors == []
-    description = Description(json.loads(compiled.document))
+    description = ApiDescription(json.loads(compiled.document))
     (webhook,) = description.webhooks.values()
     media = webhook.data["requestBody"]["content"]["application/json"]
     assert webhook.path == "sold" and description.follow(media["schema"]) == {"type": "string"}
@@ -134,7 +135,7 @@ def test_webhooks_of_openapi_3_0_are_checked_as_those_of_3_1() -> None:
     assert [(each.pointer, each.line) for each in wrong] == [("#/x-webhooks/sold/post", 6)]
     for version, key in (("3.1.0", "webhooks"), ("3.0.3", "x-webhooks")):
         gone = {"openapi": version, key: {"sold": {"post": {}}}, "paths": {}}
-        assert [*Description(gone).webhooks] == ["post sold"]
+        assert [*ApiDescription(gone).webhooks] == ["post sold"]
 
 
 def test_slips_that_say_what_they_mean_are_no_errors() -> None:
@@ -210,7 +211,7 @@ def test_files_of_an_archive_become_one(tmp_path: Any) -> None:
         _archive({"openapi.yaml": text.encode(), "paths/a.yaml": path, "models.json": models})
     )
     assert compiled.errors == []
-    description = Description(json.loads(compiled.document))
+    description = ApiDescription(json.loads(compiled.document))
     shown = write(
         Document(nodes=Drawer(description, folded=False).operation(description.operations["get /a"]))
     )
@@ -309,7 +310,7 @@ def test_nothing_that_a_description_says_acts() -> None:
     other = {key: value for key, value in operation.items() if key != "x-codeSamples"}
     data = {"info": {"title": "EVIL", "description": "EVIL", "version": "EVIL"}, "paths": {EVIL: {"get": operation, "post": other}},
             "components": {"schemas": {EVIL: schema}, "securitySchemes": {EVIL: {"type": "apiKey", "name": "EVIL", "in": "query"}}}}  # fmt: skip
-    description = Description(_poisoned(data))
+    description = ApiDescription(_poisoned(data))
     for folded in (True, False):
         drawer = Drawer(description, folded=folded)
         nodes = [block for each in description.operations.values() for block in drawer.operation(each)]
@@ -356,15 +357,15 @@ def test_schemas_that_contradict_or_hold_themselves_cost_little(
     compiled = compile_description(json.dumps(spec).encode())
     assert compiled.errors == []
     followed = 0
-    follow = Description.follow
+    follow = ApiDescription.follow
 
-    def count(self: Description, value: Any) -> Any:
+    def count(self: ApiDescription, value: Any) -> Any:
         nonlocal followed
         followed += 1
         return follow(self, value)
 
-    monkeypatch.setattr(Description, "follow", count)
-    description, other = (Description(json.loads(compiled.document)) for _ in range(2))
+    monkeypatch.setattr(ApiDescription, "follow", count)
+    description, other = (ApiDescription(json.loads(compiled.document)) for _ in range(2))
     other.schemas[max(other.schemas)]["properties"] = {"y": {"type": "integer"}}
     for folded in (True, False):
         drawer = Drawer(description, folded=folded)
@@ -390,7 +391,7 @@ json_values = st.recursive(
                                          "x-codeSamples", "deprecated"]), json_values), json_values, st.sampled_from(METHODS))  # fmt: skip
 def test_whatever_stands_where_nothing_checks_is_drawn(operation: Any, schema: Any, method: str) -> None:
     data = {"paths": {"/a": {method: operation}}, "components": {"schemas": {"A": schema}}, "tags": [schema]}
-    description = Description(data)
+    description = ApiDescription(data)
     description.tags()
     for folded in (True, False):
         drawer = Drawer(description, folded=folded)

@@ -12,16 +12,17 @@ import httpx
 import pytest
 
 from light_client import LightClient
-from octavo.admin.import_export import bring
-from octavo.content import check_derived, main_state, rebuild_derived
-from octavo.core.document import to_text
-from octavo.openapi import local
-from octavo.openapi.local import read_descriptions
-from octavo.printing.inputs import gather
-from octavo.printing.order import read_document
-from octavo.printing.store import PrintSubject
-from octavo.reader import reader_edge
-from octavo.search.computed import index_computed_pages
+from octavo.content.revisions.deriving import check_derived, rebuild_derived
+from octavo.content.revisions.store import main_state
+from octavo.content.search.computed import index_computed_pages
+from octavo.core.document.text import to_text
+from octavo.delivery.reader.app import reader_edge
+from octavo.operations.admin.import_export import bring
+from octavo.sites.openapi import local
+from octavo.sites.openapi.local import read_descriptions
+from octavo.sites.printing.inputs import collect_order
+from octavo.sites.printing.order import read_document
+from octavo.sites.printing.store import PrintSubject
 from world import World
 
 pytestmark = pytest.mark.sqlite_first
@@ -118,7 +119,7 @@ def test_prints_and_search_have_it(space: Space, tmp_path: Path) -> None:
         print_ = tmp_path / "print"
         print_.mkdir()
         wanted = PrintSubject(space.id, state.revision_id, None, False, "")
-        order = gather(context, tx, state, wanted, print_)
+        order = collect_order(context, tx, state, wanted, print_)
     said = {chapter.title: to_text(read_document(print_, n)) for n, chapter in enumerate(order.chapters)}
     assert "What it is called" in said["Blocks"]
     assert space.jobs("indexComputedPages") == 1
@@ -171,9 +172,9 @@ def test_what_is_wrong_with_a_file_is_said_in_its_place(space: Space, text: str,
     space.bring()
     space.read()
     page = space.get("blocks").text
-    assert "pets.yaml cannot be shown as the description of an API." in page and said in page
+    assert "be shown as an API description." in page and said in page
     assert "<script>alert" not in page
-    assert "cannot be shown" in space.get("blocks.md").text
+    assert "pets.yaml can't be shown" in space.get("blocks.md").text
 
 
 def test_files_that_are_no_descriptions_take_no_process(
@@ -228,7 +229,7 @@ def test_copies_and_what_was_lost(space: Space) -> None:
     with world.context.db.write() as tx:
         tx.run("DELETE FROM openapi_sources WHERE space_id = :id", id=space.id)
     with world.context.db.read() as tx:
-        assert check_derived(tx, space.id, ()) == ["openapi: 1 files are not read"]
+        assert check_derived(tx, space.id, ()) == ["openapi: 1 files have not been read"]
     rebuild_derived(world.context.db, space.id, ())
     space.read()
     with world.context.db.read() as tx:

@@ -19,31 +19,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from light_client import LightClient
-from octavo.admin.import_export import bring
-from octavo.admin.static_export import export_site
-from octavo.content import check_derived, drawing, lock_branch, main_state, rebuild_derived
-from octavo.core.document import Document, Inline, read, to_text, walk, write
+from octavo.content.revisions import drawing
+from octavo.content.revisions.deriving import check_derived, rebuild_derived
+from octavo.content.revisions.store import lock_branch, main_state
+from octavo.content.search import computed, store
+from octavo.content.search.computed import index_computed_pages
 from octavo.core.document.html import BlockLabels, Context, HtmlTarget, render
+from octavo.core.document.nodes import Document, Inline, walk
+from octavo.core.document.reader import read
+from octavo.core.document.text import to_text
+from octavo.core.document.writing import write
 from octavo.core.pages import slugify
-from octavo.kit.db import Transaction
-from octavo.openapi import words
-from octavo.openapi.changelog import Release, draw_changelog
-from octavo.openapi.comparing import Change
-from octavo.openapi.description import Description, Operation
-from octavo.openapi.drawing import _SENTENCE, Drawer, _markdown
-from octavo.openapi.models import draw_used_by
-from octavo.openapi.overview import draw_tags
-from octavo.openapi.pages import BLOCKS
-from octavo.openapi.trying import make_form
-from octavo.openapi.words import Words
-from octavo.printing.inputs import gather
-from octavo.printing.order import read_document
-from octavo.printing.store import PrintSubject
-from octavo.reader import mcp, reader_edge
-from octavo.reader.locales import catalogue
-from octavo.search import computed, store
-from octavo.search.computed import index_computed_pages
-from octavo.sites import find_site_of_space
+from octavo.delivery.reader import mcp
+from octavo.delivery.reader.app import reader_edge
+from octavo.delivery.reader.locales import read_catalog
+from octavo.kit.db.database import Transaction
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.static_export import export_site
+from octavo.sites.openapi import words
+from octavo.sites.openapi.changelog import Release, draw_changelog
+from octavo.sites.openapi.comparing import ApiChange
+from octavo.sites.openapi.description import ApiDescription, DescribedOperation
+from octavo.sites.openapi.drawing import _SENTENCE, Drawer, _markdown
+from octavo.sites.openapi.models import draw_used_by
+from octavo.sites.openapi.overview import draw_tags
+from octavo.sites.openapi.pages import BLOCKS
+from octavo.sites.openapi.trying import make_form
+from octavo.sites.openapi.words import ReferenceWords
+from octavo.sites.printing.inputs import collect_order
+from octavo.sites.printing.order import read_document
+from octavo.sites.printing.store import PrintSubject
+from octavo.sites.site.store import find_site_of_space
 from world import World
 
 from .specs import SMALL, processed
@@ -207,7 +213,7 @@ def test_the_overview_of_very_many_tags_stays_short() -> None:
     answer = {"responses": {"200": {"description": "It"}}}
     paths = {f"/{n}": {"get": {**answer, "tags": [f"Tag {n}"]}} for n in range(1_200)}
     tags = [{"name": f"Tag {n}", "description": f"<b>About</b> [{n}](#x). " * 90} for n in range(1_200)]
-    description = Description({"openapi": "3.1.0", "info": {}, "paths": paths, "tags": tags})
+    description = ApiDescription({"openapi": "3.1.0", "info": {}, "paths": paths, "tags": tags})
     blocks = draw_tags(description, lambda tag: {"kind": "url", "url": "https://example.com"})
     html = render(Document(nodes=blocks)).body
     assert html.count("<tr") == 1_002 and html.count("<tr", 0, html.index("<details")) == 81
@@ -324,12 +330,12 @@ def test_words_of_ours_are_in_the_language_of_the_site() -> None:
             "discriminator": {"propertyName": "kind"}, "additionalProperties": {"type": "string"}}}}},
         "responses": {"200": {"description": "It"}},
     }  # fmt: skip
-    description = Description({"paths": {"/a": {"get": operation}}})
+    description = ApiDescription({"paths": {"/a": {"get": operation}}})
     blocks = Drawer(description, folded=True).operation(description.operations["get /a"])
     used = {node.data["word"] for block in blocks for node in walk(block) if is_word(node)}
     words = {name.removeprefix("api_") for name in BlockLabels.__struct_fields__ if name.startswith("api_")}
     assert used <= words and len(used) >= 16
-    for language, labels in catalogue().items():
+    for language, labels in read_catalog().items():
         shown = render(Document(nodes=blocks), Context(labels=labels)).body
         for word in used:
             said = getattr(labels, f"api_{word}")
@@ -347,9 +353,9 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
         return {"type": "object", "properties": {f"level{levels}": inside}}
 
     def text(schema: Any, *, folded: bool = True, many: bool = True, language: str = "en") -> str:
-        description = Description({"components": {"schemas": {"It": schema}}})
+        description = ApiDescription({"components": {"schemas": {"It": schema}}})
         blocks = Drawer(description, folded=folded, many=many).schemas(["It"])
-        drawn = render(Document(nodes=blocks), Context(labels=catalogue()[language])).body
+        drawn = render(Document(nodes=blocks), Context(labels=read_catalog()[language])).body
         return re.sub(r"<[^>]*>", "", unescape(drawn))
 
     line = BlockLabels().api_left_out
@@ -364,7 +370,7 @@ def test_what_is_left_out_of_a_schema_is_said() -> None:
     assert line not in text({"properties": {**wide, "last": {"type": "array", "items": {"type": "string"}}}})
     variants = {"oneOf": [{"title": "None"}, {"title": "One", "properties": {"one": {"type": "string"}}}]}
     for language in ("en", "de"):
-        assert catalogue()[language].api_nothing_more in text(variants, language=language)
+        assert read_catalog()[language].api_nothing_more in text(variants, language=language)
     four = {"properties": dict.fromkeys("abcd", {"type": "string"})}
     assert "3 more in the specification." in text({"properties": {**wide, **four["properties"]}})
     assert "See the specification for its 4 fields." in text(
@@ -377,7 +383,7 @@ def test_what_is_left_out_is_counted_and_said_to_be_in_the_specification() -> No
     named = {f"example {n}": {"value": "x" * 15_000} for n in range(5)}
     long = {"type": "string", "enum": [f"value {n}" for n in range(3000)], "example": "x" * 30_000}
     ways = [{f"way{n}": []} for n in range(7)]
-    description = Description(
+    description = ApiDescription(
         {
             "info": {"title": "Shop"},
             "paths": {
@@ -429,7 +435,7 @@ def test_what_comes_again_on_a_page_is_linked_to() -> None:
         "schemas": schemas,
         "parameters": {"Node": {"type": "object", "properties": {"x": {}, "y": {}}}},
     }
-    description = Description({"openapi": "3.1.0", "info": {}, "paths": paths, "components": components})
+    description = ApiDescription({"openapi": "3.1.0", "info": {}, "paths": paths, "components": components})
     drawer = Drawer(description, folded=True, spec="pets")
 
     def shown(key: str) -> str:
@@ -510,14 +516,14 @@ def test_what_is_deep_is_there_for_who_asks(world: World, site, tmp_path: Path) 
 
 
 def test_a_schema_that_says_nothing_allows_any_value() -> None:
-    drawer = Drawer(Description({"components": {"schemas": {"It": {}}}}), folded=True)
+    drawer = Drawer(ApiDescription({"components": {"schemas": {"It": {}}}}), folded=True)
     assert render(Document(nodes=drawer.schemas(["It"], "It"))).body == "<p>any</p>"
 
 
 def test_a_line_is_not_folded_up() -> None:
     again = {"$ref": "#/components/schemas/It"}
     schema = {"type": "object", "properties": {"parent": again, "all": {"type": "array", "items": again}}}
-    drawer = Drawer(Description({"components": {"schemas": {"It": schema}}}), folded=True)
+    drawer = Drawer(ApiDescription({"components": {"schemas": {"It": schema}}}), folded=True)
     body = render(Document(nodes=drawer.schema(again))).body
     assert body.count("The same as It above.") == 2 and "<details" not in body
 
@@ -535,7 +541,9 @@ def test_how_the_first_lines_of_responses_and_bodies_are_shown() -> None:
             "404": {"description": "# Not there\n\nAt all."},
         },
     }
-    description = Description({"servers": [{"url": "https://a.test"}], "paths": {"/a": {"get": operation}}})
+    description = ApiDescription(
+        {"servers": [{"url": "https://a.test"}], "paths": {"/a": {"get": operation}}}
+    )
     body = unescape(
         render(
             Document(nodes=Drawer(description, folded=True).operation(description.operations["get /a"]))
@@ -593,7 +601,7 @@ TITLES = [
 @pytest.mark.parametrize(("summary", "id", "about", "title"), TITLES)
 def test_what_an_operation_is_called(summary: str, id: str, about: str, title: str) -> None:
     data = {"summary": summary, "operationId": id, "description": about}
-    operation = Operation("/pets/{pet}", "post", {}, data)
+    operation = DescribedOperation("/pets/{pet}", "post", {}, data)
     assert operation.title == title and len(title) <= 82
     assert operation.about == about if len(summary) < 80 else operation.about.startswith(operation.summary)
 
@@ -604,7 +612,7 @@ def test_what_an_operation_is_called(summary: str, id: str, about: str, title: s
 )
 def test_what_an_event_is_called(summary: str, title: str) -> None:
     data = {"summary": summary, "operationId": "onPetSold", "description": "More."}
-    assert Operation("petSold", "post", {}, data, webhook=True).title == title
+    assert DescribedOperation("petSold", "post", {}, data, webhook=True).title == title
 
 
 def test_examples_that_have_names_are_chosen() -> None:
@@ -615,7 +623,7 @@ def test_examples_that_have_names_are_chosen() -> None:
     }
     media = {"content": {"application/json": {"examples": named}}}
     data = {"requestBody": media, "responses": {"200": {"description": "It", **media}}}
-    description = Description({"paths": {"/a": {"post": data}}})
+    description = ApiDescription({"paths": {"/a": {"post": data}}})
     operation = description.operations["post /a"]
     page = render(Document(nodes=Drawer(description, folded=True).operation(operation))).body
     bodies = json.loads(unescape(re.findall(r'data-examples="([^"]*)"', page)[0]))
@@ -647,7 +655,7 @@ def test_the_parts_of_an_operation_are_in_the_outline() -> None:
         "responses": answers,
     }
     paths = {"/a/{id}": {"post": {"summary": "Make a", **said}, "put": {"summary": "Put a", **said}}}
-    description = Description({"paths": paths})
+    description = ApiDescription({"paths": paths})
     operation = description.operations["post /a/{id}"]
 
     def outline(title: str) -> list[tuple[str, str, int]]:
@@ -679,7 +687,7 @@ def test_each_field_has_an_address() -> None:
         },
         "responses": {"200": {"description": "Good", "content": {"application/json": {"schema": kind}}}},
     }
-    description = Description({"paths": {"/a": {"post": operation}}})
+    description = ApiDescription({"paths": {"/a": {"post": operation}}})
 
     def ids(title: str, *, many: bool = False) -> list[str]:
         drawer = Drawer(description, folded=True, many=many)
@@ -705,7 +713,7 @@ def is_word(node: Any) -> bool:
 def test_a_page_describes_each_way_to_authenticate_once() -> None:
     operation = {"security": [{"key": []}], "responses": {"200": {"description": "It"}}}
     scheme = {"type": "apiKey", "in": "header", "name": "X-Key", "description": "Ask us for one."}
-    description = Description(
+    description = ApiDescription(
         {"paths": {f"/{n}": {"get": operation} for n in range(3)}, "components": {"securitySchemes": {"key": scheme}}}
     )  # fmt: skip
     drawer = Drawer(description, folded=False)
@@ -783,7 +791,7 @@ def test_a_page_of_changes(world: World, site) -> None:
     assert len(re.findall(r"<h2[^>]*>2.0.0, ", page)) == 1
     assert "Breaking changes: 1" in page
     gone, new = (page.index(part) for part in re.findall(r"<h3[^>]*>(?:Breaking|New)\b", page))
-    assert gone < page.index("The operation is gone.") < new
+    assert gone < page.index("The operation was removed.") < new
     # What is new leads to its page, and what is not there any more leads nowhere.
     assert re.search(
         r'<a href="[^"]*/shops#[^"]*">List shops</a>|<a href="[^"]*/shops">List shops</a>', page[new:]
@@ -849,15 +857,15 @@ def test_pages_are_called_in_the_language_of_their_space(world: World, site) -> 
 
 
 def test_every_language_has_all_words_of_computed_pages() -> None:
-    english = msgspec.to_builtins(Words())
-    assert words.catalogue().keys() == catalogue().keys()
+    english = msgspec.to_builtins(ReferenceWords())
+    assert words.catalogue().keys() == read_catalog().keys()
     for language, found in words.catalogue().items():
         for name, text in msgspec.to_builtins(found).items():
             assert text.strip() and text.count("{name}") == english[name].count("{name}"), (language, name)
 
 
 def test_a_changelog_in_another_language() -> None:
-    changes = [Change("changed", False, "", "", f"Number {number}.") for number in range(302)]
+    changes = [ApiChange("changed", False, "", "", f"Number {number}.") for number in range(302)]
     release = Release("2.0", 1795305600000, changes)
     shown = to_text(Document(nodes=draw_changelog([release], "fr")))
     assert "2.0, 22 novembre 2026" in shown and "L’API" in shown and "2 de plus" in shown
@@ -1103,7 +1111,7 @@ def test_the_address_of_an_operation_that_is_gone(world: World, site) -> None:
     assert shop.get("pets/read-b").headers["location"].endswith("/pets/read-bees")
     assert shop.get("pets/read-b.md").headers["location"].endswith("/pets/read-bees.md")
     markdown = shop.get("pets/read-c.md")
-    assert markdown.status_code == 410 and "GET /c is gone since 2, " in markdown.text
+    assert markdown.status_code == 410 and "GET /c has been unavailable since 2, " in markdown.text
     publish("3", ("/d", "Read d", "d"))
     assert (
         "Removed in 2, " in shop.get("pets/read-a").text
@@ -1194,7 +1202,7 @@ def test_agents_list_operations_and_have_one_explained(
     )
     assert "**POST** `https://" in explained and "Body" in explained and "curl" in explained
     assert "Remove a pet" not in explained and "listPets" not in explained
-    assert "no operation at this address" in beside and "no operation at this address" in nothing
+    assert "no operation at this URL" in beside and "no operation at this URL" in nothing
     # One that is called like the page that it is on.
     text = (Path(__file__).parents[1] / "pets.yaml").read_text().replace("Add a pet", "pets")
     processed(world, "pets", {"text": text})
@@ -1230,8 +1238,8 @@ def test_agents_are_told_of_no_operation_that_their_visitor_is_not_shown(
         ("explain_operation", {"address": there}),
         ("explain_operation", {"address": shop.base + withheld}),
     )
-    assert told[0] == told[1] == "There is no such operation."
-    assert all("no operation at this address" in text for text in told[2:])
+    assert told[0] == told[1] == "No matching operations."
+    assert all("no operation at this URL" in text for text in told[2:])
     (explained,) = open_shop.use(("explain_operation", {"address": address}))
     assert "curl" in explained
     # Nor are browsers, of the operations or of the specification as a whole.
@@ -1314,7 +1322,7 @@ def test_prints_hold_it(world: World, site, tmp_path: Path) -> None:
     shop = site()
     with world.context.db.read() as tx:
         state = main_state(tx, shop.space)
-        order = gather(
+        order = collect_order(
             world.context, tx, state, PrintSubject(shop.space, state.revision_id, None, False, ""), tmp_path
         )
     said = {
@@ -1455,7 +1463,7 @@ def test_schemes_that_say_nonsense_are_bounded() -> None:
         {"$ref": "#/components/securitySchemes/scheme 5"},
     ]  # fmt: skip
     answer = {"security": [dict.fromkeys([*names, "gone"], ["s1", {}]), {"scheme 0": None}], "responses": {}}
-    description = Description(
+    description = ApiDescription(
         {
             "paths": {f"/{n}": {"get": answer} for n in range(2000)},
             "components": {"securitySchemes": {name: kinds[n % 6] for n, name in enumerate(names)}},

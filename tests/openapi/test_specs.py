@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from octavo.content import get_body, put_bodies
+from octavo.content.revisions.bodies import get_body, put_bodies
 from octavo.kit.clock import now
-from octavo.kit.fetch import Fetcher, FetchTimeout
-from octavo.kit.migrations import load_migrations
-from octavo.openapi import processing, publishing, store
-from octavo.openapi.processing import check_specs, process_spec
+from octavo.kit.db.migrations import load_migrations
+from octavo.kit.net.fetch import Fetcher, FetchTimeout
+from octavo.sites.openapi import processing, publishing, store
+from octavo.sites.openapi.processing import check_specs, process_spec
 from world import World
 
 from .specs import SMALL, SPEC, content, processed, put, serving
@@ -82,7 +82,7 @@ def test_what_is_wrong_says_where_and_the_good_version_stays(world: World) -> No
     assert spec["lastVersion"] == good
     assert spec["lastProcessedErrors"] == [
         {
-            "message": "`#/components/schemas/B`: there is nothing at this place.",
+            "message": "`#/components/schemas/B`: nothing exists at this location.",
             "code": "INVALID_REFERENCE",
             "pointer": "#/components/schemas/A/$ref",
             "line": 6,
@@ -400,7 +400,7 @@ def test_specifications_that_an_older_version_read_inexactly_are_read_again(worl
                     id=spec.version_id,
                 )
         migration = next(
-            m for m in load_migrations("octavo.migrations") if m.name.endswith("read_specs_again")
+            m for m in load_migrations("octavo.operations.migrations") if m.name.endswith("read_specs_again")
         )
         with world.context.db.write() as tx:
             for statement in migration.sql.split(";\n"):

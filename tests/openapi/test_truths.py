@@ -10,31 +10,32 @@ import msgspec
 import pytest
 import yaml
 
-from octavo.core.document import Document, write
 from octavo.core.document.html import BlockLabels, Context, render
-from octavo.openapi.compiling import compile_description
-from octavo.openapi.description import Description
-from octavo.openapi.drawing import Drawer
-from octavo.openapi.exporting import export
-from octavo.openapi.reading import read_file
-from octavo.openapi.trying import make_form
+from octavo.core.document.nodes import Document
+from octavo.core.document.writing import write
+from octavo.sites.openapi.compiling import compile_description
+from octavo.sites.openapi.description import ApiDescription
+from octavo.sites.openapi.drawing import Drawer
+from octavo.sites.openapi.exporting import export
+from octavo.sites.openapi.reading import read_file
+from octavo.sites.openapi.trying import make_form
 
 SERVERS: list[dict[str, Any]] = [{"url": "https://api.example.com"}]
 
 
 def described(
     operation: str, *, path: str = "/a", method: str = "get", more: str = "", version: str = "3.1.0"
-) -> Description:
+) -> ApiDescription:
     """The description of one operation, written as YAML, as a server keeps it."""
     text = f"openapi: {version}\ninfo: {{title: Case, version: 1.0.0}}\nservers: [{{url: https://api.example.com}}]\n"
     text += f"paths:\n  {path}:\n    {method}:\n      summary: A\n"
     text += "".join(f"      {line}\n" for line in operation.splitlines()) + more
     compiled = compile_description(text.encode())
     assert not compiled.errors, compiled.errors
-    return Description(msgspec.json.decode(compiled.document))
+    return ApiDescription(msgspec.json.decode(compiled.document))
 
 
-def shown(description: Description) -> tuple[str, str]:
+def shown(description: ApiDescription) -> tuple[str, str]:
     """What people read of the operations, and their Markdown."""
     html, markdown = "", ""
     for operation in description.operations.values():
@@ -45,7 +46,7 @@ def shown(description: Description) -> tuple[str, str]:
     return html, markdown
 
 
-def says(description: Description, *words: str) -> None:
+def says(description: ApiDescription, *words: str) -> None:
     for text in shown(description):
         assert not [word for word in words if word not in text], text
 
@@ -228,7 +229,7 @@ def test_an_empty_server_variable_is_empty() -> None:
         "paths": {"/a": {"get": {"responses": {"200": {"description": "ok"}}}}},
     }  # fmt: skip
     compiled = compile_description(yaml.safe_dump(whole).encode())
-    description = Description(msgspec.json.decode(compiled.document))
+    description = ApiDescription(msgspec.json.decode(compiled.document))
     says(description, "https://api.example.com/a")
     assert not [text for text in shown(description) if "combase" in text]
     (server,) = make_form(description, description.operations["get /a"]).servers

@@ -22,15 +22,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from light_client import LightClient
-from octavo.admin.import_export import bring
+from octavo.delivery.reader.app import reader_edge
+from octavo.delivery.reader.drawing import find_asset
+from octavo.delivery.reader.locales import read_catalog
 from octavo.errors import BadRequest, OctavoError
-from octavo.insights import EventQueue
-from octavo.kit import shares
-from octavo.openapi import Description, FilledForm, make_form, prepare
-from octavo.openapi.trying import can_try, list_origins, token_origins
-from octavo.reader import reader_edge
-from octavo.reader.drawing import asset
-from octavo.reader.locales import catalogue
+from octavo.kit.scheduling import shares
+from octavo.operations.admin.import_export import bring
+from octavo.sites.insights.queueing import EventQueue
+from octavo.sites.openapi.description import ApiDescription
+from octavo.sites.openapi.trying import (
+    FilledForm,
+    can_try,
+    list_origins,
+    make_form,
+    prepare_request,
+    token_origins,
+)
 from set_clock import SetClock
 from world import World
 
@@ -330,7 +337,7 @@ def test_requests_of_one_address_are_counted(world: World, site: Site, api: Any,
 
 def test_few_are_sent_at_a_time(world: World, site: Site, api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     site.settings(try_connections=1)
-    monkeypatch.setattr("octavo.reader.app.QUEUE_SECONDS", 0)
+    monkeypatch.setattr("octavo.delivery.reader.app.QUEUE_SECONDS", 0)
     with ExitStack() as stack:
         for pool in list(shares.everywhere):
             if pool.name == "requests are being sent":
@@ -401,8 +408,8 @@ def test_the_script_may_speak_to_the_servers(site: Site, api: Any) -> None:
 # --- the form and the request, without a site -----------------------------------------------------------------
 
 
-def tried(key: str = "get /pets/{petId}", **more: Any) -> tuple[Description, Any]:
-    description = Description(description_of("api.test", **more))
+def tried(key: str = "get /pets/{petId}", **more: Any) -> tuple[ApiDescription, Any]:
+    description = ApiDescription(description_of("api.test", **more))
     return description, description.operations[key]
 
 
@@ -449,9 +456,9 @@ def test_variables_of_servers(url: str, variables: Any, given: dict[str, str], s
     wanted = FilledForm(variables=given, path={"petId": "p"})
     if sent is None:
         with pytest.raises(BadRequest):
-            prepare(description, operation, wanted)
+            prepare_request(description, operation, wanted)
     else:
-        assert prepare(description, operation, wanted).url == sent
+        assert prepare_request(description, operation, wanted).url == sent
 
 
 @pytest.mark.parametrize(
@@ -464,9 +471,9 @@ def test_lists_in_a_path_lead_nowhere_else(given: str, sent: str | None) -> None
     ]
     if sent is None:
         with pytest.raises(BadRequest):
-            prepare(description, operation, FilledForm(path={"petId": given}))
+            prepare_request(description, operation, FilledForm(path={"petId": given}))
     else:
-        made = prepare(description, operation, FilledForm(path={"petId": given}))
+        made = prepare_request(description, operation, FilledForm(path={"petId": given}))
         assert made.url == f"https://pets.test/pets/{sent}"
 
 
@@ -481,7 +488,7 @@ def test_values_never_change_the_host(one: str, two: str, three: str) -> None:
     description, operation = tried(**servers("https://{t}.pets.test/{base}", **variables))
     wanted = FilledForm(variables={"t": one, "base": two}, path={"petId": three}, query=[(two, three)])
     try:
-        url = httpx.URL(prepare(description, operation, wanted).url)
+        url = httpx.URL(prepare_request(description, operation, wanted).url)
     except OctavoError:
         return
     assert url.host.endswith(".pets.test") and url.host.count(".") == 2 and not url.userinfo
@@ -539,7 +546,7 @@ def test_the_description_says_whether_it_goes_through_us() -> None:
     assert not can_try(*tried(**{"x-hideTryItPanel": True}))
     description, operation = tried(**{"x-enable-proxy": False})
     with pytest.raises(BadRequest):
-        prepare(description, operation, FilledForm(path={"petId": "p"}))
+        prepare_request(description, operation, FilledForm(path={"petId": "p"}))
 
 
 JSON = st.recursive(
@@ -557,7 +564,7 @@ def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
     whole = description_of("api.test") | more
     operation = whole["paths"]["/pets/{petId}"]["get"]
     operation["parameters"], operation["requestBody"] = parameters, body
-    description = Description(whole)
+    description = ApiDescription(whole)
     found = description.operations["get /pets/{petId}"]
     if can_try(description, found):
         msgspec.json.encode(make_form(description, found))
@@ -566,7 +573,8 @@ def test_forms_of_anything(more: Any, parameters: Any, body: Any) -> None:
 
 def test_the_form_has_every_word_in_every_language(site: Site, api: Any) -> None:
     written = [
-        asset(name) for name in ("try.js", "access.js", "reference.js", "fields.js", "rows.js", "changes.js")
+        find_asset(name)
+        for name in ("try.js", "access.js", "reference.js", "fields.js", "rows.js", "changes.js")
     ]
     asked = {
         word
@@ -583,6 +591,6 @@ def test_the_form_has_every_word_in_every_language(site: Site, api: Any) -> None
     complaints = {"wrong_type", "missing", "unknown", "not_one", "limit"}
     beyond = {"certificate", "computed"}
     assert asked | {"number", "boolean", "list", "file"} | complaints | beyond == set(english)
-    for language, labels in catalogue().items():
+    for language, labels in read_catalog().items():
         same = [name for name, text in english.items() if getattr(labels, f"try_form_{name}", "") == text]
         assert language == "en" or len(same) <= 4, (language, same)

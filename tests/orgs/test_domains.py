@@ -1,4 +1,4 @@
-"""E-mail domains: anybody may name them, and only those that are proved let people in."""
+"""Email domains: anyone can list them, but only verified ones let people in."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from name_server import NameServer
-from octavo.access import upsert_member
-from octavo.admin.vouching import prove_domain
 from octavo.errors import BadRequest, NotFound
-from octavo.orgs import store
+from octavo.operations.admin.verification import prove_domain
+from octavo.organization.access.members import upsert_member
+from octavo.organization.orgs import store
 from octavo.settings import SettingsError, load
 from world import World
 
@@ -32,7 +32,7 @@ def listed(world: World) -> list[dict]:
 
 
 def move_people(world: World, domain: str) -> None:
-    """Gives the editor of home an address in a domain."""
+    """Give the editor of home an email address in a domain."""
     with world.context.db.write() as tx:
         tx.run("UPDATE users SET email = :mail WHERE id = :id", mail=f"e@{domain}", id=world.users["editor"])
 
@@ -65,7 +65,7 @@ def test_a_new_organization_may_name_any_domain(world: World) -> None:
 def test_a_mailbox_in_a_domain_proves_nothing_of_the_domain(
     world: World, names: NameServer, who: str
 ) -> None:
-    """A stranger's sign-in button was shown to a whole domain in which they had an address."""
+    """A stranger with a mailbox in a domain could show their sign-in button to the entire domain."""
     domain = "bigbank.example"
     with world.context.db.write() as tx:
         tx.run(
@@ -95,7 +95,7 @@ def move_reader(world: World, domain: str) -> None:
     "domain", ["gmail.com", "GMail.com", "yahoo.co.uk", "outlook.de", "proton.me", "qq.com"]
 )
 def test_domains_of_email_providers_are_nobodys(world: World, names: NameServer, domain: str) -> None:
-    """Not by a record, not by the operator, and not by what was noted before."""
+    """Not by a DNS record, not by the server administrator, and not by old records."""
     organization = world.away["organizationId"]
     refused = world.call("stranger", "PATCH", world.away.path(ORG), json={"emailDomains": [domain]})
     assert refused.status_code == 400 and "email provider" in refused.json()["error"]["message"]
@@ -125,7 +125,7 @@ def test_an_operator_proves_a_domain_in_a_session_of_their_own(world: World, nam
     operator = msgspec.structs.replace(before, admin_email="stranger@example.org")
     try:
         world.context.settings = operator
-        # A token may be in other hands.
+        # A token may be used by someone else.
         assert prove(world, "elsewhere.example").json()["proved"] is False
         session = world.session("stranger")
         assert world.call("nobody", "POST", path, headers=session).json()["proof"] == "operator"
@@ -169,7 +169,7 @@ def test_a_record_of_one_organization_proves_nothing_for_another(world: World, n
 def test_name_servers_that_do_not_answer_are_not_waited_for(
     world: World, names: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("octavo.kit.names._SECONDS", 0.2)
+    monkeypatch.setattr("octavo.kit.net.names._SECONDS", 0.2)
     set_domains(world, "elsewhere.example")
     names.silent = True
     answer = prove(world, "elsewhere.example")

@@ -1,11 +1,14 @@
-"""Members, teams, settings and joining: what must hold, and what must not be possible."""
+"""Members, teams, settings, and joining: guarantees and forbidden actions."""
 
 import pytest
 
-from octavo.access import create_token, insert_user, upsert_member
-from octavo.admin.vouching import prove_domain
-from octavo.identity import disable_member, remove_member, sessions
-from octavo.orgs import store
+from octavo.operations.admin.verification import prove_domain
+from octavo.organization.access.accounts import insert_user
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_token
+from octavo.organization.identity import sessions
+from octavo.organization.identity.removal import disable_member, remove_member
+from octavo.organization.orgs import store
 from visiting import Visitor
 from world import NOBODY, PASSWORD
 
@@ -64,7 +67,7 @@ def test_one_of_two_administrators_may_go(world):
     assert world.call("admin", "GET", "/user").status_code == 401
 
 
-# --- nobody raises themselves ---------------------------------------------------------------------------
+# --- no privilege escalation ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("who", ["creator", "reviewer", "editor", "commenter", "reader", "guest"])
@@ -89,7 +92,7 @@ def test_nobody_raises_themselves(world, who):
 
 
 def test_fields_that_nobody_may_set_are_left_alone(world):
-    """Mass assignment: what is not a field of the body is not one of the row either."""
+    """Mass assignment: a value that is not a field of the body is not written to the row."""
     path = world.home.path("/users/{user}", user=world.users["reader"])
     sent = {"displayName": "R", "role": "admin", "email": "admin@example.org", "id": world.users["admin"]}
     answer = world.call("reader", "PATCH", path, json={**sent, "emailVerified": True, "disabled": False})
@@ -106,7 +109,7 @@ def test_fields_that_nobody_may_set_are_left_alone(world):
         assert patch(world, "admin", path, role=role).status_code == 400
 
 
-# --- who goes is gone -----------------------------------------------------------------------------------
+# --- removed members -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["removed", "removed through SCIM", "disabled through SCIM"])
@@ -132,7 +135,7 @@ def test_who_goes_is_gone_at_once(world, how):
 
 
 def test_what_somebody_has_elsewhere_stays(world):
-    """Leaving one of two organizations ends what was bound to it, and the way in for all the rest."""
+    """Leaving one of two organizations ends what was bound to it, and everything else loses access to it."""
     home, away = world.home["organizationId"], world.away["organizationId"]
     user_id = world.users["editor"]
     with world.context.db.write() as tx:
@@ -216,7 +219,7 @@ def test_who_was_disabled_does_not_come_back_by_domain(world):
 
 
 def test_addresses_are_not_told_apart(world):
-    """A stranger learns nothing of who is here: not by domain, not by id, not by a team."""
+    """A stranger can't find out who is a member by domain, ID, or team."""
     open_to(world, "example.com", place=world.home)
     assert world.get("stranger", "/email-domains/example.com/orgs")["organizations"] == []
     known = world.call("stranger", "GET", f"/users/{world.users['editor']}")
@@ -373,7 +376,7 @@ def test_a_hostname_is_one_organizations(world):
 
 
 def test_a_hostname_that_was_given_up_rests(world, clock):
-    """Old links go on leading to its organization, and nobody else takes their place."""
+    """Old links keep leading to their organization, and nobody else can take over the hostname."""
     old = world.get("admin", world.home.path(ORG))["hostname"]
     site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     address = world.post("admin", f"{site}/publish")["urls"]["published"]
@@ -390,7 +393,7 @@ def test_a_hostname_that_was_given_up_rests(world, clock):
     refused = patch(world, "stranger", world.away.path(ORG), hostname=old)
     assert (refused.status_code, "hostname" in refused.text) == (400, True)
     assert world.post("stranger", "/orgs", {"title": old.title()})["hostname"] != old
-    # Its own organization may have it again, and the other one rests then.
+    # Its organization can take it back, and the other hostname is then reserved.
     assert patch(world, "admin", world.home.path(ORG), hostname=old).status_code == 200
     assert patch(world, "stranger", world.away.path(ORG), hostname="renamed-home").status_code == 400
     for number in range(12):
@@ -399,7 +402,7 @@ def test_a_hostname_that_was_given_up_rests(world, clock):
         "of few it is kept"
     )
     assert visitor.get(path).status_code == 404
-    clock.advance(store.HOSTNAME_RESTS + 1000)
+    clock.advance(store.HOSTNAME_RESERVED + 1000)
     assert patch(world, "stranger", world.away.path(ORG), hostname="name-10").status_code == 200
 
 
@@ -439,7 +442,7 @@ def test_a_member_leaves(world, who):
     other = "editor"
     assert world.call(who, "DELETE", member_path(world, other)).status_code == 403
     assert world.call(who, "DELETE", path).status_code == 205
-    # Their token was for this organization's things alone, and ends with the membership.
+    # Their token was bound to this organization and ends with the membership.
     assert world.call(who, "GET", world.home.path("/orgs/{organizationId}")).status_code == 401
     assert world.call("admin", "GET", member_path(world, other)).status_code == 200
     events = world.get("admin", world.home.path("/orgs/{organizationId}/audit-events"))["items"]

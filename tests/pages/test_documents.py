@@ -1,4 +1,4 @@
-"""Documents by id, evaluated documents, and embeds."""
+"""Documents by ID, evaluated documents, and embeds."""
 
 import socket
 import threading
@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from changes.working import Space, insert
-from octavo.pages.embedding import find_embed
+from octavo.content.pages.embedding import find_embed
 from octavo.settings import Settings
 
 TEXT = """---
@@ -44,7 +44,7 @@ def page(world):
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("by", ["page/{id}", "path/values"])
 def test_a_page_carries_its_document_unless_asked_for_markdown(world, page, by):
-    """Six independent clients read ``document.nodes`` of a page without asking for a format."""
+    """Six independent clients read ``document.nodes`` of a page without requesting a format."""
     space, page_id = page
     change = space.create()
     revision = world.get("reader", space.path)["revision"]
@@ -103,7 +103,7 @@ def test_a_document_is_had_by_its_id(world, page):
     document = world.get("reader", f"{space.path}/documents/{found['documentId']}")
     assert document == found["document"]
     assert world.call("reader", "GET", f"{space.path}/documents/nothing").status_code == 404
-    # The id of a document of another space says nothing here.
+    # The ID of a document in another space is unknown here.
     other = world.home.path("/spaces/{spaceId}/documents/" + found["documentId"])
     assert world.call("reader", "GET", other).status_code == 404
 
@@ -145,13 +145,13 @@ def server():
 
 
 def with_settings(world, **settings):
-    """The context of another application with settings of its own, which shares the world's database."""
+    """Return the context of another application with its own settings that shares the world's database."""
     return replace(world.context, settings=Settings(**settings))
 
 
 @pytest.mark.sqlite_first
 def test_what_others_said_is_kept_for_each_application(sqlite_world, server, database):
-    """What one may ask in its network is nothing that another may show."""
+    """A response from one application's network must not be shown by another."""
     url = f"http://{server}/talk"
     allowed = with_settings(sqlite_world, allow_private_fetch=server)
     assert find_embed(allowed, url).title == "A <b> talk"

@@ -1,4 +1,4 @@
-"""Parts of the tree of a space: they are what the whole tree says, on every base."""
+"""Parts of a space's tree match the entire tree, on every base."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_parts_are_what_the_whole_tree_says(tree):
     first = tree.check("content")
     revision = tree.world.get("reader", tree.path)["revision"]
 
-    # A change request moves, deletes and adds; main moves on beside it.
+    # A change request moves, deletes, and adds pages while main changes.
     change = tree.create()
     base = f"change-requests/{change}/content"
     tree.check(base)

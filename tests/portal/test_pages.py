@@ -1,4 +1,4 @@
-"""The pages that mails lead to, in a real browser: an invitation is taken, and somebody signs in and out."""
+"""The pages linked from emails, in a real browser: accepting an invitation, and signing in and out."""
 
 import base64
 import re
@@ -19,7 +19,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture(scope="module")
 def installation(tmp_path_factory):
-    """One server for all tests of this file: each has an organization and people of its own."""
+    """One server for all tests of this file; each has its own organization and people."""
     with serving_new(tmp_path_factory.mktemp("portal") / "data") as served:
         served.admin = Administrator(served).client
         yield served
@@ -42,23 +42,23 @@ def test_an_invitation_is_taken_and_its_account_signs_in_and_out(browser, served
     trouble = []
     page.on("pageerror", lambda error: trouble.append(str(error)))
     page.goto(link)
-    page.get_by_text("invites you to Octavo. Make an account to join").wait_for()
-    page.get_by_label("Your name").fill("Ada <b>Lovelace</b>")
-    page.get_by_label("A password").fill(PASSWORD)
-    page.get_by_role("button", name="Make my account and join").click()
-    page.get_by_text("Your account is made").wait_for()
+    page.get_by_text("invited you to Octavo. Create an account to join").wait_for()
+    page.get_by_label("Name").fill("Ada <b>Lovelace</b>")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Create account and join").click()
+    page.get_by_text("Account created").wait_for()
     assert "secret" not in page.url
     page.goto(f"{served.url}/sign-in")
-    page.get_by_label("E-mail address").fill("ada@example.com")
+    page.get_by_label("Email address").fill("ada@example.com")
     page.get_by_label("Password").fill("a wrong password")
     page.get_by_role("button", name="Sign in", exact=True).click()
-    page.get_by_text("The address or the password is wrong.").wait_for()
+    page.get_by_text("The email address or password is incorrect.").wait_for()
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
-    # What people call themselves is text.
+    # Display names are escaped.
     page.get_by_text("You are signed in as Ada <b>Lovelace</b>.").wait_for()
     page.get_by_role("button", name="Sign out").click()
-    page.get_by_label("E-mail address").wait_for()
+    page.get_by_label("Email address").wait_for()
     assert trouble == []
     members = served.admin.get(f"/orgs/{served.org}/members").json()["items"]
     assert "ada@example.com" in [member["user"]["email"] for member in members]
@@ -73,20 +73,20 @@ def test_somebody_who_is_signed_in_joins_with_their_account(browser, served):
     body = {"secret": secret, "displayName": "Bob", "password": PASSWORD}
     assert httpx.post(f"{served.url}/v1/invitations", json=body).status_code == 200
     other = served.admin.post("/orgs", json={"title": "Second"}).json()["id"]
-    # The address was not proved by a mail: the second organization invites it, and Bob joins himself.
+    # The address isn't verified: the second organization invites it, and Bob joins by himself.
     link = served.admin.post(f"/orgs/{other}/invites", json={"emails": ["bob@example.com"]}).json()["links"][
         0
     ]["url"]
     context = browser.new_context()
     page = context.new_page()
     page.goto(link)
-    page.get_by_role("link", name="I have an account: sign in").click()
-    page.get_by_text("To join Second, by the invitation of").wait_for()
-    page.get_by_label("E-mail address").fill("bob@example.com")
+    page.get_by_role("link", name="Sign in to an existing account").click()
+    page.get_by_text("Sign in to accept the invitation from").wait_for()
+    page.get_by_label("Email address").fill("bob@example.com")
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Join as Bob").click()
-    page.get_by_text("You are a member now.").wait_for()
+    page.get_by_text("You joined the organization.").wait_for()
     context.close()
 
 
@@ -97,10 +97,8 @@ KEYS = Keys()
 
 @pytest.fixture
 def company(browser, served):
-    """A browser, where sign-ins start, where the provider begins one, and of whom it speaks.
-
-    The provider is of another site: ``localhost``, where Octavo is at 127.0.0.1.
-    """
+    """Return a browser, the URLs where sign-ins start and where the provider initiates one, and the user it
+    names. The provider is another site: ``localhost``, while Octavo is at 127.0.0.1."""
     known, says = {}, {"email": f"ada-{served.org.lower()}@example.com"}
     issuer = f"https://idp.test/{served.org}"
 
@@ -138,7 +136,7 @@ def company(browser, served):
 
 
 def whoami(page, served):
-    """The address of whom the browser's cookie is of."""
+    """Return the email address of the user of the browser's cookie."""
     answer = page.request.get(f"{served.url}/v1/user")
     return answer.json()["email"] if answer.ok else None
 
@@ -154,9 +152,9 @@ def test_what_nobody_asked_for_is_asked_about(company, served):
     page, _, begin, says = company
     page.goto(begin)
     page.wait_for_url(f"{served.url}/sso")
-    # Names are text, and the secret has left the address.
+    # Names are escaped, and the secret is removed from the URL.
     page.get_by_text(
-        f"Company <b>Ltd</b>, the sign-in of Octavo, sent you here as {says['email']}."
+        f"Company <b>Ltd</b> (single sign-on of Octavo) wants to sign you in as {says['email']}."
     ).wait_for()
     assert whoami(page, served) is None
     page.get_by_role("button", name="Sign in").click()
@@ -173,16 +171,16 @@ def test_the_owner_of_an_account_connects_it(company, served):
     assert httpx.post(f"{served.url}/v1/invitations", json=body).status_code == 200
     says["email"] = "carl@example.com"
     page.goto(start)
-    page.get_by_text("There is an account with this address.").wait_for()
+    page.get_by_text("an account with this email address exists.").wait_for()
     assert whoami(page, served) is None
-    page.get_by_role("link", name="Sign in to my account first").click()
-    page.get_by_label("E-mail address").fill("carl@example.com")
+    page.get_by_role("link", name="Sign in to your account").click()
+    page.get_by_label("Email address").fill("carl@example.com")
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Connect my account").click()
+    page.get_by_role("button", name="Connect account").click()
     page.wait_for_url(f"{served.url}/")
     assert whoami(page, served) == "carl@example.com"
-    # From now on nobody is asked.
+    # From now on, no confirmation is needed.
     page.context.clear_cookies()
     page.goto(f"{start}?next=/docs")
     page.wait_for_url(f"{served.url}/docs")

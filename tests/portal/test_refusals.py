@@ -1,14 +1,14 @@
-"""What people see whom a sign-in elsewhere sends back without success."""
+"""The pages that people see after a failed sign-in elsewhere."""
 
 from __future__ import annotations
 
 import pytest
 from lxml import etree
 
-from octavo.access.tokens import is_same_origin
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE
-from octavo.portal import FILES, draw_home, draw_refusal, read_file
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
+from octavo.organization.access.tokens import is_same_origin
+from octavo.organization.portal.drawing import FILES, draw_home, draw_refusal, read_file
 from world import PASSWORD, URL
 
 BROWSED = {
@@ -27,7 +27,7 @@ SIGNED_IN = {"getSiteInsightsPage"}
 def test_all_that_browsers_are_sent_to_is_here():
     load_packages()
     assert {operation.id for operation in TABLE.values() if operation.browsed} == set(BROWSED)
-    # What sends browsers on is what they are sent to.
+    # Operations that redirect browsers also receive browsers.
     assert {operation.id for operation in TABLE.values() if operation.status == 303} <= set(BROWSED)
 
 
@@ -45,7 +45,7 @@ def test_what_is_refused_is_a_page(world, name):
     assert told.status_code == page.status_code
     said = told.json()["error"]["message"]
     if name in SIGNED_IN:
-        said = "This page is for people who are signed in."
+        said = "Sign in to see this page."
     assert drawn.xpath("//main/p")[0].text == said
 
 

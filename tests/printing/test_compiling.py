@@ -12,28 +12,31 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
-from octavo.core.document import Reference, containing, read, rewrite, split_page, typst
+from octavo.core.document import containing, typst
+from octavo.core.document.page import split_page
+from octavo.core.document.reader import read
+from octavo.core.document.references import Reference, rewrite
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.errors import NotFound
-from octavo.fonts import FONTS, printed_files, read_font
-from octavo.kit import children
-from octavo.printing import compiling, print_job
-from octavo.printing.fonts import Glyphs, coverage
-from octavo.printing.inputs import chosen_pages, image_kind
-from octavo.printing.order import (
-    Chapter,
-    Contained,
-    Face,
+from octavo.kit.processes import children
+from octavo.sites.fonts.built_in import FONTS, printed_files, read_font
+from octavo.sites.printing import compiling, print_job
+from octavo.sites.printing.fonts import Glyphs, read_folder_coverage
+from octavo.sites.printing.inputs import chosen_pages, image_kind
+from octavo.sites.printing.order import (
+    ContainedFailure,
     LinkedPage,
-    Look,
-    Order,
-    Result,
+    OrderLook,
+    PrintChapter,
+    PrintFace,
+    PrintOrder,
+    PrintResult,
     StoredFile,
     write_document,
 )
-from octavo.printing.print_job import compile_order
-from octavo.printing.words import words_of
+from octavo.sites.printing.print_job import compile_order
+from octavo.sites.printing.words import find_words
 
 
 def png(width: int = 4, height: int = 4) -> bytes:
@@ -50,7 +53,7 @@ def png(width: int = 4, height: int = 4) -> bytes:
     )
 
 
-def order_of(folder: Path, texts: dict[str, str], **fields: Any) -> Order:
+def order_of(folder: Path, texts: dict[str, str], **fields: Any) -> PrintOrder:
     """An order of pages by their paths, their documents in the folder; files given as names are beside it."""
     images = {name: f"file-{n}" for n, name in enumerate(fields.pop("images", []))}
     pages = {f"{path}.md": f"id{n}" for n, path in enumerate(texts)}
@@ -70,11 +73,13 @@ def order_of(folder: Path, texts: dict[str, str], **fields: Any) -> Order:
     for number, text in enumerate(texts.values()):
         write_document(folder, number, rewrite(read(split_page(text)[2]), resolved))
     chapters = [
-        Chapter(id=pages[f"{path}.md"], kind="document", level=1, title=path.title()) for path in texts
+        PrintChapter(id=pages[f"{path}.md"], kind="document", level=1, title=path.title()) for path in texts
     ]
     places = [LinkedPage(id=chapter.id, title=chapter.title) for chapter in chapters]
     files = [StoredFile(id=id, name=name, image=name, size=9) for name, id in images.items()]
-    return Order(**{"title": "Handbook", "chapters": chapters, "places": places, "files": files, **fields})
+    return PrintOrder(
+        **{"title": "Handbook", "chapters": chapters, "places": places, "files": files, **fields}
+    )
 
 
 def code_of(folder: Path) -> str:
@@ -143,10 +148,10 @@ def test_pages_that_typst_refuses_are_printed_as_text(
         tmp_path,
         {name: f"# {name}\n\n## Part\n\nWords of {name}. [There](c.md#part)\n" for name in "abcdefg"},
     )
-    job = compiling.Compiling(tmp_path, order)
+    job = compiling.PrintCompiler(tmp_path, order)
     write = job._setting._write_page
 
-    def break_some(number: int, chapter: Chapter) -> None:
+    def break_some(number: int, chapter: PrintChapter) -> None:
         write(number, chapter)
         if number in (2, 5):
             (tmp_path / f"p{number}.typ").write_text("#panic()")
@@ -215,7 +220,7 @@ def sfnt(*ranges: tuple[int, int]) -> bytes:
 def test_fonts_in_a_folder_show_what_they_cover(tmp_path: Path) -> None:
     (tmp_path / "cjk.ttf").write_bytes(sfnt((0x3000, 0x30FF), (0x4E00, 0x9FFF)))
     (tmp_path / "broken.otf").write_bytes(b"\x00\x01\x00\x00\x00\x09nothing")
-    assert list(coverage(str(tmp_path))) == [(0x3000, 0x30FF), (0x4E00, 0x9FFF)]
+    assert list(read_folder_coverage(str(tmp_path))) == [(0x3000, 0x30FF), (0x4E00, 0x9FFF)]
     glyphs = Glyphs(str(tmp_path))
     assert glyphs.shown("日本 한 🚀 👩‍👧 🇩🇪") == "日本 한 (rocket) (woman)(girl) DE"
     assert glyphs.absent == {"한"}
@@ -297,11 +302,11 @@ def fonts_of(made: Path) -> set[str]:
     return found
 
 
-def faces_of(folder: Path, name: str, kind: str) -> list[Face]:
+def faces_of(folder: Path, name: str, kind: str) -> list[PrintFace]:
     faces = []
     for number, (file, weights, group, italic) in enumerate(printed_files(FONTS[name])):
         (folder / f"{kind}{number}.font").write_bytes(read_font(file))
-        face = Face(
+        face = PrintFace(
             file=f"{kind}{number}.font", family=f"{kind} {group}", weights=list(weights), italic=italic
         )
         faces.append(face)
@@ -310,7 +315,7 @@ def faces_of(folder: Path, name: str, kind: str) -> list[Face]:
 
 def test_a_print_is_set_in_the_fonts_of_its_site(tmp_path: Path) -> None:
     (tmp_path / "logo.png").write_bytes(png(40, 10))
-    look = Look(
+    look = OrderLook(
         site="Kettle",
         address="https://docs.example.com/",
         logo="logo.png",
@@ -338,14 +343,14 @@ def test_a_font_that_is_none_leaves_the_print_in_the_plain_one(tmp_path: Path) -
     broken = read_font("inter-latin-wght-normal.woff2")[:20_000]
     (tmp_path / "a.font").write_bytes(broken)
     (tmp_path / "b.font").write_bytes(b"")
-    faces = [Face(file=name, family="text 0", weights=[400]) for name in ("a.font", "b.font")]
-    order = order_of(tmp_path, {"one": "# One\n\nWords.\n"}, look=Look(text=faces, logo=None))
+    faces = [PrintFace(file=name, family="text 0", weights=[400]) for name in ("a.font", "b.font")]
+    order = order_of(tmp_path, {"one": "# One\n\nWords.\n"}, look=OrderLook(text=faces, logo=None))
     assert compile_order(order, tmp_path).plain == []
     assert any("Libertinus" in font for font in fonts_of(tmp_path / "print.pdf"))
 
 
 def test_words_of_a_print_are_in_the_language_of_its_space(tmp_path: Path) -> None:
-    language, words = words_of("de-AT")
+    language, words = find_words("de-AT")
     order = order_of(
         tmp_path, {"one": '# Eins\n\n{% hint style="warning" %}\nHeiß.\n{% endhint %}\n'}, words=words
     )
@@ -368,13 +373,13 @@ def test_what_fails_in_a_block_of_a_print_is_told_to_who_runs_the_installation(
     order = order_of(tmp_path, {"one": text})
     (tmp_path / "order.json").write_bytes(msgspec.json.encode(order))
     compiling.main([str(tmp_path)])
-    result = msgspec.json.decode((tmp_path / "result.json").read_bytes(), type=Result)
-    assert result.contained == [Contained("typst", "KeyError('colour')", 2)]
+    result = msgspec.json.decode((tmp_path / "result.json").read_bytes(), type=PrintResult)
+    assert result.contained == [ContainedFailure("typst", "KeyError('colour')", 2)]
 
 
 def test_code_in_a_print_that_runs_from_right_to_left(tmp_path: Path) -> None:
     text = "# عنوان\n\nنص عربي طويل بما يكفي ليملأ السطر، وبعده `f(a, b)` هنا.\n\n```python\ndef f(a):\n    return [a]\n```\n"
-    language, words = words_of("ar")
+    language, words = find_words("ar")
     compile_order(order_of(tmp_path, {"one": text}, words=words, language=language), tmp_path)
     found: dict[str, float] = {}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hostile import VECTORS, wrapped
-from octavo.printing.print_job import compile_order
+from octavo.sites.printing.print_job import compile_order
 from printing.test_compiling import order_of
 
 ACTS = rb"/(JavaScript|JS|Launch|OpenAction|AA|SubmitForm|ImportData|GoToR|EmbeddedFile|RichMedia|Movie|XFA|AcroForm)\b"

@@ -13,14 +13,14 @@ import pytest
 from msgspec.structs import replace
 from pypdf import PdfReader
 
-from octavo import spaces
 from octavo.core.document import containing
+from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import now
-from octavo.kit.worker import Worker
-from octavo.printing import print_job, store
-from octavo.printing.order import Contained, Order, Result
-from octavo.reader import reader_edge
-from octavo.spaces import unused
+from octavo.kit.work.worker import Worker
+from octavo.organization.spaces import garbage
+from octavo.organization.spaces.garbage import release
+from octavo.sites.printing import print_job, store
+from octavo.sites.printing.order import ContainedFailure, PrintOrder, PrintResult
 from set_clock import SetClock
 from world import World
 
@@ -147,7 +147,7 @@ def test_the_sweep_leaves_bytes_that_a_print_names(world: World) -> None:
     fetch(world, link(world))
     with world.context.db.write() as tx:
         file = tx.value("SELECT file FROM prints")
-        spaces.release(tx, "file", "SELECT file AS hash FROM prints")
+        release(tx, "file", "SELECT file AS hash FROM prints")
     sweep_a_day_later(world)
     assert world.context.files.exists(file)
 
@@ -155,7 +155,7 @@ def test_the_sweep_leaves_bytes_that_a_print_names(world: World) -> None:
 def sweep_a_day_later(world: World) -> None:
     with world.context.db.write() as tx:
         tx.run("UPDATE unused SET released_at = 0")
-    unused.remove_unused(world.context)
+    garbage.remove_unused(world.context)
 
 
 @pytest.mark.slow
@@ -173,9 +173,9 @@ def test_prints_are_made_anew_when_an_api_specification_changes(world: World) ->
 def test_failures_in_blocks_of_a_print_are_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, str, int]] = []
 
-    def compile_badly(order: Order, folder: Path) -> Result:
+    def compile_badly(order: PrintOrder, folder: Path) -> PrintResult:
         result = compile_order(order, folder)
-        return replace(result, contained=[Contained("typst", "KeyError('colour')", 2)])
+        return replace(result, contained=[ContainedFailure("typst", "KeyError('colour')", 2)])
 
     compile_order = print_job.compile_order
     monkeypatch.setattr(print_job, "compile_order", compile_badly)

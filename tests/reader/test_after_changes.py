@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from contract.samples import TOLD_ELSEWHERE, sample_of, send, succeeded
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE, Operation
+from octavo.kit.http.operation import TABLE, Operation
+from octavo.operations.installation import load_packages
 from visiting import Visitor
 from world import World
 

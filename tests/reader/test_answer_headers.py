@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from octavo.delivery.reader.answers import redirect
 from octavo.kit.files import FileGrant, file_headers
-from octavo.reader.answers import redirect
 from visiting import Visitor
 from world import World
 

@@ -7,8 +7,8 @@ from html import unescape
 
 import pytest
 
-from octavo.kit.cache import MEMORY
-from octavo.kit.operation import PUBLIC, TABLE
+from octavo.kit.db.cache import MEMORY
+from octavo.kit.http.operation import PUBLIC, TABLE
 from world import URL, World
 
 

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 import pytest
 
 from model_server import ModelServer, world_with_model
-from octavo.kit.worker import Worker
-from octavo.reader import locales
-from octavo.sites.customization.looks import Internationalization
+from octavo.delivery.reader import locales
+from octavo.kit.work.worker import Worker
+from octavo.sites.site.customization.model import Internationalization
 from set_clock import SetClock
 from visiting import Visitor
 from world import World
@@ -195,7 +195,7 @@ def test_every_language_of_the_interface(sqlite_world: World) -> None:
     asked = Asked(sqlite_world)
     for locale in get_args(get_type_hints(Internationalization)["locale"]):
         asked.customize("assistant", locale)
-        labels = locales.catalogue()[locales.find_locale(locale) or "en"]
+        labels = locales.read_catalog()[locales.find_locale(locale) or "en"]
         shown = asked.ask("Turn sprocket clockwise").text
         assert labels.ask_no_model in shown and labels.ask_questions in shown
         assert labels.ask_about.partition("{title}")[0] in shown and labels.ask_placeholder in shown
@@ -241,7 +241,7 @@ def test_other_variants_are_not_asked(asked: Asked) -> None:
 def test_so_many_questions_at_a_time(
     asked: Asked, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("octavo.reader.app.QUEUE_SECONDS", 0.01)
+    monkeypatch.setattr("octavo.delivery.reader.app.QUEUE_SECONDS", 0.01)
     with world_with_model(asked.world, server, ask_connections=1):
         asked.visitor = Visitor(asked.world.context)
         inside: list[Any] = []

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.integrations import asking
-from octavo.integrations.contentkit import DEEPEST
-from octavo.reader import blocks
-from octavo.reader.blocks import CannotBeDrawn, draw_output
-from octavo.reader.views import Labels
+from octavo.delivery.reader import blocks
+from octavo.delivery.reader.blocks import CannotBeDrawn, draw_output
+from octavo.delivery.reader.views import Labels
+from octavo.extensions.integrations import event_replies as asking
+from octavo.extensions.integrations.contentkit import DEEPEST
 from settled import PATIENCE
 from visiting import Visitor
 

@@ -13,14 +13,15 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from markupsafe import Markup
 
-from octavo.admin.import_export import bring
-from octavo.kit.pictures import redraw
-from octavo.reader import scripts_of_cards
-from octavo.reader.cards import Card, Cards, card_of
-from octavo.reader.looks import read_look
-from octavo.reader.scripts_of_cards import SCRIPTS, scripts_of
-from octavo.reader.views import Crumb, PageView, Picture, SiteView
-from octavo.sites import Customization, find_site_of_space
+from octavo.delivery.reader import card_scripts
+from octavo.delivery.reader.card_scripts import SCRIPTS, find_scripts
+from octavo.delivery.reader.cards import Card, Cards, card_of
+from octavo.delivery.reader.styling import read_look
+from octavo.delivery.reader.views import Crumb, SitePageView, SiteView, ThemedImage
+from octavo.kit.processes.image_conversion import redraw
+from octavo.operations.admin.import_export import bring
+from octavo.sites.site.customization.model import Customization
+from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
 from world import World
 
@@ -53,9 +54,9 @@ def a_card(
         assets="/~assets",
         language=language,
         direction="rtl" if language == "ar" else "ltr",
-        logo=Picture(light=logo) if logo else None,
+        logo=ThemedImage(light=logo) if logo else None,
     )
-    page = PageView(title=title, body=Markup(""), description=about, crumbs=(Crumb(title="Guides"),))
+    page = SitePageView(title=title, body=Markup(""), description=about, crumbs=(Crumb(title="Guides"),))
     return card_of(page, site, look)
 
 
@@ -129,20 +130,20 @@ SPOKEN = {
 
 @pytest.mark.parametrize(("language", "title"), SPOKEN.items())
 def test_titles_in_scripts_of_the_world_are_shown(cards: Cards, language: str, title: str) -> None:
-    fonts = cards._load("Inter", scripts_of(title, language))
+    fonts = cards._load("Inter", find_scripts(title, language))
     assert [character for character in title if not fonts.have(character)] == []
     assert cards.draw(a_card(title, language=language)) != cards.draw(a_card("", language=language))
 
 
 def test_a_language_has_its_own_shapes_of_letters() -> None:
-    assert scripts_of("設定", "ja") == ("japanese", "chinese")
-    assert scripts_of("設定", "zh") == scripts_of("設定", "en") == ("chinese", "japanese")
-    assert scripts_of("設定する", "en") == ("japanese", "chinese")
-    assert scripts_of("Settings, Настройки", "ja") == ()
+    assert find_scripts("設定", "ja") == ("japanese", "chinese")
+    assert find_scripts("設定", "zh") == find_scripts("設定", "en") == ("chinese", "japanese")
+    assert find_scripts("設定する", "en") == ("japanese", "chinese")
+    assert find_scripts("Settings, Настройки", "ja") == ()
 
 
 def test_every_font_of_a_script_has_its_licence() -> None:
-    folder = Path(scripts_of_cards.__file__).parent / "card_fonts"
+    folder = Path(card_scripts.__file__).parent / "card_fonts"
     used = {name for script in SCRIPTS.values() for name in script.files}
     assert used == {path.name for path in folder.glob("*.woff*")}
     licences = {path.stem for path in folder.glob("*.LICENSE")}

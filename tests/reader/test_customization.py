@@ -16,11 +16,11 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from octavo import fonts
-from octavo.reader import drawing, locales
-from octavo.reader.views import Labels
-from octavo.sites.customization import looks
-from octavo.sites.customization.looks import Customization
+from octavo.delivery.reader import drawing, locales
+from octavo.delivery.reader.views import Labels
+from octavo.sites.fonts import built_in as fonts
+from octavo.sites.site.customization import model as looks
+from octavo.sites.site.customization.model import Customization
 from visiting import Visitor
 
 pytestmark = pytest.mark.sqlite_first
@@ -219,7 +219,7 @@ def test_what_is_kept_without_effect_is_in_the_manual():
 
 
 def test_every_class_of_a_look_is_in_the_style_sheet():
-    sheet = drawing.asset("octavo.css").content.decode()
+    sheet = drawing.find_asset("octavo.css").content.decode()
     for name, value in (
         *(("theme", one) for one in get_args(looks.Theme) if one != "clean"),
         *(("corners", one) for one in get_args(looks.Corners) if one != "rounded"),
@@ -374,7 +374,7 @@ def test_a_font_of_the_organization(site, world):
 
 def test_every_language_has_every_word_with_its_places():
     english = msgspec.to_builtins(Labels())
-    found = locales.catalogue()
+    found = locales.read_catalog()
     assert {"en", "de", "fr", "es", "pt", "it", "nl", "ja", "zh", "ko", "ar", "he", "no", "ru"} <= set(found)
     for language, labels in found.items():
         words = msgspec.to_builtins(labels)
@@ -393,10 +393,10 @@ def test_every_locale_of_customization_is_there(name):
 def test_the_locale_is_that_of_customization_else_of_the_space(site, world):
     world.call("admin", "PATCH", f"/spaces/{site.space}", json={"language": "ar"})
     text = site.page()
-    assert 'lang="ar" dir="rtl"' in text and locales.catalogue()["ar"].outline not in text
-    assert locales.catalogue()["ar"].actions in text
-    assert locales.catalogue()["fr"].actions in site.shown({"internationalization": {"locale": "fr"}})
-    assert locales.catalogue()["ar"].actions in site.shown({"internationalization": {"locale": "en"}})
+    assert 'lang="ar" dir="rtl"' in text and locales.read_catalog()["ar"].outline not in text
+    assert locales.read_catalog()["ar"].actions in text
+    assert locales.read_catalog()["fr"].actions in site.shown({"internationalization": {"locale": "fr"}})
+    assert locales.read_catalog()["ar"].actions in site.shown({"internationalization": {"locale": "en"}})
 
 
 def test_templates_have_no_words_of_their_own():
@@ -440,7 +440,7 @@ def test_scripts_have_no_words_of_their_own():
 def test_the_window_of_an_embedded_site_speaks_its_language(site):
     site.shown({"internationalization": {"locale": "ja"}})
     script = site.visitor.get(f"{site.base}~embed/script.js").text
-    assert f'"{locales.catalogue()["ja"].embedded}"' in script and "%words%" not in script
+    assert f'"{locales.read_catalog()["ja"].embedded}"' in script and "%words%" not in script
 
 
 # --- what readers do ----------------------------------------------------------------------------------------

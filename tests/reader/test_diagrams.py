@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.admin.static_export import export_site
-from octavo.reader.drawing import asset, content_security_policy
-from octavo.sites import find_site_of_space
+from octavo.delivery.reader.drawing import content_security_policy, find_asset
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.static_export import export_site
+from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
 from world import World
 
@@ -40,7 +40,7 @@ def test_only_pages_with_diagrams_have_the_frame(world: World, tmp_path: Path) -
         "sandbox allow-scripts" in policy and "default-src 'none'" in policy and "connect-src" not in policy
     )
     for name in ("mermaid.min.js", "diagrams-frame.js"):
-        static = asset(name)
+        static = find_asset(name)
         assert static is not None and f'src="{name}?v={static.version}"' in answer.text
         assert visitor.get(f"/~assets/{name}").content == static.content
     export_site(world.context, site, export)
@@ -49,6 +49,6 @@ def test_only_pages_with_diagrams_have_the_frame(world: World, tmp_path: Path) -
 
 
 def test_mermaid_is_as_its_package_publishes_it() -> None:
-    static = asset("mermaid.min.js")
+    static = find_asset("mermaid.min.js")
     assert static is not None and b'"11.17.2"' in static.content
     assert "frame-src 'self'" not in content_security_policy("")

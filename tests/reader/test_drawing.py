@@ -9,28 +9,28 @@ from functools import cache
 import pytest
 from markupsafe import Markup
 
-from octavo.core.colour import theme
+from octavo.core.color import theme
 from octavo.core.document.html import Asset, Heading
-from octavo.kit.icons import icon
-from octavo.reader import drawing
-from octavo.reader.views import (
-    Announcement,
+from octavo.delivery.reader import drawing
+from octavo.delivery.reader.views import (
+    AnnouncementView,
     CoverView,
     Crumb,
     Feedback,
-    Link,
+    LinkView,
+    MarkedText,
     MessageView,
     NavItem,
-    PageView,
-    Part,
-    Picture,
     SearchAnswer,
     SearchHit,
-    SectionHit,
+    SectionHitView,
+    SitePageView,
     SiteView,
     Tab,
-    Variant,
+    ThemedImage,
+    VariantView,
 )
+from octavo.kit.icons import icon
 
 EVIL = "\"><script>alert('x')</script>{{ 7*7 }}"
 
@@ -49,22 +49,25 @@ def site(words: str = "Docs") -> SiteView:
             Tab(title=words, children=(Tab(title=words, href="/c"),)),
         ),
         variants=(
-            Variant(title=words, href="/", current=True),
-            Variant(title=words, href="/v1", language="de"),
+            VariantView(title=words, href="/", current=True),
+            VariantView(title=words, href="/v1", language="de"),
         ),
-        links=(Link(title=words, href="/a"), Link(title=words, children=(Link(title=words, href="/b"),))),
+        links=(
+            LinkView(title=words, href="/a"),
+            LinkView(title=words, children=(LinkView(title=words, href="/b"),)),
+        ),
         search="/~search",
         search_json="/~search.json",
-        announcement=Announcement(message=words, key=words, link=Link(title=words, href="/n")),
-        footer_links=(Link(title=words, children=(Link(title=words, href="/g"),)),),
-        footer_logo=Picture(light="/l.png", dark="/d.png"),
+        announcement=AnnouncementView(message=words, key=words, link=LinkView(title=words, href="/n")),
+        footer_links=(LinkView(title=words, children=(LinkView(title=words, href="/g"),)),),
+        footer_logo=ThemedImage(light="/l.png", dark="/d.png"),
         copyright=words,
         emoji=words,
     )
 
 
-def page(words: str = "Title") -> PageView:
-    return PageView(
+def page(words: str = "Title") -> SitePageView:
+    return SitePageView(
         title=words,
         description=words,
         body=Markup("<p>body</p>"),
@@ -86,14 +89,14 @@ def page(words: str = "Title") -> PageView:
         edit="https://git.example/p",
         mcp=words,
         printed=True,
-        assistants=(Link(title=words, href="https://assistant.example/", external=True),),
+        assistants=(LinkView(title=words, href="https://assistant.example/", external=True),),
         feedback=Feedback(action="/~feedback", page=words),
     )
 
 
 ANSWER = SearchAnswer(
     query=EVIL,
-    hits=(SearchHit(title=EVIL, href="/h", crumbs=(EVIL,), excerpt=(Part(EVIL, True),), sections=(SectionHit(title=EVIL, href="/s"),)),),
+    hits=(SearchHit(title=EVIL, href="/h", crumbs=(EVIL,), excerpt=(MarkedText(EVIL, True),), sections=(SectionHitView(title=EVIL, href="/s"),)),),
 )  # fmt: skip
 
 
@@ -153,7 +156,7 @@ def test_a_page_has_its_parts_and_one_h1():
         assert part in html, part
     assert 'rel="canonical" href="https://x.example/p"' in html
     quiet = drawing.draw_page(
-        SiteView(title="T", home="/", base="/", assets="/a"), PageView(title="P", body=Markup(""))
+        SiteView(title="T", home="/", base="/", assets="/a"), SitePageView(title="P", body=Markup(""))
     )
     assert "noindex" not in quiet and "feedback" not in quiet and "<aside" not in quiet
     assert 'name="robots" content="noindex"' in drawing.draw_not_found(site())
@@ -163,7 +166,7 @@ def test_a_tree_of_any_depth():
     item = NavItem(title="leaf", href="/leaf")
     for _ in range(3000):
         item = NavItem(title="up", href="/up", open=True, children=(item,))
-    html = drawing.draw_page(site(), PageView(title="P", body=Markup(""), nav=(item,)))
+    html = drawing.draw_page(site(), SitePageView(title="P", body=Markup(""), nav=(item,)))
     assert html.count("<details open") == 3000 == html.count('class="parent"')
     assert len(re.findall("<li[ >]", html)) == html.count("</li>") and html.count("<details") == html.count(
         "</details>"
@@ -171,13 +174,13 @@ def test_a_tree_of_any_depth():
 
 
 def test_static_files_are_small_and_ask_no_other_host():
-    css, js = drawing.asset("octavo.css"), drawing.asset("octavo.js")
+    css, js = drawing.find_asset("octavo.css"), drawing.find_asset("octavo.js")
     assert css and js and len(gzip.compress(css.content)) + len(gzip.compress(js.content)) < 20_000
     # Pages of APIs load little more, and what is opened later is not among it.
     parts = {
         name: asset
         for name in ("reference.css", "reference.js", "samples.js", "try.js", "try.css")
-        if (asset := drawing.asset(name))
+        if (asset := drawing.find_asset(name))
     }
     sizes = {name: len(gzip.compress(asset.content)) for name, asset in parts.items()}
     assert sizes["reference.css"] + sizes["reference.js"] < 11_000 and sizes["samples.js"] < 10_000
@@ -187,7 +190,7 @@ def test_static_files_are_small_and_ask_no_other_host():
         assert set(hosts) <= {b"http://www.w3.org"}
         assert b"@import" not in found.content
     assert css.content.count(b"{") == css.content.count(b"}")
-    assert drawing.asset("../views.py") is None and drawing.asset("") is None
+    assert drawing.find_asset("../views.py") is None and drawing.find_asset("") is None
 
 
 def test_icons():

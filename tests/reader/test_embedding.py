@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.sites import find_site_of_space
+from octavo.operations.admin.import_export import bring
+from octavo.sites.site.store import find_site_of_space
 from serving import serving_new
 from visiting import Visitor
 from world import World

@@ -11,11 +11,11 @@ import feedparser
 import httpx
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.admin.static_export import export_site
-from octavo.reader.entries import MAX_ENTRIES, DatedEntry, newest
-from octavo.reader.feeds import MAX_PAGES
-from octavo.sites import find_site_of_space
+from octavo.delivery.reader.entries import MAX_ENTRIES, DatedEntry, newest
+from octavo.delivery.reader.feeds import MAX_PAGES
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.static_export import export_site
+from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
 from world import World
 

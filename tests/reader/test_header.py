@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.admin.docs_sites import bring_source, export_site_files
+from octavo.operations.admin.docs_sites import bring_source, export_site_files
 from visiting import Visitor
 
 pytestmark = pytest.mark.sqlite_first

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from octavo.core.pages import Page
-from octavo.kit.db import NotKept
-from octavo.reader import answering, app, pages
-from octavo.reader.table import View
+from octavo.delivery.reader import answering, app, pages
+from octavo.delivery.reader.table import View
+from octavo.kit.db.database import NotKept
 from settled import settle
 from visiting import Visitor
 from world import World

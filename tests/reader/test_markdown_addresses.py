@@ -7,8 +7,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.core.document import read, references
+from octavo.core.document.reader import read
+from octavo.core.document.references import references
+from octavo.operations.admin.import_export import bring
 from transfer.bringing_in import PNG
 from visiting import Visitor
 

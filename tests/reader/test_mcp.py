@@ -18,14 +18,16 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 
 from light_client import LightClient
-from octavo.admin.import_export import bring
-from octavo.insights import EventQueue
+from octavo.delivery.reader import mcp
+from octavo.delivery.reader.app import reader_edge
+from octavo.delivery.reader.routes import assistants
 from octavo.kit.clock import now
-from octavo.reader import mcp, reader_edge
-from octavo.reader.routes import assistants
-from octavo.sites import get_site, store
-from octavo.sites.audiences.visitor_auth import signing_key
-from octavo.sites.previewing import make_preview
+from octavo.operations.admin.import_export import bring
+from octavo.sites.insights.queueing import EventQueue
+from octavo.sites.site import store
+from octavo.sites.site.audiences.visitor_auth import signing_key
+from octavo.sites.site.previewing import make_preview
+from octavo.sites.site.store import get_site
 from set_clock import SetClock
 from world import World
 
@@ -163,7 +165,7 @@ def test_pages_are_resources_and_there_are_prompts(site: Site, monkeypatch: pyte
         read = await client.read_resource(f"{site.url}start.md")
         assert "Welcome to granite." in read.contents[0].text  # type: ignore[union-attr]
         long = await client.read_resource(f"{site.url}long.md")
-        assert "read_page gives them with start=50000" in long.contents[0].text  # type: ignore[union-attr]
+        assert "call read_page with start=50000" in long.contents[0].text  # type: ignore[union-attr]
         assert (await client.list_resource_templates()).resource_templates == []
         assert [one.name for one in (await client.list_prompts()).prompts] == ["answer", "call_api"]
         prompt = await client.get_prompt("answer", {"question": "What is granite?"})

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.import_export import bring
 from octavo.kit.icons import icon as icon_of
+from octavo.operations.admin.import_export import bring
 from visiting import Visitor
 
 FILES = {

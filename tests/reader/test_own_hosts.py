@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.content import signed_url
+from octavo.content.revisions.files import signed_url
 from octavo.kit.files import FileGrant
-from octavo.sites.store import update_site
+from octavo.sites.site.store import update_site
 from visiting import Visitor
 from world import World
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from octavo.admin.import_export import bring
+from octavo.operations.admin.import_export import bring
 from visiting import Visitor
 from world import World
 

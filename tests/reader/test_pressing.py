@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.integrations import Frames
-from octavo.integrations.contentkit import BadOutput, read_output
-from octavo.reader.blocks import CannotBeDrawn, draw_output
-from octavo.reader.pressing import ComponentField, can_be_offered
-from octavo.reader.views import Labels
+from octavo.delivery.reader.block_actions import ComponentField, can_be_offered
+from octavo.delivery.reader.blocks import CannotBeDrawn, draw_output
+from octavo.delivery.reader.views import Labels
+from octavo.extensions.integrations.contentkit import BadOutput, read_output
+from octavo.extensions.integrations.framing import Frames
 
 from .test_blocks import Pages
 

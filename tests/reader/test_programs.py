@@ -8,10 +8,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.reader import programs, whole
-from octavo.reader.forms import prefers_markdown
-from octavo.visits import Coming, enter_site
+from octavo.delivery.reader import full_text as whole
+from octavo.delivery.reader import machine_files as programs
+from octavo.delivery.reader.forms import prefers_markdown
+from octavo.delivery.visits.admission import Coming
+from octavo.delivery.visits.authorization import enter_site
+from octavo.operations.admin.import_export import bring
 from visiting import Visitor
 
 FILES = {

@@ -15,12 +15,12 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 from lxml import html
 
-from octavo.admin.import_export import bring
-from octavo.admin.static_export import export_site
-from octavo.insights import EventQueue
+from octavo.delivery.reader.app import reader_edge
 from octavo.kit.clock import now
-from octavo.reader import reader_edge
-from octavo.sites import find_site_of_space
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.static_export import export_site
+from octavo.sites.insights.queueing import EventQueue
+from octavo.sites.site.store import find_site_of_space
 from visiting import ADDRESS, Visitor
 from world import URL, World
 

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from integrations.test_installing import install, publish
-from octavo.reader.drawing import content_security_policy
-from octavo.reader.scripts import read_sources
+from octavo.delivery.reader.drawing import content_security_policy
+from octavo.delivery.reader.scripts import read_sources
 from visiting import Visitor
 
 HOST = "docs.acme.test"

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from octavo.admin.import_export import bring
+from octavo.operations.admin.import_export import bring
 from visiting import Visitor
 
 FILES = {

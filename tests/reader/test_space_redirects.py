@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.admin.static_export import export_site
 from octavo.core.space_config import match_redirect, read_config
-from octavo.sites import find_site_of_space
+from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.static_export import export_site
+from octavo.sites.site.store import find_site_of_space
 from visiting import Visitor
 from world import World
 

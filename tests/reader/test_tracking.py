@@ -10,12 +10,14 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 from lxml import etree
 
-from octavo.admin.import_export import bring
 from octavo.core.expressions import NOBODY
 from octavo.errors import OutOfReach
-from octavo.insights import EventQueue, PageView, VisitorLocation, VisitorSession, collecting
 from octavo.kit.clock import now
-from octavo.kit.metrics import Metrics
+from octavo.kit.http.metrics import Metrics
+from octavo.operations.admin.import_export import bring
+from octavo.sites.insights import collecting
+from octavo.sites.insights.queueing import EventQueue
+from octavo.sites.insights.types import PageView, VisitorLocation, VisitorSession
 from visiting import ADDRESS, Visitor
 
 FIREFOX = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"}
@@ -345,7 +347,7 @@ def test_a_full_queue_drops_and_says_so(site, caplog):
     queue = EventQueue(site.world.context, metrics, capacity=2)
     for _ in range(5):
         queue.add(*view(site))
-    with caplog.at_level(logging.WARNING, "octavo.insights"):
+    with caplog.at_level(logging.WARNING, "octavo.sites.insights"):
         queue.write()
         queue.write()
     assert [record.getMessage() for record in caplog.records] == ["3 views and searches were not counted"]
@@ -362,7 +364,7 @@ def test_events_wait_while_the_database_is_out_of_reach(site, monkeypatch, caplo
     def fail():
         raise OutOfReach("no disk")
 
-    with monkeypatch.context() as broken, caplog.at_level(logging.WARNING, "octavo.insights"):
+    with monkeypatch.context() as broken, caplog.at_level(logging.WARNING, "octavo.sites.insights"):
         broken.setattr(site.world.context.db, "read", fail)
         queue.write()
     assert "no disk" in caplog.text

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from octavo.admin.import_export import bring
+from octavo.operations.admin.import_export import bring
 from octavo.settings import load
 from visiting import Visitor
 

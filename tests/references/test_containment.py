@@ -1,5 +1,5 @@
-"""One bad block never takes others with it: where our own code fails at a block, every output of its site goes on
-without that block alone."""
+"""A defect at one block never affects others: if our own code fails at a block, every output of its site
+continues without that block."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.content import main_state
-from octavo.core.document import containing, evaluating, html, json, places, reader, typst, writer
+from octavo.content.revisions.store import main_state
+from octavo.core.document import anchors as places
+from octavo.core.document import containing, evaluating, html, json, reader, typst, writer
 from octavo.core.document import text as said
-from octavo.printing.inputs import gather
-from octavo.printing.store import PrintSubject
-from octavo.printing.typesetting import Setting
+from octavo.operations.admin.import_export import bring
+from octavo.sites.printing.inputs import collect_order
+from octavo.sites.printing.store import PrintSubject
+from octavo.sites.printing.typesetting import Typesetter
 from reader.test_sites import Visitor
 
-# The package has a function of this name, too.
+# The package has a function with this name, too.
 found_references = import_module("octavo.core.document.references")
 
 pytestmark = pytest.mark.sqlite_first
@@ -34,7 +35,7 @@ def _fails(block: Any) -> bool:
 
 
 def _failing(given: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, with a defect at hints."""
+    """Return the function with a defect at hints."""
 
     def fail(*args: Any, **named: Any) -> Any:
         if any(map(_fails, args)):
@@ -76,8 +77,8 @@ def test_every_output_goes_on_without_the_block(
     source = tmp_path / "source"
     source.mkdir()
     (source / "README.md").write_text("# Home\n\nhome words\n")
-    # A text of its own: what was read of another one is kept. Of a page that cannot be read at all, nothing is shown
-    # that may stand under a condition.
+    # A distinct text, because others are cached. Of an unreadable page, nothing is shown
+    # that may depend on a condition.
     bad = BAD if stage != "read whole" else re.sub(r"\{%.*%\}\n", "", BAD)
     (source / "bad.md").write_text(bad.replace("words", f"words{stage.replace(' ', '')}"))
     (source / "good.md").write_text(GOOD)
@@ -102,7 +103,7 @@ def test_every_output_goes_on_without_the_block(
     assert "/bad<" in get("sitemap-pages.xml")
     assert "good" in get("~search?q=fine")
     assert "bad" in get(f"~search?q={word}")
-    # Over the API, where the page is edited too.
+    # In the API, which is also used for editing.
     page = world.get("admin", f"/spaces/{space}/content/path/bad")
     assert f"{word} after" in str(page["document"])
     assert world.get("admin", f"/spaces/{space}/content/page/{page['id']}?format=markdown")[
@@ -115,7 +116,7 @@ def test_every_output_goes_on_without_the_block(
     world.post("admin", f"/spaces/{space}/change-requests/{change}/content", edits)
     world.post("admin", f"/spaces/{space}/change-requests/{change}/merge")
     assert "\nwords after" in get("llms-full.txt")
-    # To renderers, and on paper.
+    # For renderers and in print.
     shown = world.call("nobody", "POST", "/urls/published", json={"url": str(brought.site_url)}).json()
     by_token = {"authorization": f"Bearer {shown['apiToken']}"}
     for form in ("document", "markdown"):
@@ -124,7 +125,7 @@ def test_every_output_goes_on_without_the_block(
         assert answer.status_code == 200 and f"{word} after" in answer.text, (form, answer.text)
     with world.context.db.read() as tx:
         state = main_state(tx, space)
-        order = gather(world.context, tx, state, PrintSubject(space, state.revision_id), tmp_path)
-    Setting(order, tmp_path).write()
+        order = collect_order(world.context, tx, state, PrintSubject(space, state.revision_id), tmp_path)
+    Typesetter(order, tmp_path).write()
     assert any(f"{word} after" in file.read_text() for file in tmp_path.glob("p*.typ"))
     assert told

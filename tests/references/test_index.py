@@ -1,13 +1,15 @@
-"""References: what they mean, what becomes of them, who is told of them, and what they cost."""
+"""References: their resolution, updates, visibility, and cost."""
 
 import pytest
 
 from changes.working import insert, update
-from octavo.admin.import_export import bring
-from octavo.content import Changes, bodies, check_derived, list_pages, main_state
+from octavo.content.references.index import derive_delta
+from octavo.content.revisions import bodies
+from octavo.content.revisions.deriving import check_derived
+from octavo.content.revisions.store import Changes, list_pages, main_state
 from octavo.core.document import blocks, reader
 from octavo.core.links import app_hosts
-from octavo.references import derive
+from octavo.operations.admin.import_export import bring
 
 FILES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Guide](guides/README.md)\n  * [Start](guides/start.md)\n"
@@ -31,7 +33,7 @@ def made(world, tmp_path, files=FILES):
 
 
 class Linked:
-    """A space of home that is written to by its administrator."""
+    """Space of home to which its administrator writes."""
 
     def __init__(self, world, tmp_path, files=FILES):
         self.world = world
@@ -65,7 +67,7 @@ class Linked:
         return self.world.get(who, f"{where}{inner}/links", params=query)
 
     def only(self, of, **options):
-        """The one thing that a page refers to: its status and itself."""
+        """Return the status and target of a page's only reference."""
         items = self.links(of, **options)["items"]
         assert len(items) == 1, items
         return items[0]["status"], items[0].get("targetReference")
@@ -196,7 +198,7 @@ def test_every_place_of_a_target_is_listed(world, linked, limit):
     }
 
 
-# --- what becomes of them -------------------------------------------------------------------------------
+# --- updates -------------------------------------------------------------------------------
 
 
 @pytest.mark.sqlite_first
@@ -268,7 +270,7 @@ def test_other_spaces_tell_when_they_change(world, linked, tmp_path):
     assert linked.only(home)[0] == "broken"
 
 
-# --- who is told ----------------------------------------------------------------------------------------
+# --- visibility ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.sqlite_first
@@ -290,7 +292,7 @@ def test_nothing_is_told_of_a_space_that_is_not_seen(world, linked, tmp_path):
     assert found["stats"] == {"total": 3, "broken": {"total": 3}}
     assert [item["targetReference"]["kind"] for item in found["items"]] == ["url"] * 3
     assert secret.id not in str([item.get("targetReference", {}).get("page") for item in found["items"]])
-    # With and without a page there it is the same answer, but for the address itself.
+    # The response is the same with and without a page there, except for the URL itself.
     alike = []
     for path in ("guides/start", "guides/never"):
         linked.write("Home", f"[x](https://octavo.test/s/{secret.id}/{path})")
@@ -394,7 +396,7 @@ def test_a_change_request_has_links_of_its_own(world, linked):
     assert linked.links(change=change, brokenContext="change-request")["count"] == 2
     (before,) = linked.links(change=change, brokenContext="space")["items"]
     assert before["targetReference"] == {"kind": "url", "url": "never.md"}
-    # Main knows nothing of it.
+    # Main is not affected.
     assert linked.links()["stats"]["broken"] == {"total": 1}
     back = linked.backlinks("page", home, change=change)
     assert linked.page("Guide") in [place.get("page", {}).get("id") for place in back["items"]]
@@ -449,17 +451,17 @@ def test_a_page_of_2000_costs_what_it_says(sqlite_world, tmp_path):
         return number
 
     linked.write("P7", "[other](p9.md) and [home](README.md#why)")
-    assert written() == 2  # its own, for they are in a paragraph that was edited
+    assert written() == 2  # its own ones, in the edited paragraph
     linked.write("Home", "Shorter.\n\n## Why\n\nStill.")
     assert written() == 0
     linked.edit({"operation": "delete_page", "page": linked.page("P3")})
-    assert written() == 3  # its own two, and the one that leads to it
+    assert written() == 3  # its own two, and the one that refers to it
     linked.edit(update(linked.page("P5"), title="Five"))
     assert written() == 0
 
 
 def test_rows_are_those_that_a_fresh_import_makes(world, linked):
-    """After many small changes, as if everything were read anew."""
+    """After many small changes, the rows are the same as after reading everything again."""
     linked.write("Home", "[x](guides/start.md#part) [y](guides/start) [z](guides/new.md)")
     linked.write("Start", "## Part\n\n[a](../README.md#why)")
     linked.edit(insert("# New\n\n[b](start.md)\n", into=linked.page("Guide")))
@@ -468,7 +470,7 @@ def test_rows_are_those_that_a_fresh_import_makes(world, linked):
     with world.context.db.read() as tx:
         head = main_state(tx, linked.id)
         everything = Changes({p.id: p for p in list_pages(tx, head)})
-        delta = derive(tx, head, everything, app_hosts(world.context.settings.url))
+        delta = derive_delta(tx, head, everything, app_hosts(world.context.settings.url))
     assert (delta.old, delta.new) == ({}, [])
 
 
@@ -485,7 +487,7 @@ def test_real_documentation(sqlite_world, corpora, name):
 
 @pytest.mark.slow
 def test_the_broken_links_of_real_documentation_lead_nowhere(sqlite_world, corpora):
-    """What is called broken has no file in the source."""
+    """Links reported as broken have no file in the source."""
     source = corpora / "elsa-guides"
     space = bring(
         sqlite_world.context, str(source), organization_id=sqlite_world.home["organizationId"]
@@ -508,7 +510,7 @@ def test_a_copy_refers_to_itself(linked):
     assert len(copy.links(page)["items"]) == 2 and targets
     spaces = [str(item["targetReference"]).count(linked.id) for item in copy.links(page)["items"]]
     assert sorted(spaces)[0] == 0 and sorted(spaces)[1] > 0
-    # It is kept current from its own main.
+    # It is updated from its own main.
     copy.edit({"operation": "delete_page", "page": copy.page("Home")})
     assert "broken" in [item["status"] for item in copy.links(page)["items"]]
     assert "broken" not in [item["status"] for item in linked.links(page)["items"]]
@@ -555,7 +557,7 @@ def test_an_edit_of_blocks_leaves_the_rows_that_the_whole_page_makes(world, link
 
 
 def test_an_edit_of_a_block_reads_no_more_than_it(sqlite_world, tmp_path, monkeypatch):
-    """The text of a long page is neither parsed nor cut into words by the revision that changes a block of it."""
+    """A revision that changes a block of a long page neither parses nor tokenizes the rest of the text."""
     linked = Linked(sqlite_world, tmp_path)
     lines = [f"Paragraph {n} about [home](README.md) and more." for n in range(300)]
     page = linked.write("Guide", "\n\n".join(lines))

@@ -1,7 +1,7 @@
-"""Two ways out of one text: whatever leaves the reader says no more than the visitor may see, and no less.
+"""Every output of the reader shows exactly what the visitor can see, computed in two ways.
 
-Random spaces with nested conditions, expressions, comments, hidden pages and includes; each output is compared with
-the slow answer that was made while the space was written.
+Random spaces with nested conditions, expressions, comments, hidden pages, and includes; each output is
+compared with a slow reference that was computed while the space was written.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conditional_spaces import COMMON, ConditionalSpace, MadePage, words_of
-from octavo.admin.import_export import bring
-from octavo.content import main_state
-from octavo.printing.inputs import gather
-from octavo.printing.print_job import compile_order
-from octavo.printing.store import PrintSubject
-from octavo.references.inclusions import MAX_INCLUDED
+from octavo.content.references.inclusions import MAX_INCLUDED
+from octavo.content.revisions.store import main_state
+from octavo.operations.admin.import_export import bring
+from octavo.sites.printing.inputs import collect_order
+from octavo.sites.printing.print_job import compile_order
+from octavo.sites.printing.store import PrintSubject
 from reader.test_sites import Visitor
 
 pytestmark = pytest.mark.sqlite_first
 
 
 class Published:
-    """A made space on a site, its outputs, and what they may say."""
+    """Generated space on a site, with its outputs and the allowed content."""
 
     def __init__(self, world: Any, folder: Path, seed: int) -> None:
         self.space = ConditionalSpace(Random(seed))
@@ -57,13 +57,13 @@ class Published:
     def path(self, page: MadePage) -> str:
         return "" if page is self.space.pages[0] else page.path
 
-    # --- what may be said -------------------------------------------------------------------------------
+    # --- allowed content -------------------------------------------------------------------------------
 
     def of_page(self, page: MadePage) -> set[str]:
         return page.shown | {page.word, page.about}
 
     def around(self, page: MadePage) -> set[str]:
-        """What the frame of a page says of others."""
+        """Return what the frame of a page contains about other pages."""
         below = {other.word for other in self.seen if other.parent is page and other.listed}
         return self.listed | {above.word for above in page.above} | below | page.linked
 
@@ -73,7 +73,7 @@ class Published:
 
     @property
     def findable(self) -> set[str]:
-        # Search knows what a page's own file says; what is included is in no page's index.
+        # Search indexes a page's own file, not what it includes.
         return {word for page in self.searched for word in page.own | {page.word, page.about}}
 
 
@@ -135,7 +135,7 @@ def check_print(published: Published, folder: Path, *, compiled: bool) -> None:
     folder.mkdir()
     with published.world.context.db.read() as tx:
         state = main_state(tx, published.space_id)
-        order = gather(
+        order = collect_order(
             published.world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder
         )
     if compiled:
@@ -143,7 +143,7 @@ def check_print(published: Published, folder: Path, *, compiled: bool) -> None:
         pages = pypdf.PdfReader(folder / "print.pdf").pages
         text = "\n".join(page.extract_text() for page in pages)
     else:
-        # What the process that sets the print is given.
+        # Input of the typesetting process.
         text = "\n".join(path.read_text() for path in sorted(folder.glob("*.json")))
         text += order.title + "".join(c.title + c.description for c in order.chapters)
         text += "".join(f"{place.title}{place.description}" for place in order.places)
@@ -174,7 +174,7 @@ def test_a_pdf_says_what_its_reader_sees(sqlite_world: Any, tmp_path: Path) -> N
 
 
 def test_members_find_what_is_under_conditions(world: Any, tmp_path: Path) -> None:
-    """The API's search is for people of the space, who see everything that is written."""
+    """The API's search is for members of the space, who see everything."""
     published = Published(world, tmp_path, 11)
     texts = [published.space.files[page.file] for page in published.space.pages]
     hidden = re.findall(r"\{% if space\.vars\.no %\}\s+(?:everywhere )?(zq[a-z]{8})", "\n".join(texts))
@@ -201,17 +201,17 @@ def test_no_output_includes_more_than_a_page_can_have(world: Any, tmp_path: Path
     folder.mkdir()
     with world.context.db.read() as tx:
         state = main_state(tx, brought.outcome.space)
-        gather(world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder)
+        collect_order(world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder)
         kept = tx.all(
             "SELECT anchor, status FROM content_references WHERE space_id = :id AND type = 'link' ORDER BY place",
             id=state.space_id,
         )
     html = visitor.get(base).text
     in_print = "".join(path.read_text() for path in folder.glob("*.json"))
-    # Its first sentence is the description of the page in the head, too.
+    # Its first sentence is also the description in the page's head.
     for output in (html.partition("<body")[2], visitor.get(f"{base}readme.md").text, in_print):
         assert output.count("Included words.") == most
-        assert output.count("Not shown: this page includes more text") == 3
+        assert output.count("Not shown: the content included by this page") == 3
     assert f'id="part-{most - 1}"' in html
     assert f'id="part-{most}"' not in html
     assert f"#part-{most - 1}" in visitor.get(f"{base}other").text

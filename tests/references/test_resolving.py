@@ -1,4 +1,4 @@
-"""One meaning of a reference in every output: the index, the API's documents, sites, prints."""
+"""References have the same meaning in every output: the index, the API's documents, sites, and print."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from changes.working import update
-from octavo.admin.import_export import bring
-from octavo.content import main_state
+from octavo.content.references.lookup import Owner
+from octavo.content.references.resolving import NobodyViewer, state_resolver
+from octavo.content.revisions.store import main_state
 from octavo.core.links import app_hosts
-from octavo.printing.inputs import gather
-from octavo.printing.store import PrintSubject
-from octavo.references import Nobody, Owner, state_resolver
-from octavo.sites import create_site, set_published
+from octavo.operations.admin.import_export import bring
+from octavo.sites.printing.inputs import collect_order
+from octavo.sites.printing.store import PrintSubject
+from octavo.sites.site.creating import create_site
+from octavo.sites.site.store import set_published
 from printing.test_compiling import png
 from reader.test_sites import Visitor
 from references.test_index import Linked
@@ -25,13 +27,13 @@ ELSEWHERE = "https://app.gitbook.com/s/elsewhere123/some/page"
 
 @pytest.fixture
 def two(world: Any, tmp_path: Path) -> tuple[Linked, Linked]:
-    """A space, and another one whose pages it links to."""
+    """Create a space, and another one to whose pages it links."""
     (tmp_path / "other").mkdir()
     return Linked(world, tmp_path), Linked(world, tmp_path / "other")
 
 
 def links_of(node: Any) -> list[dict[str, Any]]:
-    """The references of all links and cards of a document, in order."""
+    """Return the references of all links and cards of a document, in order."""
     found: list[dict[str, Any]] = []
     stack = [node]
     while stack:
@@ -51,7 +53,7 @@ def document(linked: Linked, page: str, who: str = "admin") -> Any:
 
 
 def hide(linked: Linked) -> None:
-    """From all but administrators."""
+    """Hide it from everyone except administrators."""
     with linked.world.context.db.write() as tx:
         tx.run("UPDATE spaces SET default_level = NULL WHERE id = :id", id=linked.id)
 
@@ -78,7 +80,7 @@ def test_a_page_of_another_space_is_that_page_in_documents_too(two: tuple[Linked
 
 @pytest.mark.sqlite_first
 def test_a_pages_own_first_heading_is_its_start(two: tuple[Linked, Linked]) -> None:
-    """Where pages are read as files, their title is a heading with an id, and others link to it."""
+    """Where pages are read as files, their title is a heading with an ID, and others link to it."""
     linked, other = two
     there = f"https://octavo.test/s/{other.id}"
     home = linked.write("Home", f"[a]({there}/guides/start#Start) [b](#home) [c]({there}/guides/start#begin)")
@@ -114,7 +116,7 @@ def test_documents_say_nothing_of_a_space_that_is_not_seen(two: tuple[Linked, Li
     hide(other)
     for who, kinds in (("reader", ["url"] * 3), ("admin", ["page", "url", "space"])):
         assert [ref["kind"] for ref in links_of(document(linked, home, who))] == kinds
-    # Nor of one of another organization.
+    # Nor for one of another organization.
     away = f"https://octavo.test/s/{linked.world.away['spaceId']}"
     home = linked.write("Home", f"[a]({away}/writing) [b]({away})")
     assert [ref["kind"] for ref in links_of(document(linked, home))] == ["url", "url"]
@@ -130,7 +132,7 @@ def test_documents_come_back_with_their_links(two: tuple[Linked, Linked]) -> Non
     linked.edit(update(home, document={"document": [*nodes, nodes[0]]}))
     source = linked.world.get("admin", f"{linked.path}/content/page/{home}", params={"format": "markdown"})
     assert source["markdown"].count(text) == 2
-    # A link that is on another page is written as the address of what it means.
+    # A link on another page is written as the URL of its target.
     guide = linked.page("Guide")
     linked.edit(update(guide, document={"document": nodes}))
     assert [ref["kind"] for ref in links_of(document(linked, guide))] == ["page", "anchor", "user"]
@@ -153,7 +155,7 @@ def test_hosts_are_given_and_not_remembered(world: Any, tmp_path: Path) -> None:
         state = main_state(tx, linked.id)
 
         def meant(url: str) -> str:
-            resolver = state_resolver(tx, state, app_hosts(url), Nobody())
+            resolver = state_resolver(tx, state, app_hosts(url), NobodyViewer())
             return str(resolver.content_ref(Owner("x", "page", "x.md"), ref, "link")["kind"])
 
         assert [meant(f"https://docs.{name}.test") for name in ("one", "two", "one")] == [
@@ -168,7 +170,7 @@ def test_hosts_are_given_and_not_remembered(world: Any, tmp_path: Path) -> None:
 
 
 class Site:
-    """A published site of some spaces, the first its default, as a visitor meets it."""
+    """Published site of some spaces, the first as its default, as a visitor sees it."""
 
     def __init__(self, *spaces: Linked) -> None:
         context, home = spaces[0].world.context, spaces[0].world.home
@@ -223,7 +225,7 @@ def test_a_space_of_the_same_site_is_linked_there(two: tuple[Linked, Linked]) ->
     assert f'<a href="{base}">b</a>' in home
     assert f'<a href="{base}guides#first-steps">c</a>' in home
     assert f'<a href="{there}/gone" rel="noopener">d</a>' in home
-    # The page follows the other space although its own text stays.
+    # The page reflects the other space although its own text is unchanged.
     other.edit(update(other.page("Start"), slug="begin"))
     assert f'<a href="{there}/guides/start" rel="noopener">a</a>' in site.get()
 
@@ -283,7 +285,9 @@ def test_prints_find_files_as_pages_do(world: Any, tmp_path: Path) -> None:
     folder.mkdir()
     with world.context.db.read() as tx:
         state = main_state(tx, brought.outcome.space)
-        order = gather(world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder)
+        order = collect_order(
+            world.context, tx, state, PrintSubject(state.space_id, state.revision_id), folder
+        )
     assert sorted(file.name for file in order.files) == sorted(names)
     assert all(file.image is not None and (folder / file.image).exists() for file in order.files)
     page = Visitor(world.context).get(re.sub(r"^https?://[^/]+", "", str(brought.site_url))).text
@@ -317,11 +321,11 @@ def test_nested_folders_are_resolved_from_the_file(world: Any, tmp_path: Path) -
     assert "Top words." in home
     assert f'Inner words, see <a href="{base}">home</a>.' in part
     assert "dot.png" in part
-    # Writers see that something is missing, readers nothing of it.
+    # Writers see that something is missing; readers don't.
     assert "gone.md" not in home + visitor.get(f"{base}readme.md").text
     found = world.get("admin", f"/spaces/{brought.outcome.space}/links", params={"status": "broken"})
     assert [item["targetReference"]["url"] for item in found["items"]] == [".gitbook/includes/gone.md"]
-    # In what is included, links are those of its own file; as Markdown they are addresses.
+    # Links in included content are relative to its own file; in Markdown they are URLs.
     assert f"see [home]({world.context.settings.sites_url}{base})" in visitor.get(f"{base}page.md").text
 
 

@@ -1,4 +1,4 @@
-"""The totals kept with references are those that counting gives, whatever was done to a space."""
+"""The totals stored with references match a recount, whatever was done to a space."""
 
 import random
 import sqlite3
@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from changes.working import insert, update
-from octavo.admin.import_export import bring
-from octavo.content import check_derived, rebuild_derived, staging
-from octavo.content.deriving import remove_replaced
+from octavo.content.references import listing, totals
+from octavo.content.revisions import staging
+from octavo.content.revisions.deriving import check_derived, rebuild_derived, remove_replaced
 from octavo.core.links import app_hosts
-from octavo.references import listing, totals
+from octavo.operations.admin.import_export import bring
 from references.test_index import Linked
 
 STEPS = 14
@@ -37,7 +37,7 @@ def is_counted(world, space):
 
 
 class Hands:
-    """Does this and that to a space, to a second one that it refers to, and to a change request of it."""
+    """Makes random changes to a space, to a second one that it refers to, and to one of its change requests."""
 
     def __init__(self, world, tmp_path, monkeypatch, seed):
         self.monkeypatch = monkeypatch
@@ -88,13 +88,13 @@ class Hands:
             where = f"{of.path}/change-requests/{change}" if change else of.path
             slug = update(page, slug=self.chance.choice(["guides", "start", "new"]))
             answer = self.world.call("admin", "POST", f"{where}/content", json={"changes": [slug]})
-            assert answer.status_code in (200, 409), answer.text  # a neighbour may have it
+            assert answer.status_code in (200, 409), answer.text  # a sibling may have it
         else:
             of.edit(update(page, into=None), change=change)
 
     def merge(self):
         path = f"{self.space.path}/change-requests/{self.change}"
-        self.world.call("admin", "POST", f"{path}/merge")  # what is in conflict or empty stays
+        self.world.call("admin", "POST", f"{path}/merge")  # conflicting or empty ones stay
         self.change = self.space.create_change()
 
     def roll_back(self):
@@ -115,7 +115,7 @@ class Hands:
         rebuild_derived(self.world.context.db, space.id, hosts)
 
     def duplicate(self):
-        # What is derived of a large copy is made by a job.
+        # A job creates the derived data of a large copy.
         self.monkeypatch.setattr(staging, "MOST_AT_ONCE", 10_000)
         copy = self.world.post("admin", f"{self.space.path}/duplicate", {})["id"]
         assert wrong(self.world, copy) == []
@@ -132,8 +132,8 @@ class Hands:
         )[0]()  # fmt: skip
 
     def answers(self):
-        """The lists of links of the space and of its change request, as somebody who sees both spaces, and as
-        somebody who may not."""
+        """Return the lists of links of the space and of its change request, for someone who sees both spaces
+        and for someone who doesn't."""
         found = []
         for who in ("admin", "reader"):
             for change, contexts in ((None, [None]), (self.change, [None, "space", "change-request"])):
@@ -154,7 +154,7 @@ class Hands:
 def test_kept_totals_are_counted_ones(world, tmp_path, monkeypatch, seed):
     hands = Hands(world, tmp_path, monkeypatch, seed)
     for _ in range(STEPS):
-        # Every now and then revisions are written as large ones are.
+        # Occasionally, revisions are written like large ones.
         monkeypatch.setattr(staging, "MOST_AT_ONCE", hands.chance.choice([0, 10_000, 10_000]))
         hands.step()
         for space in (hands.space.id, hands.other.id):
@@ -174,7 +174,7 @@ def test_kept_totals_are_counted_ones(world, tmp_path, monkeypatch, seed):
 
 
 def test_edits_while_a_space_is_counted(world, tmp_path, monkeypatch):
-    """Each batch is counted between two edits, and whoever asks meanwhile gets the true numbers."""
+    """Each batch is counted between two edits, and readers always get correct numbers."""
     hands = Hands(world, tmp_path, monkeypatch, 3)
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
     monkeypatch.setattr(totals, "_BATCH", 2)
@@ -221,7 +221,7 @@ def test_wrong_totals_are_found_and_made_anew(world, tmp_path, monkeypatch):
 
 
 def steps_of(world, query):
-    """Steps of SQLite's machine, in tens."""
+    """Return steps of SQLite's virtual machine, in tens."""
     steps = [0]
 
     def count():

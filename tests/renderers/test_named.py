@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from octavo.installation import load_packages
-from octavo.kit.operation import PUBLIC, TABLE
+from octavo.kit.http.operation import PUBLIC, TABLE
+from octavo.operations.installation import load_packages
 from world import World
 
 from ..contract.samples import SAMPLES, sample_of

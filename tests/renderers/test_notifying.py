@@ -12,10 +12,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import msgspec
 import pytest
 
+from octavo.delivery.renderers import notifying
 from octavo.errors import Unavailable
-from octavo.kit import outbox
 from octavo.kit.context import Context
-from octavo.renderers import notifying
+from octavo.kit.work import outbox
 from world import World
 
 from ..openapi.specs import SMALL, processed
@@ -98,7 +98,7 @@ def test_a_new_version_of_a_specification_is_told(world: World, server: HTTPServ
         tx.run("DELETE FROM jobs WHERE kind = 'tellRenderers'")
     assert told in waiting(world)
     context = context_with(world, server)
-    notifying.tell_renderers(context, **told)
+    notifying.notify_renderers(context, **told)
     bodies = [json.loads(body) for at, _, body in Heard.said]
     assert bodies == [{"tags": [f"organization:{org}:openapi:pets"]}] * 2
 
@@ -107,7 +107,7 @@ def test_what_is_told_is_signed(world: World, server: HTTPServer) -> None:
     path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
     published = world.post("admin", f"{path}/publish")["urls"]["published"]
     context, org = context_with(world, server), world.home["organizationId"]
-    notifying.tell_renderers(context, org, world.home["spaceId"])
+    notifying.notify_renderers(context, org, world.home["spaceId"])
     told = [(at, json.loads(body)) for at, _, body in Heard.said]
     tags = {"tags": [f"space:{world.home['spaceId']}"]}
     address = published.partition("://")[2].rstrip("/")
@@ -121,18 +121,18 @@ def test_what_is_told_is_signed(world: World, server: HTTPServer) -> None:
     assert headers["x-gitbook-signature"] == proof
     assert Heard.said[2][1]["authorization"] == "Bearer token"
     Heard.said.clear()
-    notifying.tell_renderers(context, org, "")
+    notifying.notify_renderers(context, org, "")
     assert json.loads(Heard.said[0][2]) == {"tags": [f"site:{world.home['siteId']}"]}
 
 
 def test_who_did_not_hear_it_is_told_again(world: World, server: HTTPServer) -> None:
     Heard.status = 500
-    with pytest.raises(Unavailable, match="answers 500"):
-        notifying.tell_renderers(
+    with pytest.raises(Unavailable, match="responded with status 500"):
+        notifying.notify_renderers(
             context_with(world, server), world.home["organizationId"], world.home["spaceId"]
         )
 
 
 def test_nothing_is_sent_where_nobody_is_set(world: World, server: HTTPServer) -> None:
-    notifying.tell_renderers(world.context, world.home["organizationId"], world.home["spaceId"])
+    notifying.notify_renderers(world.context, world.home["organizationId"], world.home["spaceId"])
     assert Heard.said == []

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from octavo.admin.docs_sites import bring_source
+from octavo.operations.admin.docs_sites import bring_source
 from visiting import Visitor
 from world import World
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from octavo.errors import Unavailable
-from octavo.runtime import Event, FetchRefused, Got, Host, ScriptFailed, process
+from octavo.kit.runtime import process
+from octavo.kit.runtime.host import Host
+from octavo.kit.runtime.process import Event, FetchRefused, Got, ScriptFailed
 
 
 class Ran:
@@ -165,7 +167,7 @@ def test_an_event_that_finds_no_room_is_told_so():
         ("const { default: p } = await import('node:process'); p.exit(3);", "ended|process|denied|Error"),
         ("const { writeSync } = await import('node:fs'); writeSync(1, 'not json\\n'); await new Promise(() => {});",
          "standard output|in time|denied|Error|without an answer"),
-        ("for (let i = 0; ; i++) console.log('x'.repeat(10000));", "floods"),
+        ("for (let i = 0; ; i++) console.log('x'.repeat(10000));", "too many log lines"),
         ("return new Response(new Uint8Array(30_000_000));", "bytes at once|memory|in time"),
         ("await fetch('https://example.com/', { method: 'POST', body: new Uint8Array(30_000_000) });",
          "bytes at once|memory|in time"),

@@ -1,8 +1,8 @@
 """A page has so many sections in the index and no more; all that it says is found in one of them."""
 
-from octavo.core.document import Section, read
-from octavo.core.document.text import sections
-from octavo.search import indexing
+from octavo.content.search import indexing
+from octavo.core.document.reader import read
+from octavo.core.document.text import Section, sections
 
 
 def test_many_sections_are_found_as_few(monkeypatch):

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from octavo.kit.db import Transaction
-from octavo.search import search_pages
+from octavo.content.search.querying import search_pages
+from octavo.kit.db.database import Transaction
 
 from .test_large_results import all_pages, make
 
@@ -17,7 +17,7 @@ SETTINGS = {"_MANY_PAGES": 6, "_WINDOW": 40, "_SMALL_WINDOW": 12, "_FILLED": 6, 
 def small(monkeypatch):
     """What is frequent, and how much is read at once, in a size of tests."""
     for name, value in SETTINGS.items():
-        monkeypatch.setattr(f"octavo.search.querying.{name}", value)
+        monkeypatch.setattr(f"octavo.content.search.querying.{name}", value)
 
 
 def airships(pages: int) -> dict[str, str]:

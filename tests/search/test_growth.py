@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from counting import counting_pages, tidy
-from octavo.search import search_pages, store, suggest, with_snippets
-from octavo.spaces import insert_space
+from octavo.content.search import store
+from octavo.content.search.querying import search_pages, suggest, with_snippets
+from octavo.organization.spaces.store import insert_space
 from world import World
 
 from .test_frequent_words import airships
@@ -46,7 +47,7 @@ def test_a_search_looks_at_no_other_space(
     _postgresql_once: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frequent: int
 ) -> None:
     """``frequent``: on so many pages a word is frequent."""
-    monkeypatch.setattr("octavo.search.querying._MANY_PAGES", frequent)
+    monkeypatch.setattr("octavo.content.search.querying._MANY_PAGES", frequent)
     world = _postgresql_once.renew()
     space = make(world, tmp_path / "s", {**airships(30), "Galley": "A captain eats porridge."})
 

@@ -3,14 +3,14 @@
 import psycopg
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.content import staging
-from octavo.kit.worker import Worker
-from octavo.search import search_pages, store
-from octavo.search.function_words import function_words, split_question
-from octavo.search.querying import read_query, snippet
-from octavo.search.tokens import Marked, WantedWords
-from octavo.spaces.hooks import transferred
+from octavo.content.revisions import staging
+from octavo.content.search import store
+from octavo.content.search.function_words import function_words, split_question
+from octavo.content.search.querying import read_query, search_pages, snippet
+from octavo.content.search.tokens import Marked, WantedWords
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.import_export import bring
+from octavo.organization.spaces.hooks import notify_transferred
 
 
 def make(world, folder, pages: dict[str, str], place=None) -> str:
@@ -59,20 +59,20 @@ def test_one_page_of_many_sections_hides_no_other(world, tmp_path):
 
 
 def test_what_fills_more_than_a_window_is_paged_through(world, tmp_path, monkeypatch):
-    monkeypatch.setattr("octavo.search.querying._WINDOW", 16)
-    monkeypatch.setattr("octavo.search.querying.MAX_COUNT", 20)
+    monkeypatch.setattr("octavo.content.search.querying._WINDOW", 16)
+    monkeypatch.setattr("octavo.content.search.querying.MAX_COUNT", 20)
     space = make(world, tmp_path / "s", MANY)
     found, first = all_pages(world, f"/spaces/{space}/search", "zeppelin", 5)
     assert (first["count"], first["countIsLowerBound"]) == (20, True)
     assert found[0]["title"] == "Zeppelin"  # titles and headings before the windows
     assert sorted(item["title"] for item in found) == sorted(MANY)
-    monkeypatch.setattr("octavo.search.querying.MAX_COUNT", 1000)
+    monkeypatch.setattr("octavo.content.search.querying.MAX_COUNT", 1000)
     exact = search(world, space, "zeppelin", limit=5)
     assert exact["count"] == len(MANY) and "countIsLowerBound" not in exact
 
 
 def test_what_says_most_of_a_question_comes_first_however_much_says_some_of_it(world, tmp_path, monkeypatch):
-    monkeypatch.setattr("octavo.search.querying._WINDOW", 16)
+    monkeypatch.setattr("octavo.content.search.querying._WINDOW", 16)
     wanted = {"Airships": "Captains of a zeppelin show their licence at the harbour."}
     space = make(world, tmp_path / "s", {**MANY, **wanted})
     asked = "zeppelin captains licence harbour elucidated"
@@ -114,7 +114,7 @@ def test_a_space_that_was_handed_over_is_found_by_its_new_organization(
             org=world.away["organizationId"],
             id=space,
         )
-        transferred(tx, space, world.away["organizationId"])
+        notify_transferred(tx, space, world.away["organizationId"])
     Worker(world.context.db, world.context).run_pending()
     path = world.away.path("/orgs/{organizationId}/search")
     assert [item["id"] for item in world.get("stranger", path, params={"query": "zeppelin"})["items"]] == [

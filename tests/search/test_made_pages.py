@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.content import check_derived
-from octavo.search import computed, store
-from octavo.search.computed import index_computed_pages
+from octavo.content.revisions.deriving import check_derived
+from octavo.content.search import computed, store
+from octavo.content.search.computed import index_computed_pages
+from octavo.operations.admin.import_export import bring
 from openapi.specs import processed
 from world import World
 

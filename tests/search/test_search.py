@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.admin.import_export import bring
-from octavo.content import check_derived
-from octavo.search import tokens
-from octavo.search.computed import index_long_pages
-from octavo.search.querying import Part, snippet
-from octavo.search.tokens import Marked, WantedWords, one_edit_away, words
+from octavo.content.revisions.deriving import check_derived
+from octavo.content.search import tokens
+from octavo.content.search.computed import index_long_pages
+from octavo.content.search.querying import Part, snippet
+from octavo.content.search.tokens import Marked, WantedWords, one_edit_away, words
+from octavo.operations.admin.import_export import bring
 
 PAGES = {
     "SUMMARY.md": "* [Home](README.md)\n* [Deploying](deploy.md)\n* [Client](client.md)\n* [Café](cafe.md)\n* [日本](ja.md)\n",
@@ -220,8 +220,8 @@ def test_other_spaces_do_not_crowd_out_this_one(world, space, tmp_path):
 
 def test_words_on_nearly_every_page_are_left_out(world, space, monkeypatch):
     """What tells nothing is not matched beside other words, and is found when it is asked for alone."""
-    monkeypatch.setattr("octavo.search.querying._MANY_PAGES", 1)
-    monkeypatch.setattr("octavo.search.querying._EVERYWHERE", 0.0)
+    monkeypatch.setattr("octavo.content.search.querying._MANY_PAGES", 1)
+    monkeypatch.setattr("octavo.content.search.querying._EVERYWHERE", 0.0)
     assert titles(world, space, "is kubernetes")[:1] == ["Deploying"]
     assert titles(world, space, "are welcome")[:1] == ["Café"]
     assert "Home" in titles(world, space, "to and")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.kit.db import Transaction
-from octavo.search import querying, search_pages, store
-from octavo.search.querying import MAX_SEARCH, MAX_TERMS, suggest
+from octavo.content.search import querying, store
+from octavo.content.search.querying import MAX_SEARCH, MAX_TERMS, search_pages, suggest
+from octavo.kit.db.database import Transaction
+from octavo.operations.admin.import_export import bring
 from world import World
 
 from .test_search import PAGES, write

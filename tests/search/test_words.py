@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.search.tokens import Marked, WantedWords, words
+from octavo.content.search.tokens import Marked, WantedWords, words
+from octavo.operations.admin.import_export import bring
 from world import World
 
 SAME = [

@@ -1,4 +1,4 @@
-"""A large space is copied in short transactions, and the copy is there for nobody until the last of them."""
+"""A large space is copied in short transactions, and nobody sees the copy until the last of them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from typing import Any
 import pytest
 from httpx import Response
 
-from octavo.access import Can, SpaceAccess, space_access, upsert_member
-from octavo.admin.backup import verify_installation
-from octavo.content import check_derived, staging
-from octavo.content.store import FOREVER
-from octavo.kit import turns
-from octavo.kit.worker import Worker
-from octavo.spaces import duplicating, prepare_copy
-from octavo.spaces.purging import purge_spaces
+from octavo.content.revisions import staging
+from octavo.content.revisions.deriving import check_derived
+from octavo.content.revisions.store import FOREVER
+from octavo.kit.db import turns
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.backup import verify_installation
+from octavo.organization.access.authorization import SpaceAccess, space_access
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces import duplicating
+from octavo.organization.spaces.duplicating import prepare_copy
+from octavo.organization.spaces.purging import purge_spaces
 from set_clock import SetClock
 from settled import PATIENCE
 from world import URL, World
@@ -33,13 +37,13 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every space is a large one."""
+    """Treat every space as large."""
     monkeypatch.setattr(staging, "MOST_AT_ONCE", 0)
 
 
 @pytest.fixture
 def space(world: World) -> str:
-    """A space with some more pages and files, of which some were changed or deleted; in a collection."""
+    """Create a space in a collection, with some more pages and files, some of them changed or deleted."""
     space = world.home["spaceId"]
     path = f"/spaces/{space}"
     inserts = [
@@ -103,7 +107,7 @@ def rows_beyond(world: World) -> int:
 
 
 def copy_while(world: World, space: str, act: Callable[[], None]) -> Response:
-    """The answer to a request for a copy, of which something is done after the second of the short transactions."""
+    """Return the response to a request for a copy, with an action after the second short transaction."""
     return call_while(world, f"/spaces/{space}/duplicate", None, act)
 
 
@@ -132,7 +136,7 @@ def call_while(world: World, path: str, body: Any, act: Callable[[], None]) -> R
 
 
 def rows_of_space(world: World, space: str) -> dict[str, list[Any]]:
-    """What makes a space, without the ids of its own and when it was made."""
+    """Return the rows of a space without its own IDs and creation time."""
     [main] = rows_of(world, "SELECT main_branch FROM spaces WHERE id = :id", id=space)
     own = {
         "id", "space_id", "branch_id", "main_branch", "main_revision", "revision", "rank", "created_at", "updated_at",
@@ -187,7 +191,7 @@ def test_it_equals_a_copy_that_was_made_at_once(
     assert verify_installation(world.context) == []
     found = world.get("admin", f"/spaces/{in_parts}/search", params={"query": "giraffe"})
     assert len(found["items"]) == 1
-    # Both can be written, and restored from the trash, as any other space.
+    # Both can be edited and restored from the trash, like any other space.
     for made in (at_once, in_parts):
         insert = {"operation": "insert_page", "document": {"markdown": "# New\n"}}
         assert world.call("admin", "POST", f"/spaces/{made}/content", json={"changes": [insert]}).is_success
@@ -244,7 +248,7 @@ def test_nobody_sees_one_that_is_being_made(world: World, space: str) -> None:
 @pytest.mark.sqlite_first
 @pytest.mark.usefixtures("in_batches")
 def test_it_holds_what_the_source_held_when_it_was_begun(world: World, space: str) -> None:
-    """Its place, settings and rights are those of the moment in which it is there."""
+    """Its place, settings, and permissions are those at the time of completion."""
     before = pages_of(world, space)
 
     def edit() -> None:
@@ -282,7 +286,7 @@ def test_it_holds_what_the_source_held_when_it_was_begun(world: World, space: st
 def test_what_is_derived_of_a_later_state_is_not_copied(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not even where it is little, and the files are many."""
+    """Not even if there is little of it and there are many files."""
     space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Files"})["id"]
     files = [{"name": f"{n}.txt", "base64": "b25l", "contentType": "text/plain"} for n in range(40)]
     upload = {"changes": [{"operation": "insert_files", "files": [file]} for file in files]}
@@ -301,7 +305,7 @@ def test_what_is_derived_of_a_later_state_is_not_copied(
 
 
 def begin(world: World, space: str) -> AbstractContextManager[str | None]:
-    """A copy up to its last transaction. Kept and never ended, it is what a killed process leaves."""
+    """Run a copy up to its last transaction. Keeping it unfinished leaves what a killed process leaves."""
     begun = prepare_copy(world.context.db, access_to(world, space))
     begun.__enter__()
     return begun
@@ -336,9 +340,9 @@ def test_what_a_killed_process_left_is_removed_after_a_day(world: World, space: 
     bodies = """SELECT body FROM page_versions v JOIN spaces s ON s.main_branch = v.branch_id
                 JOIN branches b ON b.id = v.branch_id WHERE s.id = :space AND v.body IS NOT NULL AND v.to_seq > b.sequence"""
     assert {row[0] for row in rows_of(world, bodies, space=space)} <= released
-    # It was not dead after all: its last transaction finds nothing to go on with.
+    # The process was still alive: its last transaction finds nothing to complete.
     with pytest.raises(duplicating.NotFound), world.context.db.write() as tx:
-        duplicating._hold(tx, made)
+        duplicating._lock_copy(tx, made)
     del begun
 
 
@@ -360,7 +364,7 @@ def test_a_copy_that_fails_leaves_nothing(world: World, space: str) -> None:
 def test_a_source_that_goes_meanwhile_is_not_copied(world: World, space: str, what: str) -> None:
     [(spaces,)] = rows_of(world, "SELECT count(*) FROM spaces")
     world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/sites/{siteId}"))
-    # A space that others follow is not given away.
+    # A space that others depend on can't be transferred.
     world.call("admin", "DELETE", world.home.path("/orgs/{organizationId}/translations/{translationId}"))
     with world.context.db.write() as tx:
         upsert_member(tx, world.away["organizationId"], world.users["admin"], "admin")

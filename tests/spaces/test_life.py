@@ -1,13 +1,13 @@
-"""Spaces and collections from being copied to being gone without a rest."""
+"""Life cycle of spaces and collections, from creation to complete removal."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from octavo.access import upsert_member
-from octavo.kit.tables import content_columns
-from octavo.kit.worker import Worker
-from octavo.spaces import release
+from octavo.kit.db.tables import content_columns
+from octavo.kit.work.worker import Worker
+from octavo.organization.access.members import upsert_member
+from octavo.organization.spaces.garbage import release
 from set_clock import SetClock
 from world import Place, World
 
@@ -54,7 +54,7 @@ def test_a_copy_holds_everything_and_shares_texts(world: World) -> None:
         assert without_places(copy) == without_places(original), part
     assert rows_of(world, "SELECT count(*) FROM bodies") == bodies
     users = world.get("admin", space_of(home, made["id"], "/permissions/users"))["items"]
-    # Beside them what is installed in all spaces of the organization.
+    # The only others are integrations that are installed in all spaces of the organization.
     assert [item["user"]["id"] for item in users if item["permission"] == "edit"] == [home["scimUserId"]]
     order = rows_of(
         world,
@@ -65,7 +65,7 @@ def test_a_copy_holds_everything_and_shares_texts(world: World) -> None:
 
 
 def without_places(content: Any) -> Any:
-    """Without what names the space itself."""
+    """Remove everything that identifies the space itself."""
     if isinstance(content, dict):
         return {
             key: without_places(value) for key, value in content.items() if key not in ("urls", "downloadURL")
@@ -96,7 +96,7 @@ def test_original_and_copy_are_edited_and_found_apart(world: World) -> None:
 
 def test_only_who_may_create_there_duplicates(world: World) -> None:
     home = world.home
-    # They may administer the space, but not create content at the top of the organization.
+    # They can administer the space, but not create content at the top level of the organization.
     world.post(
         "admin",
         home.path("/spaces/{spaceId}/permissions"),
@@ -229,7 +229,7 @@ KEPT = {"audit_events", "events", "unused", "jobs", "event_cursors"}
 
 
 def mentions(world: World, ids: set[str]) -> list[str]:
-    """Cells of all tables that hold one of the ids, alone or inside a text."""
+    """Return the cells of all tables that contain one of the IDs, alone or within text."""
     found = []
     with world.context.db.read() as tx:
         for table, names in world.tables().items():
@@ -315,7 +315,7 @@ def test_purging_leaves_no_orphan_and_no_file(world: World, clock: SetClock) -> 
     )
 
     assert world.context.files.exists(lonely), "a day passes first"
-    # What ages in that time (prints, uploads) leaves bytes as well, which wait for a day of their own.
+    # Data that expires in that time (prints, uploads) also leaves files, which are kept for another day.
     for _ in range(2):
         clock.advance(8 * DAY)
         write(world, "UPDATE schedules SET next_at = 0")
@@ -324,7 +324,7 @@ def test_purging_leaves_no_orphan_and_no_file(world: World, clock: SetClock) -> 
     assert not world.context.files.exists(lonely)
     assert all(world.context.files.exists(hash) for hash in shared)
     assert unused_bodies(world) == []
-    # What the original and the other organization hold can still be read.
+    # The content of the original and of the other organization can still be read.
     for place, who in ((home, "admin"), (away, "stranger")):
         for page in world.get(who, place.path("/spaces/{spaceId}/content/pages"))["pages"]:
             if page["type"] == "document":
@@ -357,7 +357,7 @@ def test_what_is_stored_again_is_in_use(world: World) -> None:
 
 
 def both(world: World, role: str | None = "admin") -> None:
-    """The administrator of home gets a role in away."""
+    """Give the administrator of home a role in away."""
     with world.context.db.write() as tx:
         upsert_member(tx, world.away["organizationId"], world.users["admin"], role)
 

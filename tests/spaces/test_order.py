@@ -1,4 +1,4 @@
-"""Lists in the order that people gave, and moves that show in them."""
+"""Lists in custom order, and moves that change it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def place(world):
-    """A collection of five spaces, made one after the other."""
+    """Create a collection of five spaces, one after the other."""
     orgs = world.home.path("/orgs/{organizationId}")
     collection = world.post("admin", f"{orgs}/collections", {"title": "Ordered"})["id"]
     spaces = [

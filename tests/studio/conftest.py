@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from octavo.studio import find_missing
+from octavo.delivery.studio.serving import find_missing
 from serving import Administrator, free_ports, octavo_here, serving_new
 from tools import absent
 

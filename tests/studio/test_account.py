@@ -123,7 +123,7 @@ def test_a_passkey_is_made_and_signs_in(app):
     }  # fmt: skip
     devtools.send("WebAuthn.addVirtualAuthenticator", {"options": authenticator})
     page.goto(f"{there}/sign-in?next=/~/account/sign-in")
-    page.get_by_label("E-mail address").fill("ines.okafor@example.com")
+    page.get_by_label("Email address").fill("ines.okafor@example.com")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.get_by_role("button", name="Add passkey").click()

@@ -119,7 +119,9 @@ def test_whoever_runs_the_installation_sees_what_it_holds_and_what_failed(app):
     page = app.open("/~/installation")
     expect(page.get_by_role("heading", name="Server administration", level=1)).to_have_count(1)
     page.get_by_role("button", name="Send me a test email").click()
-    expect(page.get_by_role("alert")).to_have_text("This installation sends no mail (OCTAVO_SMTP_URL).")
+    expect(page.get_by_role("alert")).to_have_text(
+        "This server can't send email: OCTAVO_SMTP_URL is not set."
+    )
     page.get_by_role("tab", name="Organizations").click()
     page.get_by_role("searchbox", name="Find an organization").fill("nothing like it")
     page.get_by_text("No results for “nothing like it”").wait_for()

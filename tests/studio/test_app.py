@@ -34,7 +34,7 @@ def test_whoever_is_signed_out_signs_in_and_comes_back(app):
     page = app.watch(app.browser.new_context())
     page.goto(f"{app.url}/o/{app.organization}/~/changes?status=draft")
     page.wait_for_url("**/sign-in?next=*")
-    page.get_by_label("E-mail address").fill("ines.okafor@example.com")
+    page.get_by_label("Email address").fill("ines.okafor@example.com")
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Change requests", level=1).wait_for()

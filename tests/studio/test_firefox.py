@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from firefox import Firefox, firefox
-from octavo.studio import find_missing
+from octavo.delivery.studio.serving import find_missing
 from serving import Administrator, Served, serving_new
 from settled import until
 from tools import absent
@@ -85,7 +85,7 @@ def test_a_page_is_read_written_reviewed_and_merged(served: Served, window: Fire
     # Signed out, asked, and back where they were going.
     window.forget_cookies()
     window.open(f"{served.url}/s/{space}/page")
-    window.click("textbox", "E-mail address")
+    window.click("textbox", "Email address")
     window.type("ines.okafor@example.com")
     window.click_at(window.select("input[type=password]"))
     window.type(PASSWORD)

@@ -7,13 +7,17 @@ import re
 from functools import cache
 from pathlib import Path
 
-from octavo.installation import load_packages
-from octavo.kit.operation import TABLE
+from octavo.kit.http.operation import TABLE
+from octavo.operations.installation import load_packages
 
 load_packages()
 
 ROOT = Path(__file__).parents[2]
-STUDIO, SHARED, PORTAL = ROOT / "web/studio", ROOT / "web/shared", ROOT / "src/octavo/portal/static/portal.js"
+STUDIO, SHARED, PORTAL = (
+    ROOT / "web/studio",
+    ROOT / "web/shared",
+    ROOT / "src/octavo/organization/portal/static/portal.js",
+)
 
 _CALL = re.compile(r"\.(GET|POST|PUT|PATCH|DELETE)\(\s*(?:\"([^\"]+)\"|`([^`]+)`|(\w+))")
 _PORTAL_CALL = re.compile(r"call\(\"(\w+)\", (?:\"([^\"]+)\"|`([^`]+)`)")

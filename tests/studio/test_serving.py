@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 from octavo.app import api_app
-from octavo.studio import serving
+from octavo.delivery.studio import serving
 from world import URL
 
 pytestmark = pytest.mark.sqlite_first

@@ -43,8 +43,8 @@ def test_a_token_is_shown_once_and_taken_back(app):
     def refuse_once(route):
         if route.request.method == "POST" and not asked:
             asked.append(route.request.url)
-            message = "This needs a fresh proof of who you are: send your password to POST /user/proof."
-            route.fulfill(status=403, json={"error": {"code": 403, "message": message}})
+            error = {"code": 403, "message": "Confirm that it is you first.", "reason": "proof_required"}
+            route.fulfill(status=403, json={"error": error})
         else:
             route.continue_()
 
@@ -349,7 +349,7 @@ def test_an_integration_of_ones_own_comes_from_a_file_or_is_written_here(app, tm
     dialog.get_by_label("Secret KEY").fill("hush")
     dialog.get_by_role("button", name="Publish integration").click()
     name = dialog.get_by_role("textbox", name="Name")
-    expect(name).to_have_accessible_description(re.compile("expected 1 to 100 letters"))
+    expect(name).to_have_accessible_description(re.compile("must be 1 to 100 letters"))
     name.fill("clock")
     dialog.get_by_role("button", name="Publish integration").click()
     panel = page.get_by_role("complementary", name="Integration", exact=True)

@@ -10,7 +10,9 @@ from playwright.sync_api import expect
 
 from .test_accessibility import check
 
-FONT = Path(__file__).parents[2] / "src/octavo/reader/card_fonts/noto-sans-thai-thai-400-normal.woff2"
+FONT = (
+    Path(__file__).parents[2] / "src/octavo/delivery/reader/card_fonts/noto-sans-thai-thai-400-normal.woff2"
+)
 
 MARK = b'<svg xmlns="http://www.w3.org/2000/svg" width="80" height="20"><rect width="80" height="20"/></svg>'
 

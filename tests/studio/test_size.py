@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from octavo.studio import find_missing
-from octavo.studio.serving import SHELL
+from octavo.delivery.studio.serving import SHELL, find_missing
 from tools import absent
 
 SCRIPTS, STYLES = 40 * 1024, 15 * 1024

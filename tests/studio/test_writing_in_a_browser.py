@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from octavo.studio import find_missing
+from octavo.delivery.studio.serving import find_missing
 from serving import Administrator, serving_new
 from settled import PATIENCE
 from tools import absent

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from octavo.studio import find_missing
+from octavo.delivery.studio.serving import find_missing
 from serving import Administrator, Served, octavo_here
 from tools import absent
 

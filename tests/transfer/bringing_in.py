@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 from msgspec.structs import replace
 
-from octavo.content import main_state
-from octavo.kit.worker import Worker
-from octavo.transfer import export_files
+from octavo.content.revisions.store import main_state
+from octavo.interchange.transfer.exporting import export_files
+from octavo.kit.work.worker import Worker
 from world import URL, World
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\x00\x00\x00\x02\x00\x00\x00\x03" + bytes(40)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from octavo.transfer.readers import asciidoc
+from octavo.interchange.transfer.readers import asciidoc
 from settled import PATIENCE
 from tools import absent
 

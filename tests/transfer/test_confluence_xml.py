@@ -2,7 +2,7 @@
 
 import pytest
 
-from octavo.transfer.sources import SourceError
+from octavo.interchange.transfer.sources import SourceError
 
 from .test_readers import brought, problems, text, tree
 

@@ -10,8 +10,10 @@ from typing import Any, get_args
 
 import pytest
 
-from octavo.core.document import Inline, Text, read, split_page, walk, walk_blocks
-from octavo.transfer.kinds import SourceKind
+from octavo.core.document.nodes import Inline, Text, walk, walk_blocks
+from octavo.core.document.page import split_page
+from octavo.core.document.reader import read
+from octavo.interchange.transfer.types import SourceKind
 
 from .bringing_in import PNG, archive, word
 from .test_confluence_xml import page as confluence_page

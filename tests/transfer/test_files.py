@@ -5,12 +5,12 @@ import time
 
 import pytest
 
-from octavo.access import upsert_member
-from octavo.admin.import_export import preview
-from octavo.kit.jobs import list_jobs
-from octavo.kit.worker import Worker
-from octavo.transfer import runs, store, updating
-from octavo.uploads import receiving
+from octavo.content.uploads import receiving
+from octavo.interchange.transfer import runs, store, updating
+from octavo.kit.work.jobs import list_jobs
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.import_export import preview
+from octavo.organization.access.members import upsert_member
 from transfer.bringing_in import PNG, archive, word
 
 pytestmark = pytest.mark.sqlite_first
@@ -116,7 +116,7 @@ def test_a_repository_in_an_archive_is_imported_as_it_is(imports):
     run = imports.files(("r.zip", archive(files)))
     assert run["status"] == "completed"
     assert imports.tree() == {"Home": {}, "Two": {}}
-    from octavo.content import list_items, main_state
+    from octavo.content.revisions.store import list_items, main_state
 
     with imports.world.context.db.read() as tx:
         base = main_state(tx, imports.space)
@@ -194,7 +194,7 @@ def _walk(node):
     ],
 )
 def test_depth_and_breadth_are_bounded(piece):
-    from octavo.transfer.html import convert, parse_html
+    from octavo.interchange.transfer.html import convert, parse_html
 
     began = time.process_time()
     deep = convert(parse_html(piece * 500 + "deep"), link=str, image=str)

@@ -5,11 +5,11 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 import pytest
 
-from octavo.kit.fetch import Fetched, FetchError, Streamed
-from octavo.transfer import asking
-from octavo.transfer.converting import Folder
-from octavo.transfer.hosted import Remote, open_space
-from octavo.transfer.sources import SourceError
+from octavo.interchange.transfer import api_client as asking
+from octavo.interchange.transfer.converting import Folder
+from octavo.interchange.transfer.hosted import Remote, open_space
+from octavo.interchange.transfer.sources import SourceError
+from octavo.kit.net.fetch import Fetched, FetchError, Streamed
 
 PARAGRAPH = {
     "object": "block",

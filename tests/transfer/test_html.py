@@ -5,12 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from octavo.core.document import DocumentError, read
 from octavo.core.document.html import Heading, render
-from octavo.reader import drawing
-from octavo.reader.views import Crumb, Feedback, NavItem, PageView, SiteView, Tab
-from octavo.transfer import html
-from octavo.transfer.html import convert, decode_html, parse_html
+from octavo.core.document.json import DocumentError
+from octavo.core.document.reader import read
+from octavo.delivery.reader import drawing
+from octavo.delivery.reader.views import Crumb, Feedback, NavItem, SitePageView, SiteView, Tab
+from octavo.interchange.transfer import html
+from octavo.interchange.transfer.html import convert, decode_html, parse_html
 
 
 def converted(data: bytes | str, told: str | None = None) -> str:
@@ -106,7 +107,7 @@ def test_a_page_that_octavo_published_comes_back_without_its_chrome():
     site = SiteView(
         title="Docs", home="/", base="/", assets="/~assets", search="/~search", sections=(Tab(title="Tab", href="/"),)
     )  # fmt: skip
-    page = PageView(
+    page = SitePageView(
         title="Page", body=render(read(SOURCE)).body, outline=(Heading("end", "End", 2),), description="About it.", about="About it.",
         nav=(NavItem(title="Elsewhere", href="/b"),), crumbs=(Crumb(title="Above", href="/a"),), tags=("tagged",),
         previous=Crumb(title="Before", href="/b"), next=Crumb(title="After", href="/c"), updated="2026-01-01",
@@ -125,7 +126,7 @@ def test_a_page_that_octavo_published_comes_back_without_its_chrome():
 
 def test_the_first_sentence_of_a_page_does_not_become_its_description():
     site = SiteView(title="Docs", home="/", base="/", assets="/~assets", search="/~search")
-    page = PageView(title="Page", body=render(read("Only this.\n\nMore.\n")).body, about="Only this.")
+    page = SitePageView(title="Page", body=render(read("Only this.\n\nMore.\n")).body, about="Only this.")
     assert converted(drawing.draw_page(site, page).encode()) == "# Page\n\nOnly this.\n\nMore.\n"
 
 

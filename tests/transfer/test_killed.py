@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from octavo.access import find_user_by_email
-from octavo.admin.first_start import token_for
-from octavo.content import list_pages, main_state
-from octavo.installation import close_context, load_packages, open_context
-from octavo.kit.jobs import enqueue
-from octavo.kit.worker import Worker
-from octavo.orgs import create_organization
+from octavo.content.revisions.store import list_pages, main_state
+from octavo.interchange.transfer import store
+from octavo.kit.work.jobs import enqueue
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.first_start import token_for
+from octavo.operations.installation import close_context, load_packages, open_context
+from octavo.organization.access.accounts import find_user_by_email
+from octavo.organization.orgs.creating import create_organization
+from octavo.organization.spaces.store import insert_space
 from octavo.settings import load
-from octavo.spaces import insert_space
-from octavo.transfer import store
 from settled import PATIENCE, until
 from transfer.bringing_in import html, website
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.import_export import bring
+from octavo.operations.admin.import_export import bring
 from transfer.bringing_in import Imports
 from visiting import Visitor
 

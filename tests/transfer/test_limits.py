@@ -8,9 +8,12 @@ from contextlib import ExitStack
 import pytest
 from msgspec.structs import replace
 
-from octavo.transfer import Folder, SourceError, converting, open_source, sources, unpack_parts
-from octavo.uploads import receiving
-from octavo.uploads.receiving import Share
+from octavo.content.uploads import receiving
+from octavo.content.uploads.receiving import Share
+from octavo.interchange.transfer import converting, sources
+from octavo.interchange.transfer.converting import Folder, unpack_parts
+from octavo.interchange.transfer.opening import open_source
+from octavo.interchange.transfer.sources import SourceError
 from transfer.bringing_in import word
 
 pytestmark = pytest.mark.sqlite_first

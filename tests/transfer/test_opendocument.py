@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from octavo.transfer import converting
-from octavo.transfer.sources import Source
+from octavo.interchange.transfer import converting
+from octavo.interchange.transfer.sources import Source
 from transfer.bringing_in import PNG, archive
 
 URNS = {

@@ -6,13 +6,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from octavo.kit.fetch import Fetched, Fetcher
-from octavo.transfer.asking import Absent, Refused
-from octavo.transfer.confluence import Confluence
-from octavo.transfer.converting import Folder
-from octavo.transfer.platforms import platform_at
-from octavo.transfer.readme import ReadMe
-from octavo.transfer.sources import SourceError
+from octavo.interchange.transfer.api_client import Absent, Refused
+from octavo.interchange.transfer.confluence import Confluence
+from octavo.interchange.transfer.converting import Folder
+from octavo.interchange.transfer.platforms import platform_at
+from octavo.interchange.transfer.readme import ReadMe
+from octavo.interchange.transfer.sources import SourceError
+from octavo.kit.net.fetch import Fetched, Fetcher
 from recorded_platforms import CLOUD, CLOUD_PAGES, PNG, SECOND, serve
 
 

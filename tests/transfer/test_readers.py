@@ -6,11 +6,14 @@ from functools import partial
 
 import pytest
 
-from octavo.core.document import place_ids, read, read_head, split_page
+from octavo.core.document.anchors import place_ids
+from octavo.core.document.page import read_head, split_page
+from octavo.core.document.reader import read
 from octavo.core.expressions import is_true
 from octavo.core.import_plan import plan_import, read_pages
-from octavo.transfer.readers import hugo_templates, read_source
-from octavo.transfer.sources import Source, SourceError
+from octavo.interchange.transfer.readers import hugo_templates
+from octavo.interchange.transfer.readers.choosing import read_source
+from octavo.interchange.transfer.sources import Source, SourceError
 
 
 def adding(source, path, data):

@@ -5,8 +5,8 @@ import shutil
 import pytest
 from msgspec import UNSET
 
-from octavo.admin.import_export import bring
 from octavo.errors import BadRequest
+from octavo.operations.admin.import_export import bring
 from transfer.bringing_in import PNG
 
 FILES = {
@@ -246,7 +246,7 @@ def test_an_import_that_ends_in_the_middle_leaves_what_was_there(imports, folder
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("octavo.transfer.store.put_parts", killed)
+        patch.setattr("octavo.interchange.transfer.store.put_parts", killed)
         with pytest.raises(KeyboardInterrupt):
             folder.bring()
     assert {title: imports.text(title) for title in ids(imports)} == before

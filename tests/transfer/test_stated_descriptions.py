@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.import_export import bring
 from octavo.core.yaml_text import read_yaml
-from octavo.transfer.readers import read_source
-from octavo.transfer.readers.markdown import front_text
+from octavo.interchange.transfer.readers.choosing import read_source
+from octavo.interchange.transfer.readers.markdown import front_text
+from octavo.operations.admin.import_export import bring
 from transfer.test_readers import adding, brought, source_of
 
 pytestmark = pytest.mark.sqlite_first

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from octavo.admin.import_export import bring
-from octavo.transfer.readers.choosing import KINDS
+from octavo.interchange.transfer.readers.choosing import KINDS
+from octavo.operations.admin.import_export import bring
 from transfer.bringing_in import Imports, archive, website
 from transfer.test_readers import brought
 

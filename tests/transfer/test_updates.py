@@ -2,7 +2,7 @@
 
 import pytest
 
-from octavo.content import list_pages, main_state
+from octavo.content.revisions.store import list_pages, main_state
 from transfer.bringing_in import PNG, archive
 
 FIRST = {

@@ -6,12 +6,12 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from octavo.admin.docs_sites import BroughtSite, bring_source
-from octavo.admin.import_export import preview
 from octavo.core.import_plan import plan_import
 from octavo.errors import Forbidden
-from octavo.transfer import variants
-from octavo.transfer.readers import read_source
+from octavo.interchange.transfer import variants
+from octavo.interchange.transfer.readers.choosing import read_source
+from octavo.operations.admin.docs_sites import BroughtSite, bring_source
+from octavo.operations.admin.import_export import preview
 from visiting import Visitor
 
 from .bringing_in import archive

@@ -4,10 +4,10 @@ import threading
 
 import pytest
 
-from octavo.kit.worker import Worker
-from octavo.transfer import runs
-from octavo.transfer import website as crawling
-from octavo.transfer.website import CrawlLimits
+from octavo.interchange.transfer import runs
+from octavo.interchange.transfer import website as crawling
+from octavo.interchange.transfer.website import CrawlLimits
+from octavo.kit.work.worker import Worker
 from settled import PATIENCE
 from transfer.bringing_in import PNG, html, website
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from model_server import ModelServer, world_with_model
-from octavo.core.document import read
-from octavo.models import provider
-from octavo.translations.segments import skeleton
+from octavo.assistants.models import provider
+from octavo.assistants.translations.segments import skeleton
+from octavo.core.document.reader import read
 from translations.test_translations import create, edit, get, markdown, run, shout, work
 from world import World
 

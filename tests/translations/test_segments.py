@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from document_strategies import documents
-from octavo.core.document import Document, read, write
-from octavo.translations.segments import _PLACEHOLDER, edited, segments, skeleton
+from octavo.assistants.translations.segments import _PLACEHOLDER, mark_edited, segments, skeleton
+from octavo.core.document.nodes import Document
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
 
 MANUAL = Path(__file__).parents[2] / "docs"
 PAGES = sorted(MANUAL.rglob("*.md"))
@@ -30,7 +32,7 @@ def test_everything_but_the_texts_stays(path: Path) -> None:
     before, after = read(path.read_text()), read(path.read_text())
     for segment in segments(after):
         assert segment.put(upper(segment.text)), segment.text
-    edited(after)
+    mark_edited(after)
     again = read(write(after))
     assert skeleton(again) == skeleton(read(write(read(path.read_text())))) == skeleton(before)
     assert [segment.text for segment in segments(again)] == [
@@ -45,11 +47,11 @@ def test_everything_but_the_texts_of_generated_documents_stays(generated: Docume
     before, after = read(text), read(text)
     for segment in segments(after):
         assert segment.put(upper(segment.text).replace("A", "Q")), segment.text
-    edited(before)
-    edited(after)
+    mark_edited(before)
+    mark_edited(after)
     again = read(write(after))
     assert skeleton(again) == skeleton(read(write(before)))
-    edited(again)
+    mark_edited(again)
     assert skeleton(read(write(again))) == skeleton(again)
 
 
@@ -78,7 +80,7 @@ def test_no_translation_breaks_a_document(text: str) -> None:
     before = skeleton(document)
     for segment in segments(document):
         segment.put(text)
-    edited(document)
+    mark_edited(document)
     write(document)
     assert skeleton(document) == before
 
@@ -111,5 +113,5 @@ def test_anchors_stay() -> None:
     document = read("## Getting started\n\nText.\n")
     for segment in segments(document):
         segment.put("Erste Schritte")
-    edited(document)
+    mark_edited(document)
     assert 'id="getting-started"' in write(document)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from model_server import ModelServer, world_with_model
-from octavo.kit.tables import find_wrong
-from octavo.kit.worker import Worker
-from octavo.spaces.purging import purge_spaces
-from octavo.translations.learning import changed_by_people
+from octavo.assistants.translations.learning import changed_by_people
+from octavo.kit.db.tables import find_wrong
+from octavo.kit.work.worker import Worker
+from octavo.organization.spaces.purging import purge_spaces
 from world import World
 
 ORG = "/orgs/{organizationId}"
@@ -158,7 +158,7 @@ def test_without_a_model_the_source_stays_and_that_is_said(world: World) -> None
     work(world)
     done = get(world, made)
     assert done["status"] == "completed" and done["untranslated"] > 0
-    assert "No language model is set" in done["notice"]
+    assert "No language model is configured" in done["notice"]
     page = world.home["pageId"]
     assert markdown(world, done["result"]["space"], page) == markdown(world, world.home["spaceId"], page)
 
@@ -390,7 +390,7 @@ def test_a_translation_into_another_language_is_refused(
         made, _, space, page = translated(world)
     done = get(world, made)
     assert "Second words here." in markdown(world, space, page) and done["untranslated"] == 1
-    assert "another language" in done["problems"][0]["message"]
+    assert "wrong language" in done["problems"][0]["message"]
     assert sent(server).count("Second words here.") == 2
 
 
@@ -435,7 +435,7 @@ def test_a_text_that_a_model_breaks_stays_and_is_reported(world: World, server: 
         made = create(world)
         work(world)
     done = get(world, made)
-    assert done["untranslated"] == 1 and done["notice"].startswith("1 text is in the source language")
+    assert done["untranslated"] == 1 and done["notice"].startswith("1 text is still in the source language")
     assert [(each["code"], "{name}" in each["message"]) for each in done["problems"]] == [
         ("not_translated", True)
     ]
@@ -454,7 +454,7 @@ def test_garbage_translates_nothing(sqlite_world: World, server: ModelServer, ga
     page = world.home["pageId"]
     done = get(world, made)
     assert done["status"] == "completed" and done["untranslated"] > 0 and done["problems"]
-    assert all("without a translation of it" in each["message"] for each in done["problems"])
+    assert all("doesn't contain a translation of it" in each["message"] for each in done["problems"])
     assert markdown(world, done["result"]["space"], page) == markdown(world, world.home["spaceId"], page)
 
 

@@ -12,13 +12,16 @@ from msgspec.structs import replace
 
 from document_strategies import documents
 from model_server import ModelServer, world_with_model
-from octavo.admin.import_export import bring
-from octavo.content import get_body, list_items, list_pages, main_state
-from octavo.core.document import Document, read, split_page, write
-from octavo.core.document.page import front_matter
+from octavo.assistants.translations.segments import mark_edited, segments, skeleton
+from octavo.content.revisions.bodies import get_body
+from octavo.content.revisions.store import list_items, list_pages, main_state
+from octavo.core.document.nodes import Document
+from octavo.core.document.page import front_matter, split_page
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
 from octavo.core.pages import Page
-from octavo.kit.db import Transaction
-from octavo.translations.segments import edited, segments, skeleton
+from octavo.kit.db.database import Transaction
+from octavo.operations.admin.import_export import bring
 from translations.test_translations import TRANSLATIONS, edit, get, markdown, run, sent, shout, work
 from world import World
 
@@ -45,7 +48,7 @@ def bones(source: str) -> Any:
     values, problems = front_matter(front)
     fields = {key: value for key, value in values.items() if key not in ("title", "description")}
     document = read(body)
-    edited(document)
+    mark_edited(document)
     # As it is read again: bytes in which Markdown can say the same are not its meaning.
     return fields, problems, skeleton(read(write(document)))
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from changes.working import Space, update
 from comments.talking import Talk
-from octavo.kit.databases import open_database
-from octavo.kit.migrations import load_migrations, migrate
-from octavo.kit.rows import insert_rows, parents_first, read_rows, read_schema, set_counters
-from octavo.kit.tables import TABLES
+from octavo.kit.db.databases import open_database
+from octavo.kit.db.migrations import load_migrations, migrate
+from octavo.kit.db.rows import insert_rows, parents_first, read_rows, read_schema, set_counters
+from octavo.kit.db.tables import TABLES
 from world import World
 
 EVERY_NODE = Path(__file__).parents[1] / "core" / "document" / "every_node.md"
@@ -100,7 +100,10 @@ def load(packed: bytes, last: int, data: Path, url: str) -> dict[str, Any]:
         path.write_bytes(base64.b64decode(content))
     database = open_database(url, 3)
     try:
-        migrate(database, [each for each in load_migrations("octavo.migrations") if each.number <= last])
+        migrate(
+            database,
+            [each for each in load_migrations("octavo.operations.migrations") if each.number <= last],
+        )
         with database.write() as tx:
             tables = read_schema(database, tx)
             for name, table in tables.items():

@@ -12,15 +12,14 @@ import pytest
 
 from later_reader import forget_reader, upgrade_reader
 from light_client import LightClient
-from octavo.admin.backup import verify_installation
 from octavo.app import api_app
-from octavo.content import list_outdated
-from octavo.content.deriving import DERIVATION, order_outdated, rebuild_outdated
+from octavo.content.revisions.deriving import DERIVATION, enqueue_outdated, list_outdated, rebuild_outdated
 from octavo.errors import Unavailable
-from octavo.installation import close_context, open_context
 from octavo.kit.context import Context
-from octavo.kit.migrations import load_migrations
-from octavo.kit.worker import Worker
+from octavo.kit.db.migrations import load_migrations
+from octavo.kit.work.worker import Worker
+from octavo.operations.admin.backup import verify_installation
+from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from world import World
 
@@ -132,7 +131,7 @@ def test_a_rebuild_that_failed_is_no_excuse(sqlite_world: World) -> None:
     with context.db.write() as tx:
         tx.run("DELETE FROM derivation")
         tx.run("UPDATE content_references SET type = 'older'")
-    order_outdated(context.db)
+    enqueue_outdated(context.db)
     assert verify_installation(context) == []
     with context.db.write() as tx:
         tx.run("UPDATE jobs SET state = 'parked' WHERE kind = 'rebuildDerived'")
@@ -147,7 +146,7 @@ def test_an_older_worker_leaves_a_rebuild_to_a_newer_one(sqlite_world: World) ->
 def test_an_installation_of_today_can_be_recorded(
     sqlite_world: World, tmp_path: Path, database_url: str
 ) -> None:
-    last = max(each.number for each in load_migrations("octavo.migrations"))
+    last = max(each.number for each in load_migrations("octavo.operations.migrations"))
     packed = record(sqlite_world)
     if folder := os.environ.get("OCTAVO_TEST_RECORD"):
         Path(folder, f"{last}.json.xz").write_bytes(packed)

@@ -1,4 +1,4 @@
-"""Files of pages that were uploaded before: by whom, of which kind, and how long their bytes stay."""
+"""Files of pages that were uploaded beforehand: by whom, of which kind, and how long they are kept."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from octavo.content.uploads import receiving
 from octavo.errors import BadRequest
-from octavo.kit.asgi import Disconnected
-from octavo.kit.edge import Request
-from octavo.kit.shares import request_threads
-from octavo.spaces import unused
-from octavo.uploads import receiving
+from octavo.kit.http.asgi import Disconnected
+from octavo.kit.http.edge import Request
+from octavo.kit.scheduling.shares import request_threads
+from octavo.organization.spaces import garbage
 from world import World
 
 
@@ -56,14 +56,14 @@ def test_an_uploaded_file_becomes_a_file_of_the_space(world: World) -> None:
     made = next(file for file in files if file["name"] == "plan.png" and file["size"] == len(data))
     assert made["contentType"] == "image/png"
     assert made["dimensions"] == {"width": 30, "height": 20}
-    # The time of the upload is over: what the space names stays.
+    # After the upload expires, files referenced by the space are kept.
     with world.context.db.write() as tx:
         digest = tx.value("SELECT hash FROM uploads WHERE hash IS NOT NULL")
         tx.run("UPDATE uploads SET expires_at = 1")
     receiving.forget_uploads(world.context)
     with world.context.db.write() as tx:
         tx.run("UPDATE unused SET released_at = 0")
-    unused.remove_unused(world.context)
+    garbage.remove_unused(world.context)
     assert world.context.files.exists(digest)
 
 
@@ -71,10 +71,14 @@ def test_only_ones_own_uploads_for_pages_that_have_come_are_taken(world: World) 
     data = png(3, 3)
     waiting = ask(world, 10).json()["key"]
     for file, status, says in (
-        ({"upload": upload(world, data, who="creator")}, 404, "changes[0]: plan.png: upload: there is no"),
-        ({"upload": upload(world, data, kind="import_file")}, 404, "upload: there is no"),
-        ({"upload": "nothing"}, 404, "upload: there is no"),
-        ({"upload": waiting}, 400, "upload: nothing was uploaded"),
+        (
+            {"upload": upload(world, data, who="creator")},
+            404,
+            "changes[0].files[0].upload: the uploaded file",
+        ),
+        ({"upload": upload(world, data, kind="import_file")}, 404, "upload: the uploaded file"),
+        ({"upload": "nothing"}, 404, "upload: the uploaded file"),
+        ({"upload": waiting}, 400, "been uploaded yet"),
         ({"upload": waiting, "url": "https://example.com/x.png"}, 400, "expected either"),
         ({}, 400, "expected either"),
     ):
@@ -124,7 +128,7 @@ def test_a_file_comes_in_parts(world: World) -> None:
 
 
 class CutOff:
-    """An exchange whose connection ends behind some bytes of its body."""
+    """Exchange whose connection ends within the body."""
 
     def __init__(self, method: str, part: bytes) -> None:
         self.method = method
@@ -143,7 +147,7 @@ def test_what_came_before_a_cut_is_kept(world: World) -> None:
     action = receiving.upload_route(world.context, request_threads("x", 2, "octavo-test", 100)).actions
 
     def send(method: str, part: bytes, **headers: str) -> None:
-        """A request whose connection ends behind these bytes."""
+        """Send a request whose connection ends after these bytes."""
         given = {name.replace("_", "-").encode(): value.encode() for name, value in headers.items()}
         request = Request(
             CutOff(method, part),  # type: ignore[arg-type]
@@ -159,7 +163,7 @@ def test_what_came_before_a_cut_is_kept(world: World) -> None:
     send("PATCH", data[50:70], upload_offset="50", content_length=str(len(data) - 50))
     assert told(world, given["url"]) == (70, "?0")
     assert patch(world, given["url"], 70, data[70:]).status_code == 200
-    # What was only begun is forgotten with its row.
+    # Parts of an unfinished upload are deleted with its row.
     other = ask(world, 100).json()
     assert patch(world, other["url"], 0, b"begun").status_code == 204
     with world.context.db.write() as tx:

@@ -11,8 +11,8 @@ import pytest
 from joserfc import jws, jwt
 from joserfc.jwk import OctKey, RSAKey
 
-from octavo.identity import disable_member
 from octavo.kit.clock import now
+from octavo.organization.identity.removal import disable_member
 from visiting import Visitor
 
 pytestmark = pytest.mark.sqlite_first

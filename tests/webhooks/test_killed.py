@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from killed_deliveries import check_deliveries, deliver, emit_revisions, receiving
-from octavo.access import find_user_by_email
-from octavo.admin.first_start import token_for
-from octavo.installation import close_context, open_context
-from octavo.orgs import create_organization
+from octavo.extensions.webhooks import store
+from octavo.extensions.webhooks.signing import new_secret
+from octavo.operations.admin.first_start import token_for
+from octavo.operations.installation import close_context, open_context
+from octavo.organization.access.accounts import find_user_by_email
+from octavo.organization.orgs.creating import create_organization
+from octavo.organization.spaces.store import insert_space
 from octavo.settings import load
-from octavo.spaces import insert_space
-from octavo.webhooks import store
-from octavo.webhooks.signing import new_secret
 
 pytestmark = pytest.mark.slow
 

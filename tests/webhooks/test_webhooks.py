@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from octavo.deliveries import delivering
+from octavo.extensions.deliveries import delivering
+from octavo.extensions.webhooks import changing
+from octavo.extensions.webhooks.events import EVENTS
 from octavo.kit.clock import now
-from octavo.kit.worker import Worker
-from octavo.webhooks import changing
-from octavo.webhooks.events import EVENTS
+from octavo.kit.work.worker import Worker
 from settled import PATIENCE
 
 HOOKS = "/orgs/{organizationId}/webhooks"
@@ -218,7 +218,7 @@ def test_the_test_button_sends_at_once_whatever_waits(world, receiver, clock):
 
 @pytest.mark.sqlite_first
 def test_one_that_does_not_answer_is_left_alone_and_delays_nobody(world, receiver, clock, monkeypatch):
-    monkeypatch.setattr("octavo.webhooks.sending.SECONDS", 0.2)
+    monkeypatch.setattr("octavo.extensions.webhooks.sending.SECONDS", 0.2)
     clock.set(now() + 1000)
     dead = make(world, receiver, "/dead", ("space_content_updated", "change_request_created"))
     make(world, receiver, "/alive")

@@ -5,21 +5,32 @@ import { t } from "./words.ts";
 
 export type Schemas = components["schemas"];
 
-/** An answer that is no success, in the words of the server. */
+/** Answer of the server that is not a success, in its words. */
 export class ApiError extends Error {
   override name = "ApiError";
+  /** What happened, as one stable word, such as `proof_required`. Compare this, never the message. */
+  readonly reason: string | undefined;
+  /** The path of the field that the message begins with, such as `document.markdown`. */
+  readonly field: string | undefined;
+  /** Seconds to wait before trying again. */
+  readonly retryAfter: number | undefined;
+
   constructor(
-    /** The HTTP status; 0 where there was no answer at all. */
+    /** The HTTP status; 0 if nothing answered. */
     readonly status: number,
     message: string,
-    readonly retryAfter?: number,
+    about: { reason?: string; field?: string; retryAfter?: number } = {},
   ) {
     super(message);
+    this.reason = about.reason;
+    this.field = about.field;
+    this.retryAfter = about.retryAfter;
   }
 
-  /** The field that the message begins with, as in `title: this field is required`. */
-  get field(): string | undefined {
-    return /^([A-Za-z][\w.[\]]*): /.exec(this.message)?.[1];
+  /** The message without its field, to be shown beside that field. */
+  get text(): string {
+    const prefix = `${this.field}: `;
+    return this.field && this.message.startsWith(prefix) ? this.message.slice(prefix.length) : this.message;
   }
 }
 
@@ -43,13 +54,21 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
   }
   const { data, error, response } = outcome;
   if (response.ok) return data as T;
-  const told = (error as { error?: { message?: string } } | undefined)?.error?.message;
-  const wait = Number(response.headers.get("retry-after")) || undefined;
+  const told = (error as Partial<Schemas["Error"]> | undefined)?.error;
   throw new ApiError(
     response.status,
-    told ?? t("serverRespondedWithStatus", { status: response.status }),
-    wait,
+    told?.message ?? t("serverRespondedWithStatus", { status: response.status }),
+    {
+      ...told?.reason === undefined ? {} : { reason: told.reason },
+      ...told?.field === undefined ? {} : { field: told.field },
+      ...retryAfter(response),
+    },
   );
+}
+
+function retryAfter(response: Response): { retryAfter?: number } {
+  const seconds = Number(response.headers.get("retry-after"));
+  return seconds ? { retryAfter: seconds } : {};
 }
 
 /** The most that a page of a list has. */

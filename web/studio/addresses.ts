@@ -1,4 +1,4 @@
-/** Addresses of the app, written and read. The server writes them too: `core/app_addresses.py`. */
+/** Addresses of the app, written and read. The server writes them too: `core/app_urls.py`. */
 import type { Base } from "./editor/base.ts";
 
 export const CHANGE_VIEWS = ["edit", "review", "conflicts", "talk", "preview"] as const;

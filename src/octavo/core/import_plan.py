@@ -17,26 +17,12 @@ from urllib.parse import quote
 
 from msgspec import Struct, field
 
-from .document import (
-    H1,
-    HEADING_ID,
-    MAX_NODES,
-    PARTS,
-    Block,
-    PageHead,
-    Text,
-    find_unread,
-    front_of,
-    may_be_cut,
-    may_hold_guards,
-    read,
-    read_head,
-    references,
-    shows_file,
-    split_page,
-    unpaired_tags,
-    walk,
-)
+from .document.guards import find_unread, may_hold_guards
+from .document.inline import HEADING_ID
+from .document.nodes import MAX_NODES, PARTS, Block, Text, walk
+from .document.page import H1, PageHead, front_of, read_head, split_page
+from .document.reader import may_be_cut, read, unpaired_tags
+from .document.references import references, shows_file
 from .free_names import free_name
 from .links import include_paths, resolve
 from .pages import Cover, Page, PageKind, ranks, slugify

@@ -12,10 +12,10 @@ from urllib.parse import quote, unquote
 
 from msgspec import Struct
 
-from .addresses import own_address, read_address
-from .app_addresses import AppAddresses, is_view, read_person_or_collection, read_space
+from .app_urls import AppAddresses, is_view, read_person_or_collection, read_space
 from .paths import spellings
 from .summary import entry_path
+from .url_parts import own_address, read_address
 
 APP_HOST = "app.gitbook.com"
 BROKEN = "broken-reference"

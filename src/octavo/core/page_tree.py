@@ -6,7 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from .layered import Layered
+from .layered_mapping import Layered
 from .pages import Page
 
 _DEEPEST = 1000

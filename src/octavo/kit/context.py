@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..core.app_addresses import AppAddresses
-from .cache import FreshCache, share
-from .shares import LoopTurns, SharedThreads, Shares
+from octavo.core.app_urls import AppAddresses
+from octavo.kit.db.cache import FreshCache, share
+from octavo.kit.scheduling.shares import LoopTurns, SharedThreads, Shares
 
 if TYPE_CHECKING:
-    from ..settings import Settings
-    from .db import Database
+    from octavo.kit.db.database import Database
+    from octavo.kit.secrets.sealing import Sealer
+    from octavo.kit.secrets.signing import Signer
+    from octavo.settings import Settings
+
     from .files import FileStore
-    from .sealing import Sealer
-    from .signing import Signer
 
 
 _ENDPOINTS = 16

@@ -28,13 +28,14 @@ from msgspec import Struct
 from obstore.exceptions import BaseError
 from obstore.store import LocalStore, S3Store
 
-from ..core.addresses import own_address, read_address
-from ..errors import NotFound, OutOfReach, OutOfRoom, TooLarge, Unavailable
-from . import tracing
+from octavo.core.url_parts import own_address, read_address
+from octavo.errors import NotFound, OutOfReach, OutOfRoom, TooLarge, Unavailable
+from octavo.kit.observability import tracing
+from octavo.kit.scheduling.permits import waiting
+from octavo.kit.secrets.signing import Signer
+
 from .clock import now
-from .permits import waiting
 from .private_files import make_private_tree, synchronise
-from .signing import Signer
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, S3Config, S3Credential

@@ -10,7 +10,7 @@ from functools import cache
 
 import certifi
 
-from ..errors import Unavailable
+from octavo.errors import Unavailable
 
 _DAY = 86_400
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import httpx
 
-from octavo.access import ORGANIZATION, Can
-from octavo.access.roles import ACCOUNT
-from octavo.kit.operation import Operation
+from octavo.kit.http.operation import Operation
+from octavo.organization.access.roles import ACCOUNT, ORGANIZATION, Can
 from world import MEMBERS, NOBODY, Place, World
 
 

@@ -1,9 +1,9 @@
 import pyotp
 
-from octavo.access import ORGANIZATION, Can
-from octavo.access.tokens import hash_token
-from octavo.identity import factors, one_time, signing_in
 from octavo.kit.clock import now
+from octavo.organization.access.roles import ORGANIZATION, Can
+from octavo.organization.access.tokens import hash_token
+from octavo.organization.identity import factors, one_time, signing_in
 from world import PASSWORD, Place, World
 
 from . import MEMBERS_ONLY, Sample

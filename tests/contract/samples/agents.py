@@ -1,4 +1,4 @@
-from octavo.access import ORGANIZATION, Can
+from octavo.organization.access.roles import ORGANIZATION, Can
 
 from . import Sample
 

@@ -1,6 +1,6 @@
 from msgspec.structs import replace
 
-from octavo.access import SPACE, Can
+from octavo.organization.access.roles import SPACE, Can
 
 from . import Sample
 

@@ -1,7 +1,7 @@
 import json
 
-from octavo.access import ORGANIZATION, SITE, SPACE, Can
-from octavo.integrations.entering import INSTALLATION, INTEGRATION
+from octavo.extensions.integrations.authorization import INSTALLATION, INTEGRATION
+from octavo.organization.access.roles import ORGANIZATION, SITE, SPACE, Can
 
 from . import Sample
 

@@ -1,6 +1,6 @@
-from octavo.access import ORGANIZATION, Can
-from octavo.access.tokens import hash_token
-from octavo.invitations import store
+from octavo.organization.access.roles import ORGANIZATION, Can
+from octavo.organization.access.tokens import hash_token
+from octavo.organization.invitations import store
 from world import Place, World
 
 from . import Sample

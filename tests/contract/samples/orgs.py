@@ -1,5 +1,5 @@
-from octavo.access import ORGANIZATION, Can
-from octavo.admin.vouching import prove_domain
+from octavo.operations.admin.verification import prove_domain
+from octavo.organization.access.roles import ORGANIZATION, Can
 from world import Place, World
 
 from . import Sample

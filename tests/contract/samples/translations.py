@@ -1,4 +1,4 @@
-from octavo.access import SPACE, Can
+from octavo.organization.access.roles import SPACE, Can
 from world import Place, World
 
 from . import Sample

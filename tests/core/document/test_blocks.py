@@ -7,19 +7,12 @@ from typing import Any
 
 import pytest
 
-from octavo.core.document import (
-    Block,
-    Document,
-    Inline,
-    Text,
-    nodes_from_json,
-    nodes_to_json,
-    read,
-    schema,
-    walk,
-    write,
-)
+from octavo.core.document import schema
 from octavo.core.document.html import render
+from octavo.core.document.json import nodes_from_json, nodes_to_json
+from octavo.core.document.nodes import Block, Document, Inline, Text, walk
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
 
 
 def one(text: str) -> Block:

@@ -3,25 +3,18 @@
 import pytest
 
 from growing import PAGES, repeated
-from octavo.core.document import (
-    close_conditions,
-    from_json,
-    list_places,
-    may_be_cut,
-    nodes,
-    read,
-    reader,
-    sections,
-    split_page,
-    to_json,
-    walk,
-    write,
-    writer,
-)
 from octavo.core.document import markdown as blocks
+from octavo.core.document import nodes, reader, writer
+from octavo.core.document.anchors import list_places
+from octavo.core.document.evaluating import close_conditions
 from octavo.core.document.html import render
 from octavo.core.document.inline import plain
-from octavo.core.document.nodes import Text
+from octavo.core.document.json import from_json, to_json
+from octavo.core.document.nodes import Text, walk
+from octavo.core.document.page import split_page
+from octavo.core.document.reader import may_be_cut, read
+from octavo.core.document.text import sections
+from octavo.core.document.writing import write
 
 MOST = 400
 

@@ -12,28 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document import (
-    Block,
-    BlockEdits,
-    Document,
-    Inline,
-    Leaf,
-    NotLocal,
-    Position,
-    Text,
-    assign_keys,
-    carry_keys,
-    carry_sources,
-    from_json,
-    index_blocks,
-    keyed_nodes,
-    nodes_from_json,
-    read,
-    split_page,
-    to_json,
-    walk,
-    write,
-)
+from octavo.core.document.blocks import BlockEdits, NotLocal, Position, index_blocks
+from octavo.core.document.json import from_json, nodes_from_json, to_json
+from octavo.core.document.keys import assign_keys, carry_keys, carry_sources, keyed_nodes
+from octavo.core.document.nodes import Block, Document, Inline, Leaf, Text, walk
+from octavo.core.document.page import split_page
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
 
 EXAMPLES = {
     "bullets": "- first  item\n- second __bold__ item\n\n+ other\n",

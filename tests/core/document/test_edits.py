@@ -10,24 +10,19 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from document_strategies import documents
-from octavo.core.document import (
-    Block,
+from octavo.core.document.blocks import (
     BlockEdits,
-    Document,
     EditError,
     Index,
-    Leaf,
     Missing,
     NotLocal,
     Position,
-    Text,
-    assign_keys,
     index_blocks,
-    keyed_nodes,
-    read,
-    write,
 )
-from octavo.core.document.reader import open_ends
+from octavo.core.document.keys import assign_keys, keyed_nodes
+from octavo.core.document.nodes import Block, Document, Leaf, Text
+from octavo.core.document.reader import open_ends, read
+from octavo.core.document.writing import write
 
 PIECES = [
     "Words of *one* kind.", "Other   words\nin two lines.", "## Heading", "Set\n===", "- a\n- b", "* c\n\n  more", "1. one\n2. two",

@@ -7,8 +7,10 @@ import unicodedata
 import emoji
 import pytest
 
-from octavo.core.document import Block, Document, Inline, Leaf, Mark, Text, read, walk, write
 from octavo.core.document.flanking import is_cjk
+from octavo.core.document.nodes import Block, Document, Inline, Leaf, Mark, Text, walk
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
 from octavo.core.summary import plain_title
 
 

@@ -9,20 +9,11 @@ from typing import Any
 from hypothesis import given
 
 from document_strategies import documents
-from octavo.core.document import (
-    Block,
-    Document,
-    Inline,
-    assign_keys,
-    carry_keys,
-    index_blocks,
-    keyed_nodes,
-    read,
-    split_page,
-    walk,
-)
-from octavo.core.document.blocks import BlockEdits, Position
-from octavo.core.document.keys import Digests
+from octavo.core.document.blocks import BlockEdits, Position, index_blocks
+from octavo.core.document.keys import Digests, assign_keys, carry_keys, keyed_nodes
+from octavo.core.document.nodes import Block, Document, Inline, walk
+from octavo.core.document.page import split_page
+from octavo.core.document.reader import read
 from octavo.core.document.schema import BLOCKS, INLINES
 
 EVERY_NODE = Path(__file__).with_name("every_node.md")

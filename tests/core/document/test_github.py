@@ -6,11 +6,12 @@ import re
 
 import pytest
 
-from octavo.core.document import read, write
 from octavo.core.document.html import render
 from octavo.core.document.markup import words_of
+from octavo.core.document.reader import read
 from octavo.core.document.typst import to_typst
 from octavo.core.document.writer import write_blocks
+from octavo.core.document.writing import write
 
 
 def drawn(source: str) -> str:

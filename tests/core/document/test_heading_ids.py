@@ -5,20 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from octavo.core.document import (
-    Block,
-    Document,
-    Leaf,
-    Text,
-    anchors,
-    list_places,
-    read,
-    read_head,
-    with_head,
-    write,
-)
+from octavo.core.document.anchors import anchors, list_places
 from octavo.core.document.html import render
+from octavo.core.document.nodes import Block, Document, Leaf, Text
+from octavo.core.document.page import read_head, with_head
+from octavo.core.document.reader import read
 from octavo.core.document.text import outline
+from octavo.core.document.writing import write
 from octavo.core.import_plan import leading_title
 
 FORMS = [

@@ -428,7 +428,7 @@ def test_highlighting_keeps_every_character():
 
 
 def test_listings_mark_up_only_what_has_a_colour():
-    style = (Path(octavo.__file__).parent / "reader/static/octavo.css").read_text()
+    style = (Path(octavo.__file__).parent / "delivery/reader/static/octavo.css").read_text()
     for hue in set(COLOURED.values()):
         assert re.search(rf"^(\.code )?(\.\w+, )?\.{hue}( |,)", style, re.MULTILINE), hue
         assert COLOURED[hue] == hue

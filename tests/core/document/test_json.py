@@ -11,8 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from document_strategies import leaves
-from octavo.core.document import Block, Document, DocumentError, from_json, read, to_json, walk, write
+from octavo.core.document.json import DocumentError, from_json, to_json
+from octavo.core.document.nodes import Block, Document, walk
+from octavo.core.document.reader import read
 from octavo.core.document.schema import BLOCKS
+from octavo.core.document.writing import write
 
 PAGE = """## A
 

@@ -5,30 +5,14 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document import (
-    Block,
-    Document,
-    Fragment,
-    anchors,
-    assign_keys,
-    carry_keys,
-    carry_sources,
-    from_json,
-    keyed_nodes,
-    list_places,
-    plain_text,
-    read,
-    references,
-    rewrite,
-    sections,
-    to_json,
-    to_text,
-    walk,
-    word_count,
-    write,
-)
-from octavo.core.document.keys import _align
-from octavo.core.document.text import outline
+from octavo.core.document.anchors import anchors, list_places
+from octavo.core.document.json import from_json, to_json
+from octavo.core.document.keys import _align, assign_keys, carry_keys, carry_sources, keyed_nodes
+from octavo.core.document.nodes import Block, Document, Fragment, plain_text, walk
+from octavo.core.document.reader import read
+from octavo.core.document.references import references, rewrite
+from octavo.core.document.text import outline, sections, to_text, word_count
+from octavo.core.document.writing import write
 
 PAGE = '## A\n\none two\n\n* x\n* y\n\n## A\n\nthree four five\n\n{% hint style="info" %}\ninner\n{% endhint %}\n'
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from octavo.core.document import Block, Document, Inline, Text, read, walk, write
+from octavo.core.document.nodes import Block, Document, Inline, Text, walk
 from octavo.core.document.page import split_page
+from octavo.core.document.reader import read
 from octavo.core.document.schema import BLOCKS, INLINES, MARKS
+from octavo.core.document.writing import write
 
 SOURCE = (Path(__file__).parents[3] / "docs" / "content" / "blocks.md").read_text()
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document import read_head, split_page, with_head
+from octavo.core.document.page import read_head, split_page, with_head
 
 PAGE = """---
 description: >-

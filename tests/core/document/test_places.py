@@ -8,23 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octavo.core.document import (
+from octavo.core.document import anchors as module
+from octavo.core.document.anchors import (
     DocumentPlace,
     anchors,
-    close_conditions,
+    flow,
     list_places,
     mark_places,
+    name_places,
     place_ids,
-    read,
-    sections,
     slug,
-    to_json,
 )
-from octavo.core.document import places as module
+from octavo.core.document.evaluating import close_conditions
 from octavo.core.document.html import render
+from octavo.core.document.json import to_json
 from octavo.core.document.nodes import children
-from octavo.core.document.places import flow, name_places
-from octavo.core.document.text import outline
+from octavo.core.document.reader import read
+from octavo.core.document.text import outline, sections
 
 PAGE = """## 1. Set up
 

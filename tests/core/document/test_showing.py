@@ -7,8 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from document_strategies import documents
-from octavo.core.document import Block, Document, Inline, close_conditions, read, show_document, walk, write
+from octavo.core.document.evaluating import close_conditions, show_document
 from octavo.core.document.html import render
+from octavo.core.document.nodes import Block, Document, Inline, walk
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
 from octavo.core.expressions import Shown
 
 SHOWN = Shown({"yes": True, "name": "Ada"}, {})

@@ -11,24 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document import (
-    Block,
-    assign_keys,
-    close_conditions,
-    containing,
-    from_json,
-    read,
-    references,
-    sections,
-    show_document,
-    to_json,
-    to_text,
-    write,
-)
+from octavo.core.document import containing
+from octavo.core.document.evaluating import close_conditions, show_document
 from octavo.core.document.html import render
-from octavo.core.document.reader import _TAGS, _VOID_TAGS
-from octavo.core.document.text import outline
+from octavo.core.document.json import from_json, to_json
+from octavo.core.document.keys import assign_keys
+from octavo.core.document.nodes import Block
+from octavo.core.document.reader import _TAGS, _VOID_TAGS, read
+from octavo.core.document.references import references
+from octavo.core.document.text import outline, sections, to_text
 from octavo.core.document.typst import to_typst
+from octavo.core.document.writing import write
 from octavo.core.expressions import NOBODY, Shown
 from octavo.core.import_plan import TextCheck, plan_import
 from octavo.core.links import resolve

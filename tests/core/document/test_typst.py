@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import document_strategies as documents
-from octavo.core.document import Block, Document, Fragment, Inline, Leaf, Text, read
+from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Text
+from octavo.core.document.reader import read
 from octavo.core.document.typst import (
     Picture,
     Printing,
@@ -23,7 +24,7 @@ from octavo.core.document.typst import (
     to_typst,
 )
 
-LOOK = Path(__file__).parents[3] / "src" / "octavo" / "printing" / "octavo.typ"
+LOOK = Path(__file__).parents[3] / "src" / "octavo" / "sites" / "printing" / "octavo.typ"
 FONTS = typst.Fonts(include_system_fonts=False)
 RED = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9" fill="red"/></svg>'
 

@@ -99,6 +99,32 @@ test("after a refusal of the whole the next edit is saved", async () => {
   expect([sent.length, said.at(-1)]).toEqual([2, "saved"]);
 });
 
+test("a block that someone else deleted is left out of the next save by its reason, whatever the message says", async () => {
+  const gone = new ApiError(404, "changes[0].set[0].block: nope", { reason: "block_not_found" });
+  const { sent, problems, said, write } = saving([gone]);
+  write("one mine", "two");
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect([sent.length, problems, said.at(-1)]).toEqual([2, [], "saved"]);
+});
+
+test("a message that mentions a block is shown if its reason is another one", async () => {
+  const { sent, problems, write } = saving([new ApiError(404, "No such block.", { reason: "not_found" })]);
+  write("one mine", "two");
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect([sent.length, problems]).toEqual([1, ["No such block."]]);
+});
+
+test("the block in the error's field is left out, and the others are saved", async () => {
+  const field = "changes[0].set[0].document.document[0].data";
+  const { sent, problems, said, write } = saving([
+    new ApiError(400, `${field}: no`, { reason: "invalid", field }),
+  ]);
+  write("one mine", "two mine");
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(sent.map(words)).toEqual(['"text":"one mine" "text":"two mine"', '"text":"two mine"']);
+  expect([problems, said.at(-1)]).toEqual([[], "unsaved"]);
+});
+
 const merged: Saved = {
   revision: "r2",
   merged: {

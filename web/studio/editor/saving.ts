@@ -291,9 +291,8 @@ export class Saver {
       this.#retry = setTimeout(() => void this.flush().catch(() => {}), 0);
       return;
     }
-    // A block that somebody else deleted: with what is there now it is another save.
-    const gone = status === 404 && /\bblock\b|\bafter\b/.test(problem.message) && this.#failures < 4;
-    if (gone) {
+    // Someone else deleted a block: the save is built again from the current document.
+    if (problem.reason === "block_not_found" && this.#failures < 4) {
       this.#retry = setTimeout(() => void this.flush().catch(() => {}), 200 * this.#failures);
       return;
     }
@@ -311,10 +310,10 @@ export class Saver {
     this.#retry = setTimeout(() => void this.flush().catch(() => {}), wait);
   }
 
-  /** The blocks that a message names are left out of further saves until they are edited; false: it names none. */
+  /** Leaves the block that the error's field is in out of further saves until it is edited; false: it names none. */
   #refuse(problem: ApiError, save: Save): boolean {
     const match = /\b(set|insert)\[(\d+)\](?:\.document\.document(?:\.nodes)?\[(\d+)\])?/.exec(
-      problem.message,
+      problem.field ?? "",
     );
     if (match === null || save.blocks === null) return false;
     const entry = match[1] === "set"

@@ -44,9 +44,7 @@ export class Form {
       const told = problem instanceof Error ? problem : new Error(String(problem));
       const named = told instanceof ApiError ? told.field?.split(/[.[]/)[0] : undefined;
       this.field = named && this.#fields.includes(named) ? named : "";
-      this.problem = this.field && told.message.startsWith(`${this.field}: `)
-        ? told.message.slice(this.field.length + 2)
-        : told.message;
+      this.problem = told instanceof ApiError && told.field === this.field ? told.text : told.message;
       return false;
     } finally {
       this.busy = false;

@@ -11,11 +11,7 @@ class Proof {
     try {
       return await work();
     } catch (problem) {
-      if (
-        !(problem instanceof ApiError && problem.status === 403 && problem.message.includes("/user/proof"))
-      ) {
-        throw problem;
-      }
+      if (!(problem instanceof ApiError && problem.reason === "proof_required")) throw problem;
       await new Promise<void>((done, left) => {
         this.waiting = { done, left: () => left(new Error(t("noChangesWereMade"))) };
       });

@@ -19,10 +19,10 @@ import msgspec
 from msgspec import Struct
 
 from . import schema
+from .anchors import list_places
 from .json import MAX_DEPTH, DocumentError, check_block
 from .keys import Digests, assign_keys, carry_keys, keyed_in
 from .nodes import Block, Document, Fragment, Inline, children
-from .places import list_places
 from .reader import open_ends, read
 from .references import Reference, references
 from .writing import is_all_crlf, write_parts

@@ -4,7 +4,7 @@ Markup is built from pieces: a ``Markup`` is written as it stands, a ``str`` is 
 So text can only reach the page escaped, attributes only through ``_tag`` (quoted, escaped), and URLs only
 through ``safe_url``. Pieces lie on one stack, so the depth of a document costs no recursion.
 
-The classes written here are the whole vocabulary of ``reader/static/octavo.css``; nothing carries inline styles
+The classes written here are the whole vocabulary of ``delivery/reader/static/octavo.css``; nothing carries inline styles
 or scripts, and everything is readable without JavaScript.
 """
 
@@ -22,9 +22,10 @@ from urllib.parse import quote, unquote
 from markupsafe import Markup
 from msgspec import Struct
 
-from ..addresses import host_of, path_of
 from ..free_names import free_name
 from ..highlighting import Token, Tokens, highlight, language_name, token_rows
+from ..url_parts import host_of, path_of
+from .anchors import mark_places, slug
 from .containing import DEFECTS, Failures
 from .formulas import mathml
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, is_plain, plain_text, walk
@@ -43,7 +44,6 @@ from .parts import (
     size_text,
     text_of,
 )
-from .places import mark_places, slug
 from .urls import player, safe_url
 
 

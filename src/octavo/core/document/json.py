@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import schema
+from .anchors import place_ids
 from .keys import assign_keys
 from .markdown import safe_url
 from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Leaf, Mark, Text
-from .places import place_ids
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 96

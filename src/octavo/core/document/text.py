@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from .anchors import Conditions, flow, ids_in_flow, said
 from .nodes import Block, Document
 from .parts import inert_text
-from .places import Conditions, flow, ids_in_flow, said
 
 
 class Heading(Struct, frozen=True):

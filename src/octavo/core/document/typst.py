@@ -1,4 +1,4 @@
-"""Document nodes as typst code that calls the functions of ``printing/octavo.typ``.
+"""Document nodes as typst code that calls the functions of ``sites/printing/octavo.typ``.
 
 Nothing of a document is ever typst markup: text, addresses and names are in string literals, which know two
 special characters, and everything else is written here. So no content can run code, read files or import
@@ -15,8 +15,9 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from ..addresses import escape_address, host_of, read_address
 from ..highlighting import Token, Tokens, highlight, token_rows
+from ..url_parts import escape_address, host_of, read_address
+from .anchors import mark_places
 from .containing import DEFECTS, Failures
 from .formulas import formula
 from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Mark, Text, plain_text, walk
@@ -35,7 +36,6 @@ from .parts import (
     text_of,
     value_text,
 )
-from .places import mark_places
 from .urls import safe_url
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, quote
 
 from msgspec import Struct
 
-from ..addresses import read_address
+from ..url_parts import read_address
 
 SCHEMES = frozenset(("http", "https", "mailto", "tel"))
 URL_MAX = 8192

@@ -46,8 +46,9 @@ export async function publish(
     }));
   } catch (problem) {
     if (!(problem instanceof ApiError)) throw problem;
-    const said = problem.message.replace(/^integrationName: /, "");
     const taken = problem.status === 404;
-    throw taken || said !== problem.message ? new ApiError(problem.status, `name: ${said}`) : problem;
+    throw taken || problem.field === "integrationName"
+      ? new ApiError(problem.status, `name: ${problem.text}`, { field: "name" })
+      : problem;
   }
 }

@@ -1,1 +1,0 @@
-"""Sharing spaces and collections with people and teams."""

@@ -1,1 +1,0 @@
-"""What the commands do: first start, backup, archives of organizations, diagnosis, credentials."""

@@ -1,7 +1,0 @@
-"""What the tables of answers are."""
-
-from __future__ import annotations
-
-from ..kit.tables import Table, declare
-
-declare(Table(name="site_answers", stays="forgotten after a day"))

@@ -1,0 +1,26 @@
+"""The consent of a person to an app that asks to act for them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.kit.http.operation import AgentScope
+from octavo.organization.access.api_scopes import ApiScope
+
+MAX_DAYS = 365
+_Short = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class ConnectAgent(Struct, rename="camel"):
+    """Request of an app, as in the authorization URL, and what the person granted. ``scopes``: either of the tools
+    or of the API. ``days``: for how long."""
+
+    organization: _Short
+    client_id: Annotated[str, Meta(min_length=1, max_length=500)]
+    redirect_uri: Annotated[str, Meta(min_length=1, max_length=2000)]
+    code_challenge: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{43}\Z")]
+    scopes: Annotated[list[AgentScope | ApiScope], Meta(min_length=1, max_length=40)]
+    days: Annotated[int, Meta(ge=1, le=MAX_DAYS)] = 90
+    state: Annotated[str, Meta(max_length=2000)] | UnsetType = UNSET

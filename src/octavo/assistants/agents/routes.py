@@ -1,0 +1,156 @@
+"""Routes of connected agents, their activity, and undoing it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from octavo.errors import BadRequest, NotFound
+from octavo.kit.clock import now, parse_iso
+from octavo.kit.db.pagination import Listing, PageQuery, present_slice
+from octavo.kit.http.operation import Area, Call, Deletion, Reply
+from octavo.organization.access.authorization import OrgAccess, SignedIn, organization_access
+from octavo.organization.access.roles import Can
+from octavo.organization.access.wire import present_people
+from octavo.organization.identity.sessions import require_still_signed_in
+
+from . import connecting, store, undoing, wire
+from .commands import ConnectAgent
+
+operation = Area("agents").operation
+
+
+@operation(
+    "connectAgent",
+    "POST",
+    "/user/agents",
+    needs=Can.CONNECT_AGENT,
+    returns=wire.AgentConnection,
+    errors=(400, 404),
+    extension=True,
+    body_limit=16_384,
+)
+def connect_agent(call: Call, caller: SignedIn, body: ConnectAgent) -> Reply:
+    """Connect an app that acts for the caller in one organization, with the scopes they grant. Requires a session
+    with a recent sign-in, so apps can't connect other apps. The code in the response can be used once, within
+    five minutes."""
+    with call.db.write() as tx:
+        require_still_signed_in(tx, call.actor)
+        org = organization_access(tx, caller.actor, Can.VIEW, body.organization)
+        redirect = connecting.connect(tx, call.settings.url, org, body)
+    return Reply(wire.AgentConnection(redirect), headers={"cache-control": "no-store"})
+
+
+@operation(
+    "listConnectedAgents",
+    "GET",
+    "/user/agents",
+    needs=Can.SIGN_IN,
+    returns=Listing[wire.Agent],
+    extension=True,
+)
+def list_agents(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Agent]:
+    """List the agents that the caller connected, newest first."""
+    with call.db.read() as tx:
+        found = store.list_agents(
+            tx, caller.user_id, query.limit, query.page, only=call.actor.organization_id
+        )
+    return present_slice(found, wire.present_agent)
+
+
+@operation(
+    "disconnectAgent",
+    "DELETE",
+    "/user/agents/{agentId}",
+    needs=Can.SIGN_IN,
+    returns=Deletion,
+    extension=True,
+)
+def disconnect_agent(call: Call, caller: SignedIn, agent_id: str) -> bool:
+    """Revoke the access of an agent immediately. Its changes are kept."""
+    with call.db.write() as tx:
+        agent = store.find_agent(tx, caller.user_id, agent_id, only=call.actor.organization_id)
+        return agent is not None and connecting.disconnect(tx, caller.actor, agent)
+
+
+def _agent(call: Call, caller: SignedIn, agent_id: str) -> store.AgentRow:
+    with call.db.read() as tx:
+        agent = store.find_agent(tx, caller.user_id, agent_id, only=call.actor.organization_id)
+    if agent is None:
+        raise NotFound(f"You haven't connected an agent with the ID {agent_id!r}.")
+    return agent
+
+
+@operation(
+    "listAgentActs",
+    "GET",
+    "/user/agents/{agentId}/acts",
+    needs=Can.SIGN_IN,
+    returns=Listing[wire.AgentAct],
+    errors=(404,),
+    extension=True,
+)
+def list_acts(call: Call, caller: SignedIn, agent_id: str, query: PageQuery) -> Listing[wire.AgentAct]:
+    """List the changes that one of the caller's agents made, newest first."""
+    with call.db.read() as tx:
+        found = store.list_acts(tx, agent_id, query.limit, query.page)
+    _agent(call, caller, agent_id)
+    return present_slice(found, wire.present_act)
+
+
+@operation(
+    "undoAgentActs",
+    "POST",
+    "/user/agents/{agentId}/undo",
+    needs=Can.SIGN_IN,
+    returns=wire.UndoneActs,
+    errors=(400, 404),
+    extension=True,
+)
+def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) -> wire.UndoneActs:
+    """Undo what an agent did since a given time, by default in the last day. Its change requests are archived, its
+    merges are reverted by new change requests, and its comments are deleted, as far as the caller's permissions
+    allow. The response lists the result for each change."""
+    agent = _agent(call, caller, agent_id)
+    try:
+        since = parse_iso(body.since) if body.since is not None else now() - store.DAY
+    except (ValueError, OverflowError):
+        raise BadRequest("since: expected an ISO 8601 time such as 2030-01-31T00:00:00Z") from None
+    perform = call.ask
+    assert perform is not None, "the dispatcher passes it with every call"
+
+    def ask(operation_id: str, path: dict[str, str], body: Any = None) -> Any:
+        return perform(call, operation_id, path, {}, body)
+
+    undone = undoing.undo(call.db, caller.actor, ask, agent, since, body.before)
+    return wire.UndoneActs(undone.acts, undone.next)
+
+
+@operation(
+    "listAgentsInOrganization",
+    "GET",
+    "/orgs/{organizationId}/agents",
+    needs=Can.ADMIN,
+    returns=Listing[wire.MemberAgent],
+    extension=True,
+)
+def list_agents_in_organization(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.MemberAgent]:
+    """List the active agents that members connected to the organization, newest first."""
+    with call.db.read() as tx:
+        found = store.list_of_organization(tx, org.organization_id, query.limit, query.page)
+        people = present_people(call, tx, [row.user_id for row in found.rows])
+    return present_slice(found, lambda row: wire.present_member_agent(row, people[row.user_id]))
+
+
+@operation(
+    "disconnectAgentInOrganization",
+    "DELETE",
+    "/orgs/{organizationId}/agents/{agentId}",
+    needs=Can.ADMIN,
+    returns=Deletion,
+    extension=True,
+)
+def disconnect_agent_in_organization(call: Call, org: OrgAccess, agent_id: str) -> bool:
+    """Revoke the access of a member's agent to the organization immediately. Its changes are kept."""
+    with call.db.write() as tx:
+        agent = store.find_in_organization(tx, org.organization_id, agent_id)
+        return agent is not None and connecting.disconnect(tx, org.actor, agent)

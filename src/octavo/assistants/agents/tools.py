@@ -1,0 +1,580 @@
+"""Tools that agents use. Each performs operations of the table as the person who connected the agent, and changes
+are logged under the agent's name.
+
+Nothing that an agent reads changes its permissions: what a tool does follows from its arguments and the person's
+permissions, never from the text of a page or comment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from octavo.errors import OctavoError
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Database
+from octavo.kit.http.mcp import RefusedTool, Tool, ToolText
+from octavo.kit.http.operation import Actor
+from octavo.organization.access.auditing import audit
+
+from . import store
+
+MAX_DRAFTS, MAX_PAGES, MAX_OTHERS = 50, 500, 300
+"""Daily limits of an agent: change requests it can create, pages it can edit, and everything else (comments,
+replies, reviews, review requests, and edits of a change request's subject or status)."""
+MAX_WAITING = 100
+"""Maximum number of an agent's change requests that are pending at a time."""
+_TEXT = 40_000
+"""Maximum characters of one answer, some 10,000 tokens."""
+
+Id = Annotated[str, Meta(min_length=1, max_length=100)]
+Words = Annotated[str, Meta(min_length=1, max_length=20_000)]
+Cursor = Annotated[str, Meta(max_length=500, description="The `next` of an earlier response")] | None
+Start = Annotated[int, Meta(ge=0, le=2**53, description="The first character to return, for long texts")]
+Space = Annotated[str, Meta(min_length=1, max_length=100, description="The ID of a space")]
+Change = Annotated[
+    str, Meta(min_length=1, max_length=100, description="The ID or number of a change request of the space")
+]
+
+
+class Using(Struct, frozen=True):
+    """Caller of the tools. ``perform``: performs an operation with its path, query, and body as them. ``agent``:
+    the id of the connection; "" for another kind of token."""
+
+    perform: Callable[[str, dict[str, str], dict[str, Any], Any], Any]
+    db: Database
+    actor: Actor
+    organization_id: str
+
+    @property
+    def agent(self) -> str:
+        return self.actor.token_id if self.agent_name is not None else ""
+
+    @property
+    def agent_name(self) -> str | None:
+        return self.actor.agent
+
+    def ask(
+        self, operation: str, path: dict[str, str], query: dict[str, Any] | None = None, body: Any = None
+    ) -> Any:
+        """Return the answer of an operation. Raises RefusedTool with its message."""
+        try:
+            return self.perform(operation, path, query or {}, body)
+        except OctavoError as error:
+            raise RefusedTool(f"{error.status}: {error.message}") from None
+
+    def change(
+        self,
+        operation: str,
+        path: dict[str, str],
+        body: Any = None,
+        *,
+        query: dict[str, Any] | None = None,
+        pages: int = 0,
+        parent: str | None = None,
+    ) -> Any:
+        """Do the same for an operation that changes something, and log it."""
+        self._require_budget(operation, pages)
+        change = path.get("changeRequestId")
+        if change is not None:
+            # A change request's number is unique only within its space. Resolve it first, so that the change is
+            # logged whatever happens afterwards.
+            where = {name: path[name] for name in ("spaceId", "changeRequestId")}
+            change = self.ask("getChangeRequestById", where)["id"]
+            path = {**path, "changeRequestId": change}
+        made = self.ask(operation, path, query, body)
+        id = made.get("id") if isinstance(made, dict) else None
+        if operation == "createChangeRequest":
+            change = id
+        if self.agent:
+            act = store.ActRow(
+                ids.new_id(), operation, path.get("spaceId"), change, id, parent, pages, now(), None
+            )
+            told = {"operation": operation, "space": act.space_id, "changeRequest": change}
+            with self.db.write() as tx:
+                store.insert_act(tx, self.agent, act)
+                audit(tx, self.actor, "agent.acted", self.organization_id, ("agent", self.agent), after=told)
+        return made
+
+    def _require_budget(self, operation: str, pages: int) -> None:
+        """Raise RefusedTool for an agent that has reached a limit of the day."""
+        if not self.agent:
+            return
+        with self.db.read() as tx:
+            day, waiting = store.count_day(tx, self.agent), store.count_waiting(tx, self.agent)
+        if operation == "createChangeRequest":
+            if day.drafts >= MAX_DRAFTS:
+                raise RefusedTool(
+                    f"429: an agent can create at most {MAX_DRAFTS} change requests a "
+                    "day. Try again tomorrow."
+                )
+            if waiting >= MAX_WAITING:
+                raise RefusedTool(
+                    f"429: {waiting} of your change requests are still open. Have one merged or archived first."
+                )
+        elif pages:
+            if day.pages + pages > MAX_PAGES:
+                raise RefusedTool(
+                    f"429: an agent can edit at most {MAX_PAGES} pages a day. Try again tomorrow."
+                )
+        elif day.others >= MAX_OTHERS:
+            raise RefusedTool(
+                f"429: an agent can comment, review, and request reviews at most {MAX_OTHERS} times a "
+                "day. Try again tomorrow."
+            )
+
+
+def _say(found: Any, start: int = 0) -> ToolText:
+    """Return an answer as JSON text, cut to what a model reads at once. The structured content is complete."""
+    text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
+    part = text[start : start + _TEXT]
+    left = len(text) - start - len(part)
+    if left > 0:
+        return ToolText(f"{part}\n\n[{left} more characters: call again with start={start + _TEXT}.]")
+    if start or not isinstance(found, (dict, list)):
+        return ToolText(part)
+    return ToolText(part, data=found if isinstance(found, dict) else {"items": found})
+
+
+def _slim(page: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a listed page that an agent needs."""
+    kept = {name: page[name] for name in ("id", "title", "path", "description", "type") if page.get(name)}
+    if page.get("pages"):
+        kept["pages"] = [_slim(below) for below in page["pages"]]
+    return kept
+
+
+class Find(Struct, forbid_unknown_fields=True):
+    query: Annotated[str, Meta(min_length=1, max_length=500)]
+    space: Space | None = None
+    next: Cursor = None
+    start: Start = 0
+
+
+def _find(on: Using, asked: Find) -> ToolText:
+    query = {"query": asked.query.replace("\0", " "), "limit": 20, "page": asked.next}
+    if asked.space is not None:
+        return _say(on.ask("searchSpaceContent", {"spaceId": asked.space}, query), asked.start)
+    path = {"organizationId": on.organization_id}
+    return _say(on.ask("searchOrganizationContent", path, query), asked.start)
+
+
+class ListAll(Struct, forbid_unknown_fields=True):
+    next: Cursor = None
+    start: Start = 0
+
+
+def _of_organization(operation: str) -> Callable[[Using, Any], ToolText]:
+    def use(on: Using, asked: ListAll) -> ToolText:
+        path = {"organizationId": on.organization_id}
+        found = on.ask(operation, path, {"limit": 50, "page": asked.next})
+        kept = [
+            {name: one[name] for name in ("id", "title", "urls") if name in one} for one in found["items"]
+        ]
+        return _say({"items": kept, "next": found.get("next", {}).get("page")}, asked.start)
+
+    return use
+
+
+class ListPages(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change | None = None
+    start: Start = 0
+
+
+def _at(operation: str, space: str, change: str | None) -> tuple[str, dict[str, str]]:
+    """Return an operation for a space, or its counterpart for a change request, with the path parameters."""
+    if change is None:
+        return operation, {"spaceId": space}
+    named = {"getPageById": "getPageInChangeRequestById", "listPages": "listPagesInChangeRequest"}
+    other = named.get(operation, operation.replace("InSpace", "InChangeRequest"))
+    return other, {"spaceId": space, "changeRequestId": change}
+
+
+def _list_pages(on: Using, asked: ListPages) -> ToolText:
+    operation, path = _at("listPages", asked.space, asked.change_request)
+    found = on.ask(operation, path)
+    return _say([_slim(page) for page in found["pages"]], asked.start)
+
+
+class ReadPage(Struct, forbid_unknown_fields=True):
+    space: Space
+    page: Id
+    change_request: Change | None = None
+    format: Annotated[
+        Literal["markdown", "document"],
+        Meta(description="document: nodes with keys, which you need to edit single blocks"),
+    ] = "markdown"
+    start: Start = 0
+
+
+def _read_page(on: Using, asked: ReadPage) -> ToolText:
+    operation, path = _at("getPageById", asked.space, asked.change_request)
+    page = on.ask(operation, {**path, "pageId": asked.page}, {"format": asked.format})
+    text = page.pop("markdown", None)
+    if text is None:
+        return _say(page, asked.start)
+    said = _say(text, asked.start)
+    slim = _slim(page)
+    head = "" if asked.start else f"{msgspec.json.encode(slim).decode()}\n\n"
+    is_whole = len(text) <= _TEXT and not asked.start
+    return ToolText(head + said.text, data={"page": slim, "markdown": text} if is_whole else None)
+
+
+class ListChanges(Struct, forbid_unknown_fields=True):
+    space: Space | None = None
+    status: Literal["draft", "open", "archived", "merged"] = "open"
+    next: Cursor = None
+    start: Start = 0
+
+
+def _list_changes(on: Using, asked: ListChanges) -> ToolText:
+    query = {"status": asked.status, "limit": 30, "page": asked.next}
+    if asked.space is not None:
+        return _say(on.ask("listChangeRequestsForSpace", {"spaceId": asked.space}, query), asked.start)
+    path = {"organizationId": on.organization_id}
+    return _say(on.ask("listChangeRequestsForOrganization", path, query), asked.start)
+
+
+class OfChange(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change
+    start: Start = 0
+
+    @property
+    def path(self) -> dict[str, str]:
+        return {"spaceId": self.space, "changeRequestId": self.change_request}
+
+
+class ReadChange(OfChange, forbid_unknown_fields=True):
+    next: (
+        Annotated[
+            str, Meta(max_length=500, description="The `next` of an earlier response, for more reviews")
+        ]
+        | None
+    ) = None
+
+
+def _read_change(on: Using, asked: ReadChange) -> ToolText:
+    found = on.ask("getChangeRequestById", asked.path)
+    changes = on.ask("getChangeRequestChanges", asked.path)
+    reviews = on.ask(
+        "getReviewsByChangeRequestId", asked.path, {"format": "markdown", "limit": 100, "page": asked.next}
+    )
+    told = {"changeRequest": found, "changes": changes, "reviews": reviews["items"]}
+    return _say({**told, "next": reviews.get("next", {}).get("page")}, asked.start)
+
+
+class CreateChange(Struct, forbid_unknown_fields=True):
+    space: Space
+    subject: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+def _create_change(on: Using, asked: CreateChange) -> ToolText:
+    return _say(on.change("createChangeRequest", {"spaceId": asked.space}, {"subject": asked.subject}))
+
+
+class Edit(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change
+    changes: Annotated[
+        list[dict[str, Any]],
+        Meta(
+            min_length=1,
+            max_length=100,
+            description=(
+                'As in the API: {"operation": "insert_page", "title", "into", "document": '
+                '{"markdown"}}, {"operation": "update_page", "page", "title", "document": '
+                '{"markdown"}}, {"operation": "update_blocks", "page", …} with the keys of '
+                'blocks, {"operation": "delete_page", "page"}'
+            ),
+        ),
+    ]
+    base_revision: Annotated[
+        str,
+        Meta(
+            max_length=100,
+            description="The `revision` your changes are based on. Changes saved since then are merged",
+        ),
+    ]
+
+
+def _edit(on: Using, asked: Edit) -> ToolText:
+    path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
+    body = {"changes": asked.changes, "baseRevision": asked.base_revision}
+    made = on.change(
+        "updateChangeRequestContent", path, body, query={"compat": "false"}, pages=len(asked.changes)
+    )
+    made.pop("change", None)
+    return _say(made)
+
+
+class Describe(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change
+    subject: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    status: Literal["draft", "open", "archived"] | None = None
+
+
+def _describe(on: Using, asked: Describe) -> ToolText:
+    path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
+    given = {"subject": asked.subject, "status": asked.status}
+    body = {name: value for name, value in given.items() if value is not None}
+    if not body:
+        raise RefusedTool("subject or status: expected at least one of them")
+    return _say(on.change("updateChangeRequestById", path, body))
+
+
+class ListComments(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change | None = None
+    next: Cursor = None
+    start: Start = 0
+
+
+def _list_comments(on: Using, asked: ListComments) -> ToolText:
+    operation, path = _at("listCommentsInSpace", asked.space, asked.change_request)
+    found = on.ask(operation, path, {"limit": 30, "page": asked.next, "format": "markdown"})
+    return _say(found, asked.start)
+
+
+class Comment(Struct, forbid_unknown_fields=True):
+    space: Space
+    text: Words
+    change_request: Change | None = None
+    page: Id | None = None
+    block: Annotated[str, Meta(max_length=100, description="The key of a block of the page")] | None = None
+
+
+def _comment(on: Using, asked: Comment) -> ToolText:
+    operation, path = _at("postCommentInSpace", asked.space, asked.change_request)
+    body: dict[str, Any] = {"body": {"markdown": asked.text}}
+    body |= {"page": asked.page} if asked.page else {}
+    body |= {"node": asked.block} if asked.block else {}
+    return _say(on.change(operation, path, body))
+
+
+class Reply(Struct, forbid_unknown_fields=True):
+    space: Space
+    comment: Id
+    text: Words
+    change_request: Change | None = None
+
+
+def _reply(on: Using, asked: Reply) -> ToolText:
+    operation, path = _at("postCommentReplyInSpace", asked.space, asked.change_request)
+    body = {"body": {"markdown": asked.text}}
+    return _say(on.change(operation, {**path, "commentId": asked.comment}, body, parent=asked.comment))
+
+
+class AskReview(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change
+    people: Annotated[list[Id], Meta(min_length=1, max_length=20, description="IDs of people")]
+
+
+def _ask_review(on: Using, asked: AskReview) -> ToolText:
+    path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
+    return _say(on.change("requestReviewersForChangeRequest", path, {"users": asked.people}))
+
+
+class Review(Struct, forbid_unknown_fields=True):
+    space: Space
+    change_request: Change
+    status: Literal["approved", "changes-requested", "commented"]
+    text: Words | None = None
+
+
+def _review(on: Using, asked: Review) -> ToolText:
+    path = {"spaceId": asked.space, "changeRequestId": asked.change_request}
+    body: dict[str, Any] = {"status": asked.status}
+    body |= {"comment": {"markdown": asked.text}} if asked.text else {}
+    return _say(on.change("submitChangeRequestReview", path, body))
+
+
+def _check(on: Using, asked: OfChange) -> ToolText:
+    broken = on.ask(
+        "listChangeRequestLinks",
+        asked.path,
+        {"status": "broken", "brokenContext": "change-request", "limit": 50},
+    )
+    conflicts = on.ask("listConflictsInChangeRequest", asked.path)
+    found = on.ask("getChangeRequestById", asked.path)
+    told = {
+        "good": not conflicts["items"] and not broken["items"],
+        "outdated": found["outdated"],
+        "conflicts": [_brief_conflict(conflict) for conflict in conflicts["items"]],
+        "brokenLinks": [_brief_link(link) for link in broken["items"]],
+    }
+    return _say(told, asked.start)
+
+
+_BRIEF = 200
+"""Maximum characters of a text that a check quotes."""
+_PLACES = 5
+"""Maximum number of pages that a check names for one broken link."""
+
+
+def _brief_conflict(conflict: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: f"{value[:_BRIEF]}…" if isinstance(value, str) and len(value) > _BRIEF else value
+        for name, value in conflict.items()
+        if name != "object" and (value is None or isinstance(value, (str, int, bool)))
+    }
+
+
+def _brief_link(link: dict[str, Any]) -> dict[str, Any]:
+    places = link["locationReferences"]
+    found = {"to": _brief_reference(link["targetReference"])}
+    return found | {"on": [_brief_reference(place) for place in places[:_PLACES]], "places": len(places)}
+
+
+def _brief_reference(reference: dict[str, Any]) -> dict[str, Any]:
+    """Return the target of a reference and what refers to it, without further details."""
+    kind = reference["kind"]
+    of = reference.get(kind)
+    names = ("id", "title", "name", "path", "url")
+    about = {name: of[name] for name in names if name in of} if isinstance(of, dict) else {}
+    own = {name: reference[name] for name in ("url", "anchor") if isinstance(reference.get(name), str)}
+    return {"kind": kind, **about, **own}
+
+
+class Gaps(Struct, forbid_unknown_fields=True):
+    site: Annotated[str, Meta(min_length=1, max_length=100, description="The ID of a site")]
+    days: Literal["last7Days", "last30Days", "last3Months"] = "last30Days"
+    start: Start = 0
+
+
+def _gaps(on: Using, asked: Gaps) -> ToolText:
+    path = {"organizationId": on.organization_id, "siteId": asked.site}
+
+    def count(event: str, by: str, limit: int, *more: dict[str, Any]) -> list[Any]:
+        body = {
+            "range": asked.days,
+            "select": [{"column": "eventsCount"}],
+            "where": [{"column": "eventType", "values": [event]}, *more],
+            "groupBy": [{"column": by}],
+            "order": {"by": {"column": "eventsCount"}, "direction": "desc"},
+            "limit": limit,
+        }
+        found = {
+            one["column"]: one["values"] for one in on.ask("aggregateSiteEvents", path, body=body)["columns"]
+        }
+        return [list(row) for row in zip(found[by], found["eventsCount"], strict=True)]
+
+    opened = {words for words, _ in count("search_open_result", "eventSearchQuery", 1000)}
+    searched = count("search_type_query", "eventSearchQuery", 200)
+    missed = [{"words": words, "count": n} for words, n in searched if words and words not in opened]
+    told: dict[str, Any] = {
+        "searchedWithoutOpening": missed[:100],
+        "asked": count("ask_question", "page", 50),
+    }
+    programs = {"column": "visitorBot", "operator": "notIn", "values": [None]}
+    told["notFoundByPrograms"] = {
+        "addresses": [{"address": url, "count": n} for url, n in count("page_missing", "url", 100, programs)],
+        "words": [
+            {"words": words, "count": n}
+            for words, n in count("search_missing", "eventSearchQuery", 100, programs)
+        ],
+    }
+    try:
+        clusters = on.ask(
+            "listConversationsIssuesClusters", {"organizationId": on.organization_id}, {"limit": 30}
+        )
+        told["askedElsewhere"] = clusters["items"]
+    except RefusedTool:
+        pass  # Without access to conversations, return the rest.
+    return _say(told, asked.start)
+
+
+def _merge(on: Using, asked: OfChange) -> ToolText:
+    return _say(on.change("mergeChangeRequest", asked.path))
+
+
+TOOLS = {
+    "find": Tool("Find pages", "Search one space, or everything you can read.", Find, _find),
+    "list_spaces": Tool(
+        "List spaces",
+        "List the spaces you can read.",
+        ListAll,
+        _of_organization("listSpacesInOrganizationById"),
+    ),
+    "list_sites": Tool("List sites", "List the published sites.", ListAll, _of_organization("listSites")),
+    "list_pages": Tool(
+        "List pages", "Return the page tree of a space or a change request.", ListPages, _list_pages
+    ),
+    "read_page": Tool(
+        "Read a page", "Return a page of a space, or its version in a change request.", ReadPage, _read_page
+    ),
+    "list_change_requests": Tool(
+        "List change requests",
+        "List change requests of one space or of all: open ones unless you set `status`.",
+        ListChanges,
+        _list_changes,
+    ),
+    "read_change_request": Tool(
+        "Read a change request",
+        "Return its changes, its `revision`, and its reviews.",
+        ReadChange,
+        _read_change,
+    ),
+    "list_comments": Tool(
+        "List comments", "List the comments on a space or a change request.", ListComments, _list_comments
+    ),
+    "check_change_request": Tool(
+        "Run checks",
+        ("Return the broken links it introduces, unresolved conflicts, and whether main has changed since."),
+        OfChange,
+        _check,
+    ),
+    "find_gaps": Tool(
+        "Find gaps",
+        (
+            "Return a site's searches without a clicked result, pages on which visitors asked "
+            "questions, URLs and search terms that agents didn't find, and topics of other "
+            "conversations; the most frequent of each."
+        ),
+        Gaps,
+        _gaps,
+    ),
+    "create_change_request": Tool(
+        "Create a change request",
+        "Create a draft of changes to a space, for people to review.",
+        CreateChange,
+        _create_change,
+        False,
+    ),
+    "edit_change_request": Tool(
+        "Edit a change request",
+        ("Edit pages or blocks of a change request. A batch is applied as a whole or not at all."),
+        Edit,
+        _edit,
+        False,
+    ),
+    "describe_change_request": Tool(
+        "Update a change request",
+        "Set its subject, and whether it is a draft, open, or archived.",
+        Describe,
+        _describe,
+        False,
+    ),
+    "comment": Tool(
+        "Comment", "Comment on a space, a change request, a page, or a block.", Comment, _comment, False
+    ),
+    "reply": Tool("Reply", "Reply to a comment.", Reply, _reply, False),
+    "ask_for_review": Tool(
+        "Request review", "Request reviews of a change request from people.", AskReview, _ask_review, False
+    ),
+    "review": Tool("Review", "Review someone else's change request.", Review, _review, False),
+    "merge_change_request": Tool(
+        "Merge a change request",
+        "Merge into main. Requires permission from the person who connected you; otherwise request a review.",
+        OfChange,
+        _merge,
+        False,
+        True,
+    ),
+}

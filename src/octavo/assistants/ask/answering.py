@@ -1,0 +1,262 @@
+"""Answers: written by a model from passages, or quotes of the passages themselves.
+
+A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and the like
+are kept. Its links lead only to the passages, so that a manipulated answer can't lead anyone away or leak
+anything."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from octavo.assistants.models.calling import Model, as_data
+from octavo.assistants.models.provider import ModelMessage
+from octavo.core.document.nodes import Block, Document, Inline, Leaf, Mark, Text, plain_text
+from octavo.core.document.reader import read
+from octavo.core.languages import differ
+from octavo.core.sentences import shorten
+from octavo.errors import OctavoError
+from octavo.kit.scheduling.deadlines import OutOfTime
+
+from .retrieving import ENOUGH, Passage
+
+MAX_FOLLOWUPS = 3
+_EVERY = 0.25
+"""Seconds between two states of an answer that is being written."""
+_QUOTED = 3
+_NOTHING = "NO ANSWER"
+_CITATION = re.compile(r"\[(\d{1,2})\]")
+_MAX_ANSWER = 20_000
+
+_BLOCKS = frozenset(
+    [
+        "paragraph", "heading-1", "heading-2", "heading-3", "list-ordered", "list-unordered", "list-item", "blockquote",
+        "code", "code-line", "divider",
+    ]
+)  # fmt: skip
+_TASK = (
+    "Answer the reader's question with what the numbered passages say, and with nothing else. Name each passage you use"
+    " by its number in brackets, like [2], behind what it says. Answer in the language of the question, in Markdown,"
+    f" briefly. If the passages do not answer the question, say exactly: {_NOTHING}"
+)
+_URGING = " Take care: the last answer was in another language than the question."
+_FOREIGN = "the answer is in another language than the question"
+
+
+class AnswerWords(Struct, frozen=True):
+    """Texts of an answer besides passages, in the language of the asker. ``about``: asks about ``{title}``."""
+
+    no_model: str
+    no_reply: str
+    fits: str
+    near: str
+    nothing: str
+    about: str
+
+
+ENGLISH = AnswerWords(
+    no_model="No language model is configured, so there is no summary.",
+    no_reply="The language model did not respond, so there is no summary.",
+    fits="These sections of the documentation match your question best.",
+    near="No section answers this question directly. These sections of the documentation come closest.",
+    nothing="Nothing in the documentation you have access to answers this question.",
+    about="What should I know about “{title}”?",
+)
+
+
+class ComposedAnswer(Struct, frozen=True):
+    """Answer. ``cited``: the passages it is based on. ``is_good``: whether it answers the question. ``written``: by
+    a model, which refers to passages by their numbers in ``cited``, from 1."""
+
+    document: Document
+    cited: tuple[Passage, ...]
+    followups: tuple[str, ...]
+    is_good: bool
+    written: bool = False
+
+
+class AskedQuestion(Struct, frozen=True):
+    """Question, and the earlier ones."""
+
+    question: str
+    before: Sequence[str]
+
+
+def answer(
+    asked: AskedQuestion, passages: Sequence[Passage], model: Model | None, words: AnswerWords = ENGLISH
+) -> Iterator[ComposedAnswer]:
+    """Yield the answer as it grows; the last one is complete. If there is no model, or if it fails, passages are
+    quoted."""
+    if model is None:
+        yield _quote_passages(passages, words, words.no_model)
+        return
+    if not any(passage.covers > 0 for passage in passages):
+        yield _quote_passages([], words, "")
+        return
+    try:
+        yield from _write_answer(asked, passages, model, words)
+    except (OctavoError, OutOfTime):
+        # The log of calls has the reason; a reader can't do anything about it.
+        yield _quote_passages(passages, words, words.no_reply)
+
+
+def _write_answer(
+    asked: AskedQuestion, passages: Sequence[Passage], model: Model, words: AnswerWords
+) -> Iterator[ComposedAnswer]:
+    def judge(said: str) -> str | None:
+        return _FOREIGN if _is_foreign(asked, said, model) else None
+
+    said, shown = "", time.monotonic()
+    for urging in ("", _URGING):
+        said = ""
+        for piece in model.stream("ask", _messages(asked, passages, urging), judge=judge):
+            said += piece
+            if len(said) > _MAX_ANSWER:
+                break
+            if time.monotonic() - shown > _EVERY and not _NOTHING.startswith(said.strip()[: len(_NOTHING)]):
+                shown = time.monotonic()
+                yield _build_answer(passages, said, words)
+        if judge(said) is None:
+            break
+    if _NOTHING in said[:200] or not said.strip():
+        yield _quote_passages([], words, "")
+        return
+    yield _build_answer(passages, said, words)
+
+
+def _is_foreign(asked: AskedQuestion, said: str, model: Model) -> bool:
+    """Return whether an answer is in another language than its question. The organization's instructions may ask
+    for that."""
+    return not model.instructions and _NOTHING not in said[:200] and differ(asked.question, said)
+
+
+def _messages(asked: AskedQuestion, passages: Sequence[Passage], urging: str) -> list[ModelMessage]:
+    material = [
+        f"[{number}] {passage.full_title}\n{passage.text}" for number, passage in enumerate(passages, 1)
+    ]
+    question = [*(f"Asked before: {earlier}" for earlier in asked.before), f"The question: {asked.question}"]
+    said = f"{as_data(chr(10).join(material))}\n\n{as_data(chr(10).join(question))}"
+    return [ModelMessage("system", f"{_TASK}{urging}"), ModelMessage("user", said)]
+
+
+def _build_answer(passages: Sequence[Passage], said: str, words: AnswerWords) -> ComposedAnswer:
+    numbers = [number for number in _CITATION.findall(said) if 0 < int(number) <= len(passages)]
+    cited = tuple(dict.fromkeys(passages[int(number) - 1] for number in numbers))
+    links = {}
+    for number in numbers:
+        passage = passages[int(number) - 1]
+        # Numbers refer to the passages that readers see, not to those the model received.
+        links[number] = (f"[{cited.index(passage) + 1}]", passage.address)
+    document = sanitize_document(read(said[:_MAX_ANSWER]), links)
+    return ComposedAnswer(document, cited, _suggest_followups(passages, cited, words), True, written=True)
+
+
+def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -> ComposedAnswer:
+    """Return quotes of the best passages."""
+    fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
+        passage for passage in passages if passage.covers >= ENOUGH / 2
+    ]
+    is_good = any(passage.covers >= ENOUGH for passage in fitting)
+    if not fitting:
+        document = Document([_paragraph(words.nothing)], ["", ""])
+        return ComposedAnswer(document, (), _suggest_followups(passages, (), words), False)
+    cited = tuple(fitting[:_QUOTED])
+    nodes = [_paragraph(f"{why} {words.fits if is_good else words.near}".strip())]
+    for passage in cited:
+        nodes.append(Block("paragraph", {}, [_link(passage.full_title, passage.address)]))
+        if passage.excerpt:
+            nodes.append(Block("blockquote", {}, [_paragraph(passage.excerpt)]))
+    return ComposedAnswer(Document(nodes), cited, _suggest_followups(passages, cited, words), is_good)
+
+
+def _suggest_followups(
+    passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords
+) -> tuple[str, ...]:
+    """Return questions about the other passages found."""
+    asked = [
+        phrase_as_question(passage.heading or passage.title, words)
+        for passage in passages
+        if passage not in cited
+    ]
+    return tuple(dict.fromkeys(asked))[:MAX_FOLLOWUPS]
+
+
+def phrase_as_question(title: str, words: AnswerWords = ENGLISH) -> str:
+    """Return a heading in the form of a question.
+
+    >>> as_question("How to install")
+    'How do I install?'
+    >>> as_question("Backups")
+    'What should I know about “Backups”?'"""
+    title = shorten(title, 120)
+    if title.endswith(("?", "？")):
+        return title
+    if (match := re.match(r"how to (.+)", title, re.I)) is not None:
+        return f"How do I {match[1].rstrip('.:')}?"
+    return words.about.replace("{title}", title)
+
+
+# --- nodes --------------------------------------------------------------------------------------------
+
+
+def _paragraph(text: str) -> Block:
+    return Block("paragraph", {}, [Text([Leaf(text)])])
+
+
+def _link(text: str, url: str) -> Inline:
+    return Inline("link", {"ref": {"kind": "url", "url": url}}, [Text([Leaf(text)])])
+
+
+def sanitize_document(document: Document, citations: Mapping[str, tuple[str, str]]) -> Document:
+    """Return only the text and structure of a document that a model wrote; ``[1]`` becomes the text and URL of
+    ``citations["1"]``."""
+    return Document([_sanitize_block(block, citations) for block in document.nodes])
+
+
+def _sanitize_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> Block:
+    if block.type not in _BLOCKS:
+        said = " ".join(filter(None, (plain_text(part).strip() for part in (*block.nodes, *block.fragments))))
+        return Block("paragraph", {}, _link_citations(Text([Leaf(said)]), citations) if said else [])
+    data = {name: value for name, value in block.data.items() if name in ("syntax", "start")}
+    inside: list[Block | Inline | Text] = []
+    for node in block.nodes:
+        if isinstance(node, Block):
+            inside.append(_sanitize_block(node, citations))
+        elif isinstance(node, Text):
+            inside += [node] if block.type == "code-line" else _link_citations(node, citations)
+        else:
+            inside += _link_citations(Text([Leaf(plain_text(node))]), citations)
+    return Block(block.type, data, _merge_texts(inside))
+
+
+def _merge_texts(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
+    """Merge adjacent text nodes, as a reader creates them."""
+    found: list[Block | Inline | Text] = []
+    for node in nodes:
+        if isinstance(node, Text) and found and isinstance(found[-1], Text):
+            found[-1] = Text([*found[-1].leaves, *node.leaves])
+        else:
+            found.append(node)
+    return found
+
+
+def _link_citations(text: Text, citations: Mapping[str, tuple[str, str]]) -> list[Block | Inline | Text]:
+    found: list[Block | Inline | Text] = []
+    for leaf in text.leaves:
+        marks = [mark for mark in leaf.marks if mark.type in ("bold", "italic", "code", "strikethrough")]
+        if any(mark.type == "code" for mark in marks):
+            found.append(_text(leaf.text, marks))
+            continue
+        for at, part in enumerate(_CITATION.split(leaf.text)):
+            if at % 2 == 0:
+                found += [_text(part, marks)] if part else []
+            elif part in citations:
+                found.append(_link(*citations[part]))
+    return found
+
+
+def _text(text: str, marks: list[Mark]) -> Text:
+    return Text([Leaf(text, marks)])

@@ -1,0 +1,42 @@
+"""A question from start to end: retrieve, answer, and record what could not be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+
+from octavo.assistants.conversations.ingesting import record_question
+from octavo.assistants.models.calling import find_model
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+
+from .answering import ENGLISH, AnswerWords, AskedQuestion, ComposedAnswer, answer
+from .material import AnswerMaterial
+from .retrieving import retrieve
+
+
+class QuestionAsker(Struct, frozen=True):
+    """Asker of a question. ``user_id``: empty for a visitor of a site. ``material``: the content for answers.
+    ``words``: texts of an answer besides passages. ``recorded``: whether unanswered questions are stored."""
+
+    organization_id: str
+    user_id: str
+    material: Callable[[Transaction], AnswerMaterial]
+    words: AnswerWords = ENGLISH
+    recorded: bool = True
+
+
+def ask(
+    context: Context, asker: QuestionAsker, question: str, before: Sequence[str]
+) -> Iterator[ComposedAnswer]:
+    """Yield the answer as it grows. No transaction is open while a model writes."""
+    with context.db.read() as tx:
+        passages = retrieve(tx, asker.material(tx), question, before)
+        model = find_model(context, tx, asker.organization_id, asker.user_id or None)
+    found = None
+    for found in answer(AskedQuestion(question, before), passages, model, asker.words):
+        yield found
+    if found is not None and not found.is_good and asker.recorded:
+        with context.db.write() as tx:
+            record_question(tx, context.settings, asker.organization_id, asker.user_id, question)

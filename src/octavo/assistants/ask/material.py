@@ -1,0 +1,143 @@
+"""Content for answers: pages as stored for members, and as the site shows them for visitors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from octavo.content.references.mentions import documents_for
+from octavo.content.references.viewing import visitor_of_token
+from octavo.content.revisions.bodies import read_source
+from octavo.content.revisions.store import find_page, list_ancestors, list_children, main_state
+from octavo.content.search.drafts import Draft
+from octavo.content.search.store import Found, Organization
+from octavo.core.app_urls import AppAddresses
+from octavo.core.document.containing import contained
+from octavo.core.document.nodes import Document
+from octavo.core.document.text import Section, sections
+from octavo.core.pages import Page
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Visitor
+from octavo.sites.site.structure.outline import Outline
+from octavo.sites.site.structure.store import load_structure
+from octavo.sites.site.visible_sections import sight_of
+
+
+class QuotedPage(Struct, frozen=True):
+    """Page to quote. ``titles``: from the top level down to its own."""
+
+    revision_id: str
+    titles: tuple[str, ...]
+    url: str
+    sections: Sequence[Section]
+
+
+class AnswerMaterial(Protocol):
+    """Spaces whose content the asker can get answers from."""
+
+    @property
+    def spaces(self) -> Sequence[str] | Organization: ...
+
+    @property
+    def draft(self) -> Draft | None:
+        """Return the draft that one of the spaces shows in place of main."""
+        ...
+
+    def sees(self, found: Found) -> bool: ...
+
+    def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None: ...
+
+    def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
+        """Return the pages at the top level of a space, and those of its groups, that lists show."""
+        ...
+
+
+def _list_sections(page: Page, document: Document) -> list[Section]:
+    cut = contained("search", lambda: document, sections)
+    if page.description and not (cut and cut[0].id is None):
+        return [Section(None, "", page.description), *cut]
+    return cut
+
+
+class MemberMaterial:
+    """Spaces that a member can see. The caller must have checked that."""
+
+    draft: Draft | None = None
+
+    def __init__(self, context: Context, spaces: Sequence[str] | Organization) -> None:
+        self.spaces = spaces
+        self._app = AppAddresses(context.settings.url)
+
+    def sees(self, found: Found) -> bool:
+        return True
+
+    def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None:
+        state = main_state(tx, space_id)
+        page = find_page(tx, state, page_id)
+        if page is None:
+            return None
+        lineage = [*list_ancestors(tx, state, page), page]
+        path = "/".join(each.slug for each in lineage)
+        return QuotedPage(
+            state.revision_id,
+            tuple(each.title for each in lineage),
+            self._app.page(space_id, path),
+            _list_sections(page, read_source(tx, page.body)),
+        )
+
+    def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
+        state = main_state(tx, space_id)
+        top = [page for page in list_children(tx, state, [None]) if not page.hidden]
+        groups = [page.id for page in top if page.kind == "group"]
+        return [*top, *(page for page in list_children(tx, state, groups[:_GROUPS]) if not page.hidden)]
+
+
+_GROUPS = 6
+
+
+class VisitorMaterial:
+    """What a site shows to a visitor. ``only``: the site spaces to use, None for all."""
+
+    def __init__(
+        self, context: Context, tx: Transaction, visitor: Visitor, only: Sequence[str] | None
+    ) -> None:
+        self._visitor = visitor
+        self._sight = sight_of(tx, visitor)
+        self.draft = self._sight.draft
+        self._url = context.settings.url
+        outline = Outline(load_structure(tx, visitor.site_id), visitor.claims, preview=bool(visitor.preview))
+        self._bases: Mapping[str, str] = {
+            shown.space_id: f"{visitor.base}{quote(outline.base(shown))}"
+            for shown in reversed(outline.site_spaces())
+            if only is None or shown.id in only
+        }
+        self.spaces: Sequence[str] = list(reversed(self._bases))
+
+    def sees(self, found: Found) -> bool:
+        return self._sight(found)
+
+    def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None:
+        view = self._sight.views[space_id]
+        page = view.tree.page(page_id)
+        shown = view.tree.first_document(page) if page is not None else None
+        if page is None or shown is None:
+            return None
+        documents = documents_for(tx, view, visitor_of_token(tx, self._visitor), self._url)
+        document = documents.for_external_renderer(page) if page.kind == "document" else Document([], [])
+        return QuotedPage(
+            view.state.revision_id,
+            tuple(each.title for each in [*view.tree.ancestors(page), page]),
+            f"{self._bases[space_id]}{quote(view.tree.url_path(shown))}",
+            _list_sections(page, document),
+        )
+
+    def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
+        tree = self._sight.views[space_id].tree
+        top = [page for page in tree.children.get(None, []) if not page.hidden]
+        groups = [page for page in top if page.kind == "group"]
+        below = [child for group in groups[:_GROUPS] for child in tree.children.get(group.id, [])]
+        return [*top, *(page for page in below if not page.hidden)]

@@ -1,0 +1,45 @@
+"""Answers of a site's assistant as server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from octavo.core.document.json import to_json
+from octavo.kit.context import Context
+from octavo.kit.ids import new_id
+from octavo.organization.access.authorization import SiteAccess, VisitedSite
+
+from .answering import ComposedAnswer
+from .site_answers import SiteAnswer, keep_answer
+from .wire import ResponseDocument, ResponseEvent, ResponseFinish, ResponseStart, ResponseSuggestion
+
+
+def stream_answer(
+    context: Context, site: SiteAccess | VisitedSite, questions: list[str], answers: Iterator[ComposedAnswer]
+) -> Iterator[ResponseEvent]:
+    """Yield the events of an answer while it is written; the complete answer is stored."""
+    response_id = new_id()
+    yield ResponseStart(response_id)
+    blocks: list[dict[str, Any]] = []
+    followups: list[str] = []
+    operation = "insert"
+    for found in answers:
+        blocks, followups = to_json(found.document)["nodes"], list(found.followups)
+        yield ResponseDocument(response_id, 0, operation, blocks)  # type: ignore[arg-type]
+        operation = "update"
+    keep_answer(context, site, response_id, SiteAnswer(questions, blocks, followups))
+    yield from _end(response_id, followups)
+
+
+def present_answer(response_id: str, answer: SiteAnswer) -> Iterator[ResponseEvent]:
+    """Yield the events of a complete answer."""
+    yield ResponseStart(response_id)
+    yield ResponseDocument(response_id, 0, "insert", answer.blocks)
+    yield from _end(response_id, answer.followups)
+
+
+def _end(response_id: str, followups: list[str]) -> Iterator[ResponseEvent]:
+    if followups:
+        yield ResponseSuggestion(response_id, followups)
+    yield ResponseFinish(response_id, response_id)

@@ -1,0 +1,28 @@
+"""Suggested questions that the documentation answers."""
+
+from __future__ import annotations
+
+from octavo.content.search.store import Organization
+from octavo.kit.db.database import Transaction
+
+from .answering import ENGLISH, AnswerWords, phrase_as_question
+from .material import AnswerMaterial
+
+MAX_QUESTIONS = 8
+_SPACES = 4
+_PAGES = 6
+
+
+def recommend(tx: Transaction, material: AnswerMaterial, words: AnswerWords = ENGLISH) -> list[str]:
+    """Return questions from the pages of the spaces, top-level pages first; headings that are questions before
+    others."""
+    titles: list[str] = []
+    spaces = material.spaces.some if isinstance(material.spaces, Organization) else material.spaces
+    for space_id in spaces[:_SPACES]:
+        shown = [page for page in material.list_top(tx, space_id) if page.kind == "document"]
+        titles += [page.title for page in shown[:_PAGES] if page.title]
+    asked = list(dict.fromkeys(phrase_as_question(title, words) for title in titles))
+    # Headings that are questions or instructions read better than the rest.
+    plain = words.about.partition("{title}")[0]
+    asked.sort(key=lambda question: question.startswith(plain))
+    return asked[:MAX_QUESTIONS]

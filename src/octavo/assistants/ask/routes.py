@@ -1,0 +1,233 @@
+"""Questions to an organization's documentation, and to a site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+from msgspec import UNSET
+
+from octavo.content.search.presenting import visible_spaces
+from octavo.errors import NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Area, Call, Stream
+from octavo.organization.access.authorization import OrgAccess, SiteAccess, VisitedSite
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.store import list_visible_space_ids
+from octavo.sites.site.structure.outline import Outline
+from octavo.sites.site.structure.store import load_structure
+
+from . import asking, recommending, site_answers, wire
+from .material import AnswerMaterial, MemberMaterial, VisitorMaterial
+from .presenting import present_answer, stream_answer
+
+operation = Area("ask").operation
+
+_ASK = "/orgs/{organizationId}/ask"
+_SITE = "/orgs/{organizationId}/sites/{siteId}"
+
+
+def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
+    return asking.QuestionAsker(
+        org.organization_id,
+        org.user_id,
+        lambda tx: MemberMaterial(call.context, visible_spaces(tx, org)),
+    )
+
+
+@operation(
+    "askInOrganization",
+    "POST",
+    _ASK,
+    needs=Can.VIEW,
+    returns=wire.Answered,
+    errors=(400, 503),
+    waits_for="model",
+    yields=("content:read",),
+)
+def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wire.Answered:
+    """Answer a question from the spaces that the caller can see, with the sections it is based on. Without a
+    language model, the best passages are quoted. Unanswered questions are recorded as conversations."""
+    *_, last = asking.ask(call.context, _member_asker(call, org), body.query, body.previous_queries)
+    return wire.Answered(wire.present_answer(last, query))
+
+
+@operation(
+    "streamAskInOrganization",
+    "GET",
+    f"{_ASK}/stream",
+    needs=Can.VIEW,
+    returns=wire.AnswerEvent | wire.Done,
+    media_type="text/event-stream",
+    errors=(400, 503),
+    waits_for="model",
+    yields=("content:read",),
+)
+def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
+    """Answer a question as server-sent events while the answer is written. Each event has the whole answer so far."""
+    answers = asking.ask(call.context, _member_asker(call, org), query.query, [])
+    return _stream(wire.AnswerEvent("answer", wire.present_answer(found, query)) for found in answers)
+
+
+@operation(
+    "getRecommendedQuestionsInOrganization",
+    "GET",
+    f"{_ASK}/questions",
+    needs=Can.VIEW,
+    returns=wire.Questions,
+    yields=("content:read",),
+)
+def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
+    """Suggest questions that pages of the caller's spaces answer."""
+    return wire.Questions(_recommend_questions(call, org))
+
+
+@operation(
+    "streamRecommendedQuestionsInOrganization",
+    "GET",
+    f"{_ASK}/questions/stream",
+    needs=Can.VIEW,
+    returns=wire.QuestionEvent | wire.Done,
+    media_type="text/event-stream",
+    yields=("content:read",),
+)
+def stream_questions(call: Call, org: OrgAccess) -> Stream:
+    """Suggest questions as server-sent events, one for each question."""
+    return _stream([wire.QuestionEvent(question) for question in _recommend_questions(call, org)])
+
+
+def _recommend_questions(call: Call, org: OrgAccess) -> list[str]:
+    with call.db.read() as tx:
+        return recommending.recommend(tx, _member_asker(call, org).material(tx))
+
+
+# --- sites --------------------------------------------------------------------------------------------
+
+
+@operation(
+    "streamAskInSite",
+    "POST",
+    f"{_SITE}/ask",
+    needs=Can.VIEW,
+    returns=wire.AnswerEvent | wire.Done,
+    media_type="text/event-stream",
+    errors=(503,),
+    waits_for="model",
+    visitors=True,
+    yields=("content:read",),
+)
+def stream_ask_in_site(
+    call: Call, site: SiteAccess | VisitedSite, query: wire.AskFormatQuery, body: wire.AskSite
+) -> Stream:
+    """Answer a question from the content that a site shows to the caller, as server-sent events while the answer is
+    written."""
+    only = body.scope.site_space_ids if isinstance(body.scope, wire.SpecificScope) else None
+    asker = _site_asker(call, site, only, "scope.siteSpaceIds")
+    answers = asking.ask(call.context, asker, body.question, [])
+    shown = wire.AskQuery(format=query.format)
+    return _stream(wire.AnswerEvent("answer", wire.present_answer(found, shown)) for found in answers)
+
+
+@operation(
+    "streamRecommendedQuestionsInSite",
+    "GET",
+    f"{_SITE}/ask/questions",
+    needs=Can.VIEW,
+    returns=wire.QuestionEvent | wire.Done,
+    media_type="text/event-stream",
+    visitors=True,
+    yields=("content:read",),
+)
+def stream_questions_in_site(
+    call: Call, site: SiteAccess | VisitedSite, query: wire.SiteQuestionsQuery
+) -> Stream:
+    """Suggest questions that pages of a site answer, as server-sent events."""
+    only = [query.site_space_id] if query.site_space_id is not None else None
+    asker = _site_asker(call, site, only, "siteSpaceId")
+    with call.db.read() as tx:
+        found = recommending.recommend(tx, asker.material(tx))
+    return _stream([wire.QuestionEvent(question) for question in found])
+
+
+@operation(
+    "streamAIResponseInSite",
+    "POST",
+    f"{_SITE}/ai/response",
+    needs=Can.VIEW,
+    returns=wire.ResponseEvent | wire.Done,
+    media_type="text/event-stream",
+    errors=(503,),
+    waits_for="model",
+    visitors=True,
+    yields=("content:read",),
+)
+def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.RespondInSite) -> Stream:
+    """Get a response of a site's assistant as server-sent events. It can continue from an earlier response to the
+    same caller, for whom responses are kept for a day."""
+    question, before = body.question, []
+    if body.previous_response_id is not UNSET:
+        with call.db.read() as tx:
+            before = site_answers.get_answer(tx, site, body.previous_response_id).questions
+    answers = asking.ask(call.context, _site_asker(call, site, None, ""), question, before)
+    return _stream(stream_answer(call.context, site, [*before, question], answers))
+
+
+@operation(
+    "streamExistingAIResponseInSite",
+    "GET",
+    f"{_SITE}/ai/response/{{responseId}}",
+    needs=Can.VIEW,
+    returns=wire.ResponseEvent | wire.Done,
+    media_type="text/event-stream",
+    visitors=True,
+    yields=("content:read",),
+)
+def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, response_id: str) -> Stream:
+    """Replay an earlier response of the assistant to the same caller."""
+    with call.db.read() as tx:
+        found = site_answers.get_answer(tx, site, response_id)
+    return _stream(present_answer(response_id, found))
+
+
+def _site_asker(
+    call: Call, site: SiteAccess | VisitedSite, only: Sequence[str] | None, place: str
+) -> asking.QuestionAsker:
+    """Return the asker at a site: a visitor, or a member with access to some of its spaces. Raises NotFound for a
+    site space that they can't see."""
+    visitor = site.visitor if isinstance(site, VisitedSite) else None
+    with call.db.read() as tx:
+        structure = load_structure(tx, site.site_id)
+        if isinstance(site, VisitedSite):
+            visitor = site.visitor
+            shown = {
+                one.id: one.space_id
+                for one in Outline(structure, visitor.claims, preview=bool(visitor.preview)).site_spaces()
+            }
+        else:
+            linked = sorted({one.space_id for one in structure.site_spaces.values()})
+            seen = frozenset(list_visible_space_ids(tx, site.organization, among=linked))
+            shown = {one.id: one.space_id for one in structure.site_spaces.values() if one.space_id in seen}
+    for id in only or []:
+        if id not in shown:
+            raise NotFound(f"{place}: there is no site space with the ID {id!r} in this site.")
+
+    def material(tx: Transaction) -> AnswerMaterial:
+        if visitor is not None:
+            return VisitorMaterial(call.context, tx, visitor, only)
+        return MemberMaterial(
+            call.context,
+            list(dict.fromkeys(space for id, space in shown.items() if only is None or id in only)),
+        )
+
+    user_id = "" if isinstance(site, VisitedSite) else site.user_id
+    return asking.QuestionAsker(site.organization_id, user_id, material)
+
+
+def _stream(events: Iterable[msgspec.Struct]) -> Stream:
+    def chunks() -> Iterator[bytes]:
+        for event in events:
+            yield b"data: " + msgspec.json.encode(event) + b"\n\n"
+        # API clients close the stream when they receive this event.
+        yield b"event: done\ndata: " + msgspec.json.encode(wire.Done()) + b"\n\n"
+
+    return Stream(chunks(), "text/event-stream", {"cache-control": "no-store", "x-accel-buffering": "no"})

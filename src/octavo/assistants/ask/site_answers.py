@@ -1,0 +1,84 @@
+"""Answers of a site's assistant, kept for a day so that conversations can continue."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, assert_never
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import NotFound
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.work import jobs
+from octavo.organization.access.authorization import SiteAccess, VisitedSite
+
+LASTS = 24 * 3_600_000
+"""Milliseconds for which an answer is kept."""
+_MAX_QUESTIONS = 10
+
+
+class SiteAnswer(Struct, frozen=True):
+    """Answer. ``questions``: those that led to it, ending with its own. ``blocks``: its document as JSON nodes."""
+
+    questions: list[str]
+    blocks: list[dict[str, Any]]
+    followups: list[str]
+
+
+def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) -> SiteAnswer:
+    """Return an answer. Raises NotFound if it was given to someone else or has expired."""
+    row = tx.one(
+        """SELECT questions, answer FROM site_answers
+           WHERE id = :id AND site_id = :site AND asker = :asker AND created_at > :since""",
+        id=answer_id,
+        site=site.site_id,
+        asker=_asker(site),
+        since=now() - LASTS,
+    )
+    if row is None:
+        raise NotFound(f"There is no response with the ID {answer_id!r}.")
+    blocks, followups = msgspec.json.decode(row[1], type=tuple[list[dict[str, Any]], list[str]])
+    return SiteAnswer(msgspec.json.decode(row[0], type=list[str]), blocks, followups)
+
+
+def _asker(site: SiteAccess | VisitedSite) -> str:
+    """Return a key for the asker: a member, or visitors who see the same. It determines what an answer may contain."""
+    match site:
+        case VisitedSite(visitor=visitor):
+            who: tuple[object, ...] = ("", (visitor.claims, sorted(visitor.spaces), visitor.preview))
+        case SiteAccess():
+            who = (site.user_id, None)
+        case _:
+            assert_never(site)
+    return hashlib.sha256(msgspec.json.encode(who, order="sorted")).hexdigest()
+
+
+def keep_answer(context: Context, site: SiteAccess | VisitedSite, answer_id: str, answer: SiteAnswer) -> None:
+    """Store a complete answer. If the site was deleted in the meantime, the caller still gets it, but it can't be
+    continued."""
+    with context.db.write() as tx:
+        alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
+        if alive is not None:
+            tx.run(
+                """INSERT INTO site_answers (id, site_id, asker, questions, answer, created_at)
+                   VALUES (:id, :site, :asker, :questions, :answer, :at)""",
+                id=answer_id,
+                site=site.site_id,
+                asker=_asker(site),
+                questions=msgspec.json.encode(answer.questions[-_MAX_QUESTIONS:]).decode(),
+                answer=msgspec.json.encode((answer.blocks, answer.followups)).decode(),
+                at=now(),
+            )
+
+
+@jobs.job("pruneSiteAnswers")
+def prune_answers(context: Context) -> None:
+    """Delete expired answers."""
+    with context.db.write() as tx:
+        tx.run("DELETE FROM site_answers WHERE created_at <= :before", before=now() - LASTS)
+
+
+jobs.schedule("pruneSiteAnswers", 3600, "pruneSiteAnswers")

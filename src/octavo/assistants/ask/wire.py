@@ -1,0 +1,196 @@
+"""Wire format of questions and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.core.document.json import DocumentError, from_json, to_json
+from octavo.core.document.text import to_text
+from octavo.core.document.writing import write
+from octavo.errors import BadRequest
+
+from .answering import ComposedAnswer
+
+MAX_QUESTION = 512
+"""Maximum characters of a question at a site."""
+Question = Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"\S")]
+Format = Literal["document", "markdown"]
+
+
+class Ask(Struct, rename="camel"):
+    query: Question
+    previous_queries: Annotated[list[Annotated[str, Meta(max_length=2000)]], Meta(max_length=10)] = []
+
+
+class AskQuery(Struct):
+    """Query of a question. ``details``: whether sources include why they were chosen."""
+
+    format: Format = "document"
+    details: bool = False
+
+
+class AskFormatQuery(Struct):
+    format: Format = "document"
+
+
+class DefaultScope(Struct, rename="camel", tag_field="mode", tag="default"):
+    current_site_space: str | None = None
+
+
+class SpecificScope(Struct, rename="camel", tag_field="mode", tag="specific"):
+    site_space_ids: Annotated[list[str], Meta(min_length=1, max_length=1000)]
+
+
+class WholeScope(Struct, tag_field="mode", tag="all"):
+    pass
+
+
+class AskContext(Struct, rename="camel"):
+    site_space_id: str | UnsetType = UNSET
+
+
+class AskSite(Struct):
+    """Question at a site. ``scope``: where to search; ``context``: the asker's location."""
+
+    question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
+    scope: DefaultScope | SpecificScope | WholeScope
+    context: AskContext | UnsetType = UNSET
+
+
+class SiteQuestionsQuery(Struct, rename="camel"):
+    site_space_id: str | None = None
+
+
+class StreamQuery(AskQuery, kw_only=True):
+    query: Question
+
+
+class AnswerSource(Struct):
+    """Source of an answer. ``sections``: anchors of the page."""
+
+    type: Literal["page"]
+    page: str
+    revision: str
+    space: str
+    sections: list[str]
+    reason: str | UnsetType = UNSET
+
+
+class ShownAnswer(Struct, rename={"followup_questions": "followupQuestions"}):
+    answer: dict[str, Any]
+    sources: list[AnswerSource]
+    followup_questions: list[str]
+
+
+class Answered(Struct):
+    answer: ShownAnswer
+
+
+class Done(Struct):
+    """Last event of every stream, of the type `done`. It marks the end and has no content."""
+
+
+class AnswerEvent(Struct):
+    type: Literal["answer"]
+    answer: ShownAnswer
+
+
+class Questions(Struct):
+    questions: list[str]
+
+
+class QuestionEvent(Struct):
+    question: str
+
+
+def present_answer(found: ComposedAnswer, query: AskQuery) -> ShownAnswer:
+    """Return the answer with a source for each page, including its used sections."""
+    sources: dict[tuple[str, str], AnswerSource] = {}
+    for passage in found.cited:
+        source = sources.setdefault(
+            (passage.space_id, passage.page_id),
+            AnswerSource("page", passage.page_id, passage.revision_id, passage.space_id, []),
+        )
+        if passage.anchor:
+            source.sections.append(passage.anchor)
+        if query.details:
+            said = passage.heading or passage.title
+            source.reason = said if source.reason is UNSET else f"{source.reason}, {said}"
+    document: dict[str, Any] = (
+        {"markdown": write(found.document)}
+        if query.format == "markdown"
+        else {"document": to_json(found.document)}
+    )
+    return ShownAnswer(document, list(sources.values()), list(found.followups))
+
+
+# --- the assistant of a site ----------------------------------------------------------------------------
+
+
+class MessageLocation(Struct, rename="camel"):
+    space_id: str
+    page_id: str
+
+
+class MessageContext(Struct):
+    location: MessageLocation | UnsetType = UNSET
+
+
+class MessageInput(Struct):
+    """Message. ``content``: text, or a document as JSON."""
+
+    role: Literal["user"]
+    content: Annotated[str, Meta(max_length=2048)] | dict[str, Any]
+    context: MessageContext | UnsetType = UNSET
+
+
+class RespondInSite(Struct, rename="camel"):
+    """Request to the assistant. The last message is the question. ``model`` is only a preference; ``tools`` of the
+    caller aren't called."""
+
+    input: Annotated[list[MessageInput], Meta(min_length=1, max_length=20)]
+    previous_response_id: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
+    model: Literal["fast", "reasoning-low", "reasoning-medium", "reasoning-high"] | UnsetType = UNSET
+    tools: Annotated[list[dict[str, Any]], Meta(max_length=50)] | UnsetType = UNSET
+    tool_call: dict[str, Any] | UnsetType = UNSET
+
+    @property
+    def question(self) -> str:
+        """Return the text of the question. Raises BadRequest if it is empty."""
+        content = self.input[-1].content
+        if isinstance(content, dict):
+            try:
+                content = to_text(from_json(content))
+            except DocumentError as error:
+                raise BadRequest(f"input: {error}") from None
+        if not content.strip():
+            raise BadRequest("input: must contain a question")
+        return content[:2048]
+
+
+class ResponseStart(Struct, rename="camel", tag_field="type", tag="response_start"):
+    message_id: str
+
+
+class ResponseDocument(Struct, rename="camel", tag_field="type", tag="response_document"):
+    """Part of a response. ``operation``: whether the blocks are appended or replace the earlier ones."""
+
+    message_id: str
+    step_index: int
+    operation: Literal["insert", "update"]
+    blocks: list[dict[str, Any]]
+
+
+class ResponseSuggestion(Struct, rename="camel", tag_field="type", tag="response_followup_suggestion"):
+    message_id: str
+    suggestions: list[str]
+
+
+class ResponseFinish(Struct, rename="camel", tag_field="type", tag="response_finish"):
+    message_id: str
+    response_id: str
+
+
+ResponseEvent = ResponseStart | ResponseDocument | ResponseSuggestion | ResponseFinish

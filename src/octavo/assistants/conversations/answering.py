@@ -1,0 +1,58 @@
+"""Pages that answer a cluster, as search finds them for the caller."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from octavo.content.revisions.store import find_page, list_ancestors, main_state
+from octavo.content.search.presenting import visible_spaces
+from octavo.content.search.querying import PageHit, search_pages, with_snippets
+from octavo.core.sentences import stems
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import OrgAccess
+
+from .store import ClusterRow
+
+_PAGES = 5
+_TERMS = 12
+_ENOUGH = 0.5
+
+
+class Answering(Struct, frozen=True):
+    """Page for a cluster. ``path``: in its space. ``covers``: the share of the words asked for that it contains, 0
+    to 1."""
+
+    space_id: str
+    page_id: str
+    title: str
+    path: str
+    covers: float
+
+    @property
+    def answers(self) -> bool:
+        return self.covers >= _ENOUGH
+
+
+def find_answering(tx: Transaction, org: OrgAccess, cluster: ClusterRow) -> list[Answering]:
+    """Return the pages, best first; only those of spaces the caller can see."""
+    asked = list(dict.fromkeys(stems(cluster.label)))[:_TERMS]
+    if not asked:
+        return []
+    hits = search_pages(tx, visible_spaces(tx, org), " ".join(asked) + " ", _PAGES).hits
+    found = []
+    for hit in with_snippets(tx, hits[:_PAGES]):
+        page = find_page(tx, main_state(tx, hit.space_id), hit.page_id)
+        if page is None:
+            continue
+        slugs = [each.slug for each in [*list_ancestors(tx, main_state(tx, hit.space_id), page), page]]
+        covers = _coverage(asked, page.title, hit)
+        found.append(Answering(hit.space_id, page.id, page.title, "/".join(slugs), covers))
+    return found
+
+
+def _coverage(asked: list[str], title: str, hit: PageHit) -> float:
+    said = [title]
+    for section in hit.sections:
+        said += [section.heading, "".join(part.text for part in section.snippet)]
+    words = set(stems(" ".join(said)))
+    return sum(word in words for word in asked) / len(asked)

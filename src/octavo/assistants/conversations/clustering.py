@@ -1,0 +1,164 @@
+"""Clustering of issues about the same subject: each joins the most similar cluster, or starts a new one.
+
+Incremental: an issue is processed once, a cluster keeps its id, and the stored data of a cluster is how often each
+word occurs in its issues. Words are weighted by their rarity among all issues (TF-IDF). If a model has given
+vectors, issues and clusters are also compared by these. Pure; callers read and write the rows."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from heapq import nlargest
+
+import msgspec
+
+from octavo.core.sentences import stems
+
+from .embeddings import ClusterMeanings, IssueMeaning, Scale
+
+SIMILAR = 0.28
+"""Minimum cosine for an issue to belong to a cluster."""
+_WORDS = 1 << 16
+"""Number of words that can be distinguished; others share a number."""
+_KEPT = 80
+"""Words stored per cluster, the most frequent ones."""
+_CANDIDATES = 60
+"""Clusters that an issue is compared with: those that share its rarest words."""
+_WORD = 3
+"""Weight of a word compared with a pair of adjacent words."""
+
+_NEAREST = 20
+"""Number of clusters most similar by words, and by meaning, that an issue is compared with by both."""
+_ENOUGH = 1.5
+"""Maximum weight of words compared with meanings, in units of sufficient similarity."""
+
+Vector = dict[int, float]
+
+
+def word_number(word: str) -> int:
+    return zlib.crc32(word.encode("utf-8", "surrogatepass")) % _WORDS
+
+
+def count_words(title: str, text: str) -> Counter[int]:
+    """Return the frequency of each word, and each pair of adjacent words, in an issue; the title counts twice."""
+    found: Counter[int] = Counter()
+    for part, times in ((title, 2), (text, 1)):
+        words = stems(part)
+        for word in words:
+            found[word_number(word)] += _WORD * times
+        for first, second in zip(words, words[1:], strict=False):
+            found[word_number(f"{first} {second}")] += times
+    return found
+
+
+class Clustering:
+    """Clusters of an organization in memory. ``scale``: how to interpret vectors of issues, if any."""
+
+    def __init__(self, issues: int, words: Mapping[int, int], scale: Scale | None = None) -> None:
+        self.issues = issues
+        self.words: Counter[int] = Counter(words)
+        self.vectors: dict[str, Counter[int]] = {}
+        self.sizes: dict[str, int] = {}
+        self.meanings = ClusterMeanings(scale)
+        self._weighted: dict[str, Vector] = {}
+        self._with: dict[int, set[str]] = defaultdict(set)
+
+    def add_cluster(self, cluster_id: str, size: int, vector: Counter[int]) -> None:
+        self.vectors[cluster_id], self.sizes[cluster_id] = vector, size
+        for word in vector:
+            self._with[word].add(cluster_id)
+
+    def learn(self, issue: Mapping[int, int]) -> None:
+        """Count the words of an issue among all issues. Call it for a whole batch before any of it joins, so that
+        rarity includes the batch."""
+        self.issues += 1
+        self.words.update(issue.keys())
+        self._weighted.clear()
+
+    def find(self, issue: Mapping[int, int], meaning: IssueMeaning | None = None) -> str | None:
+        """Return the cluster most similar to an issue; None if none is similar enough."""
+        wanted = self._weigh(issue)
+        candidates = {each: _product(wanted, self._weights_of(each)) for each in self._find_sharing(wanted)}
+        if meaning is None:
+            near = {each: words / SIMILAR for each, words in candidates.items()}
+        else:
+            compared = set(nlargest(_NEAREST, candidates, key=lambda each: (candidates[each], each)))
+            compared.update(self.meanings.find_nearest(meaning, _NEAREST))
+            near = {each: self._compare(wanted, meaning, each) for each in compared}
+        best = max(near, default=None, key=lambda each: (near[each], each))
+        return best if best is not None and near[best] >= 1 else None
+
+    def _find_sharing(self, wanted: Vector) -> set[str]:
+        """Return the clusters that share the rarest words of an issue."""
+        candidates: set[str] = set()
+        for word in sorted(wanted, key=lambda word: (len(self._with.get(word, ())), word)):
+            there = self._with.get(word, set())
+            if candidates and len(candidates) + len(there) > _CANDIDATES:
+                break
+            candidates |= there
+        return candidates
+
+    def _compare(self, wanted: Vector, meaning: IssueMeaning, cluster_id: str) -> float:
+        """Return the similarity of an issue and a cluster; 1 or more means the same subject. Similar meaning is
+        enough, or meaning and words together."""
+        words = _product(wanted, self._weights_of(cluster_id)) / SIMILAR
+        meant = self.meanings.compare(meaning, cluster_id)
+        if meant is None:
+            return words
+        return max(meant, (meant + min(words, _ENOUGH)) / 2)
+
+    def join(self, cluster_id: str, issue: Mapping[int, int], meaning: IssueMeaning | None = None) -> None:
+        """Add an issue to a cluster, which is created if its id is new."""
+        if cluster_id not in self.vectors:
+            self.add_cluster(cluster_id, 0, Counter())
+        vector = self.vectors[cluster_id]
+        vector.update(issue)
+        self.sizes[cluster_id] += 1
+        self._weighted.pop(cluster_id, None)
+        for word in issue:
+            self._with[word].add(cluster_id)
+        if meaning is not None:
+            self.meanings.add(cluster_id, meaning)
+
+    def dissolve(self, cluster_id: str) -> None:
+        """Remove a cluster whose only issue has moved."""
+        for word in self.vectors.pop(cluster_id):
+            self._with[word].discard(cluster_id)
+        del self.sizes[cluster_id]
+        self.meanings.forget(cluster_id)
+        self._weighted.pop(cluster_id, None)
+
+    def likeness(self, issue: Mapping[int, int], cluster_id: str) -> float:
+        """Return the cosine of an issue and a cluster."""
+        return _product(self._weigh(issue), self._weights_of(cluster_id))
+
+    def _weights_of(self, cluster_id: str) -> Vector:
+        found = self._weighted.get(cluster_id)
+        if found is None:
+            found = self._weighted[cluster_id] = self._weigh(self.vectors[cluster_id])
+        return found
+
+    def _weigh(self, counts: Mapping[int, int]) -> Vector:
+        weights = {word: count**0.5 * self._rareness(word) for word, count in counts.items()}
+        length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
+        return {word: weight / length for word, weight in weights.items()}
+
+    def _rareness(self, word: int) -> float:
+        return math.log((1 + self.issues) / (1 + self.words.get(word, 0))) + 1
+
+
+def _product(one: Vector, other: Vector) -> float:
+    if len(one) > len(other):
+        one, other = other, one
+    return sum(weight * other[word] for word, weight in one.items() if word in other)
+
+
+def encode_words(vector: Counter[int]) -> str:
+    """Return a vector in its stored form, without words that are rare in its issues."""
+    return msgspec.json.encode(sorted(vector.most_common(_KEPT))).decode()
+
+
+def decode_words(stored: str) -> Counter[int]:
+    return Counter(dict(msgspec.json.decode(stored, type=list[tuple[int, int]])))

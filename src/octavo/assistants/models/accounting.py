@@ -1,0 +1,76 @@
+"""Budgets of organizations for models, and the log of calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import TooManyRequests
+from octavo.kit.context import Context
+from octavo.kit.db.allowances import DAY, count_more, key_of
+
+from . import store
+from .provider import TokenUsage
+
+CHARACTERS = 4
+"""Characters per token, approximately; to reserve what a call may take, and for providers that don't count."""
+
+
+class Account(Struct, frozen=True):
+    """Payer of calls. ``user_id`` None: a job makes the call, not a person."""
+
+    context: Context
+    organization_id: str
+    user_id: str | None
+
+    def spend(self, tokens: int) -> None:
+        """Reserve what a call may take. Raises TooManyRequests if today's budget is spent."""
+        allowed = self.context.settings.llm_daily_tokens
+        with self.context.db.write() as tx:
+            if count_more(tx, self._budget, DAY, tokens) > allowed > 0:
+                raise TooManyRequests(
+                    "The language model is not available: this organization has used "
+                    "all its tokens for today. Try again tomorrow."
+                )
+
+    def record(
+        self,
+        *,
+        purpose: str,
+        model: str,
+        request: Any,
+        answer: str | None,
+        usage: TokenUsage,
+        cost: float,
+        status: str,
+        error: str | None,
+        duration: int,
+        reserved: int,
+    ) -> None:
+        """Log a call, and count what it took in place of what was reserved (``reserved``). ``cost`` in millionths
+        of the currency of the prices, ``duration`` in milliseconds. ``request`` (any JSON value) and ``answer``
+        are stored only if content is logged."""
+        is_kept = self.context.settings.llm_log_content
+        with self.context.db.write() as tx:
+            count_more(tx, self._budget, DAY, usage.input_tokens + usage.output_tokens - reserved)
+            store.insert_call(
+                tx,
+                organization_id=self.organization_id,
+                user_id=self.user_id,
+                purpose=purpose,
+                model=model,
+                status=status,
+                error=error,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                cost_micros=round(cost),
+                duration=duration,
+                request=msgspec.json.encode(request).decode() if is_kept else None,
+                answer=answer if is_kept else None,
+            )
+
+    @property
+    def _budget(self) -> str:
+        return key_of("model tokens", self.organization_id)

@@ -1,0 +1,274 @@
+"""Client of a provider of language models, using OpenAI's HTTP API for chat completions and embeddings.
+
+Every failure (an error, a timeout, text that isn't an answer, an error with status 200, a truncated answer) is a
+ModelFailed. Transient failures are retried until part of an answer has arrived."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from octavo.core.masking import mask_secrets
+from octavo.errors import Unavailable
+from octavo.kit.net.fetch import Fetcher, FetchError, Limits, Streamed
+from octavo.kit.scheduling import deadlines
+from octavo.settings import Settings
+
+ATTEMPTS = 3
+PAUSE = 0.5
+"""Seconds before the second attempt; twice as long before the third."""
+_SIZE = 4 * 1024 * 1024
+_LINE = 1024 * 1024
+"""Maximum bytes of an answer, and of one line of a stream."""
+_VECTORS = 16 * 1024 * 1024
+"""Maximum bytes of an answer with vectors."""
+MAX_DIMENSIONS = 4096
+"""Maximum dimensions of a vector."""
+
+
+class ModelFailed(Unavailable):
+    """Raised if the model gave no usable answer; the message says why and contains no secrets."""
+
+    reason = "model_failed"
+
+    def __init__(self, message: str, *, may_pass: bool = False) -> None:
+        super().__init__(f"The language model failed: {message}")
+        self.may_pass = may_pass
+
+
+class ModelMessage(Struct, frozen=True):
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class TokenUsage(Struct):
+    """Tokens counted by the provider; 0 if it doesn't say."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class ModelProvider(Struct, frozen=True):
+    """Provider of models. ``url``: the base URL of ``/chat/completions`` and ``/embeddings``. ``seconds``: timeout
+    for a whole answer."""
+
+    url: str
+    key: str
+    model: str
+    seconds: float
+    allowed: str = ""
+
+    @classmethod
+    def from_settings(cls, settings: Settings, model: str) -> ModelProvider:
+        """Return the server's configured provider for this model."""
+        return cls(
+            settings.llm_url, settings.llm_key, model, settings.llm_seconds, settings.allow_private_fetch
+        )
+
+    def stream(
+        self,
+        messages: Sequence[ModelMessage],
+        usage: TokenUsage,
+        *,
+        schema: dict[str, Any] | None = None,
+        max_tokens: int,
+    ) -> Iterator[str]:
+        """Yield the answer in pieces; ``usage`` is complete at the end. ``schema``: of the requested JSON;
+        providers without support for schemas get it as text. Raises ModelFailed, OutOfTime."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [msgspec.to_builtins(message) for message in messages],
+            "max_tokens": max_tokens,
+            "temperature": 0,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if schema is not None:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "strict": True, "schema": schema},
+            }
+        encoded = msgspec.json.encode(body)
+        until = time.monotonic() + self.seconds
+        for attempt in range(1, ATTEMPTS + 1):
+            begun = False
+            try:
+                for piece in self._attempt(encoded, usage, until - time.monotonic()):
+                    begun = True
+                    yield piece
+                return
+            except ModelFailed as error:
+                if begun:
+                    raise
+                _wait_after(error, attempt, until)
+
+    def embed(self, texts: Sequence[str], usage: TokenUsage) -> list[list[float]]:
+        """Return a vector of length 1 for each text, all of one dimension, and set ``usage``. Raises ModelFailed,
+        OutOfTime."""
+        body = msgspec.json.encode({"model": self.model, "input": list(texts), "encoding_format": "float"})
+        until = time.monotonic() + self.seconds
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                with self._post("embeddings", body, _VECTORS, until - time.monotonic()) as answer:
+                    return self._read_vectors(b"".join(answer.chunks), len(texts), usage)
+            except ModelFailed as error:
+                _wait_after(error, attempt, until)
+
+    def _attempt(self, body: bytes, usage: TokenUsage, seconds: float) -> Iterator[str]:
+        with self._post("chat/completions", body, _SIZE, seconds) as answer:
+            if answer.headers.get("content-type", "").startswith("text/event-stream"):
+                yield from self._events(answer.chunks, usage)
+            else:
+                yield from self._whole(b"".join(answer.chunks), usage)
+
+    @contextmanager
+    def _post(self, path: str, body: bytes, size: int, seconds: float) -> Iterator[Streamed]:
+        """Return an answer with status 200. Raises ModelFailed, also for failures while it is read."""
+        headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        limits = Limits(size=size, seconds=seconds, redirects=0)
+        url = f"{self.url.rstrip('/')}/{path}"
+        try:
+            with Fetcher(self.allowed, tells_trace=True).stream(url, "POST", headers, body, limits) as answer:
+                if answer.status != 200:
+                    may_pass = answer.status in (408, 409, 429) or answer.status >= 500
+                    said = self._clean(_explain(b"".join(answer.chunks)))
+                    raise ModelFailed(f"status {answer.status}: {said}", may_pass=may_pass)
+                yield answer
+        except FetchError as error:
+            raise ModelFailed(self._clean(error.message), may_pass=True) from None
+
+    def _events(self, chunks: Iterator[bytes], usage: TokenUsage) -> Iterator[str]:
+        """Yield the pieces of an event stream, which must end properly with a reason."""
+        ended = False
+        said = False
+        for line in _split_lines(chunks):
+            if not line.startswith(b"data:"):
+                continue
+            data = line[5:].strip()
+            if data == b"[DONE]":
+                break
+            piece, reason = self._read(data, usage, "delta")
+            if piece:
+                said = True
+                yield piece
+            ended = ended or reason is not None
+            _require_complete(reason)
+        if not ended or not said:
+            raise ModelFailed("the answer ended before it was complete", may_pass=not said)
+
+    def _whole(self, body: bytes, usage: TokenUsage) -> Iterator[str]:
+        """Yield the answer of a provider that doesn't stream."""
+        piece, reason = self._read(body, usage, "message")
+        _require_complete(reason)
+        if not piece:
+            raise ModelFailed("the answer was empty", may_pass=True)
+        yield piece
+
+    def _read(self, data: bytes, usage: TokenUsage, field: str) -> tuple[str, str | None]:
+        """Return the text of an answer or a piece, and the reason why it ends, if it does."""
+        found = self._decode(data, usage)
+        choices = found.get("choices")
+        if choices is None or not isinstance(choices, list):
+            raise ModelFailed("the answer has no choices", may_pass=True)
+        if not choices:
+            return "", None
+        choice = choices[0] if isinstance(choices[0], dict) else {}
+        message, reason = choice.get(field), choice.get("finish_reason")
+        content = message.get("content") if isinstance(message, dict) else None
+        return content if isinstance(content, str) else "", reason if isinstance(reason, str) else None
+
+    def _read_vectors(self, data: bytes, count: int, usage: TokenUsage) -> list[list[float]]:
+        given = self._decode(data, usage).get("data")
+        items = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+        at = {each["index"]: each.get("embedding") for each in items if type(each.get("index")) is int}
+        if len(items) != count or sorted(at) != list(range(count)):
+            raise ModelFailed(f"expected {count} vectors, got {len(at)}", may_pass=True)
+        vectors = [_normalize_vector(at[number]) for number in range(count)]
+        if len({len(vector) for vector in vectors}) != 1:
+            raise ModelFailed("the vectors have different lengths", may_pass=True)
+        return vectors
+
+    def _decode(self, data: bytes, usage: TokenUsage) -> dict[str, Any]:
+        """Return a JSON object that isn't an error, and update ``usage``."""
+        try:
+            found = msgspec.json.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise ModelFailed("the answer is not JSON", may_pass=True) from None
+        if not isinstance(found, dict):
+            raise ModelFailed("the answer is not a JSON object", may_pass=True)
+        if found.get("error"):
+            raise ModelFailed(f"it responded with an error: {self._clean(_explain(data))}", may_pass=True)
+        counted = found.get("usage")
+        if isinstance(counted, dict):
+            usage.input_tokens = _read_count(counted.get("prompt_tokens"))
+            usage.output_tokens = _read_count(counted.get("completion_tokens"))
+        return found
+
+    def _clean(self, text: str) -> str:
+        """Return a provider's message without secrets: some providers repeat the key that they refuse."""
+        if self.key:
+            text = text.replace(self.key, "[secret]")
+        return " ".join(mask_secrets(text)[:300].split())
+
+
+def _explain(body: bytes) -> str:
+    """Return the message of an error in OpenAI's format, or the whole body."""
+    try:
+        error = msgspec.json.decode(body)["error"]
+        found = error if isinstance(error, str) else error["message"]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, LookupError, TypeError):
+        found = None
+    return found[:2000] if found and isinstance(found, str) else body[:2000].decode("utf-8", "replace")
+
+
+def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
+    """Wait before the next attempt. Raises the error if there is none."""
+    wait = PAUSE * 2 ** (attempt - 1)
+    if not error.may_pass or attempt >= ATTEMPTS or time.monotonic() + wait > until:
+        raise error
+    time.sleep(deadlines.remaining(wait))
+
+
+def _normalize_vector(given: Any) -> list[float]:
+    """Scale a provider's vector to length 1. Raises ModelFailed."""
+    if not isinstance(given, list) or not 0 < len(given) <= MAX_DIMENSIONS:
+        raise ModelFailed(f"expected vectors of 1 to {MAX_DIMENSIONS} numbers", may_pass=True)
+    try:
+        numbers = [float(each) if type(each) in (int, float) else math.nan for each in given]
+    except OverflowError:
+        numbers = [math.inf]
+    length = math.hypot(*numbers)
+    if not 0 < length < math.inf:
+        raise ModelFailed("a vector contains numbers that aren't finite, or is zero", may_pass=True)
+    return [number / length for number in numbers]
+
+
+def _require_complete(reason: str | None) -> None:
+    if reason not in (None, "stop"):
+        raise ModelFailed(f"the answer was truncated ({reason[:40]})")
+
+
+def _read_count(value: Any) -> int:
+    return min(value, 10**9) if isinstance(value, int) and value > 0 else 0
+
+
+def _split_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a stream. Raises ModelFailed if a line is too long."""
+    left = b""
+    for chunk in chunks:
+        *lines, left = (left + chunk).split(b"\n")
+        yield from lines
+        if len(left) > _LINE:
+            raise ModelFailed("the answer contains a line that is too long")
+    if left:
+        yield left

@@ -1,0 +1,45 @@
+"""Retention of the log of calls and of vectors."""
+
+from __future__ import annotations
+
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.allowances import DAY
+from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
+
+from . import store
+
+MAX_VECTORS = 100_000
+"""Maximum number of vectors kept, most recently used first."""
+_VECTOR_DAYS = 30
+"""Days for which an unused vector is kept."""
+
+
+@jobs.job("pruneModelCalls", seconds=600)
+def prune_calls(context: Context) -> None:
+    """Delete calls past their retention period, in small transactions."""
+    before = now() - context.settings.llm_log_days * DAY
+    while True:
+        deadlines.check()
+        with context.db.write() as tx:
+            if not store.prune_calls(tx, before):
+                return
+
+
+jobs.schedule("pruneModelCalls", 3600, "pruneModelCalls")
+
+
+@jobs.job("pruneEmbeddings", seconds=600)
+def prune_embeddings(context: Context) -> None:
+    """Delete vectors that are unused for long or too many, in small transactions."""
+    with context.db.read() as tx:
+        until = max(now() - _VECTOR_DAYS * DAY, store.find_oldest_kept(tx, MAX_VECTORS))
+    while True:
+        deadlines.check()
+        with context.db.write() as tx:
+            if not store.prune_vectors(tx, until):
+                return
+
+
+jobs.schedule("pruneEmbeddings", 3600, "pruneEmbeddings")

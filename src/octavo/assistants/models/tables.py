@@ -1,0 +1,23 @@
+"""Declarations of the tables of models."""
+
+from __future__ import annotations
+
+from octavo.kit.db.tables import Table, declare, person
+
+declare(
+    Table(
+        name="agent_instructions",
+        of_organization="organization_id = :org",
+        columns=(person("updated_by"),),
+        json={"instructions": object},
+    ),
+    Table(
+        name="model_calls",
+        stays="are calls to the provider of this server",
+        of_organization="organization_id = :org",
+        columns=(person("user_id"),),
+        values={"status": ("ok", "failed", "abandoned")},
+    ),
+    # Missing vectors are requested again.
+    Table(name="embeddings", derived=True),
+)

@@ -1,0 +1,52 @@
+"""Glossary: words with fixed translations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from octavo.errors import BadRequest, NotFound
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import OrgAccess
+
+from . import store
+from .store import EntryRow
+
+MAX_ENTRIES = 5000
+"""Maximum entries of one organization, because every run reads all of them."""
+
+
+class EntryChange(NamedTuple):
+    """Change of an entry. Without ``id`` it is inserted, without ``translations`` deleted."""
+
+    id: str | None
+    translations: Mapping[Any, str] | None
+
+
+def get_entry(tx: Transaction, org: OrgAccess, entry_id: str) -> EntryRow:
+    found = store.find_entry(tx, org.organization_id, entry_id)
+    if found is None:
+        raise NotFound(f"There is no glossary entry with the ID {entry_id!r} in this organization.")
+    return found
+
+
+def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> None:
+    """Apply all changes or none. Raises NotFound for an unknown entry, BadRequest for too many."""
+    for number, (id, translations) in enumerate(changes):
+        if translations is None:
+            assert id is not None
+            store.delete_entry(tx, _require_entry(tx, org, number, id))
+        elif id is None:
+            store.insert_entry(tx, org.organization_id, translations)
+        else:
+            store.update_entry(tx, _require_entry(tx, org, number, id), translations)
+    if store.count_entries(tx, org.organization_id) > MAX_ENTRIES:
+        raise BadRequest(f"operations: a glossary can have at most {MAX_ENTRIES} entries; delete some first")
+
+
+def _require_entry(tx: Transaction, org: OrgAccess, number: int, entry_id: str) -> str:
+    if store.find_entry(tx, org.organization_id, entry_id) is None:
+        raise NotFound(
+            f"operations[{number}].id: there is no glossary entry with the ID {entry_id!r} in this organization."
+        )
+    return entry_id

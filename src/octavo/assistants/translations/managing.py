@@ -1,0 +1,143 @@
+"""Creating, running, and deleting translations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from octavo.assistants.models.instructing import read_instructions
+from octavo.content.revisions.store import main_state
+from octavo.errors import BadRequest, NotFound
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.work.jobs import enqueue
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess, space_access
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.duplicating import duplicate_space, prepare_copy
+from octavo.organization.spaces.store import get_space, update_space
+
+from . import store
+from .store import TranslationRow
+
+JOB = "translateSpace"
+_MAX_TITLE = 50
+
+
+class Wanted(NamedTuple):
+    """Translation to create. ``source``: the space; ``instructions``: nodes of a document."""
+
+    source: str
+    source_language: str
+    language: str
+    instructions: Any
+    formality: str
+
+
+def get_translation(
+    tx: Transaction, org: OrgAccess, translation_id: str, needs: Can = Can.VIEW
+) -> tuple[TranslationRow, SpaceAccess]:
+    """Return a translation, and the caller's access to its space, which determines what they can do with it. Raises
+    NotFound, Forbidden."""
+    missing = f"There is no translation with the ID {translation_id!r} in this organization."
+    found = store.find_translation(tx, org.organization_id, translation_id)
+    if found is None:
+        raise NotFound(missing)
+    try:
+        return found, space_access(tx, org.actor, needs, found.space_id)
+    except NotFound:
+        raise NotFound(missing) from None
+
+
+@contextmanager
+def prepare(db: Database, org: OrgAccess, wanted: Wanted) -> Iterator[str | None]:
+    """Prepare a call of ``create`` within the block, as ``prepare_copy`` does. Raises as ``create``."""
+    with db.read() as tx:
+        source = _require_source(tx, org, wanted)
+    with prepare_copy(db, source) as prepared:
+        yield prepared
+
+
+def _require_source(tx: Transaction, org: OrgAccess, wanted: Wanted) -> SpaceAccess:
+    """Return access to the source. Raises NotFound and Forbidden for the source, BadRequest if the translation
+    isn't possible."""
+    source = space_access(tx, org.actor, Can.ADMIN, wanted.source)
+    if source.organization_id != org.organization_id:
+        raise NotFound(f"source.space: there is no space with the ID {wanted.source!r} in this organization.")
+    if wanted.language == wanted.source_language:
+        raise BadRequest("language: must differ from the language of the source")
+    if store.is_translated(tx, source.space_id, wanted.language):
+        raise BadRequest(f"language: this space already has a translation into {wanted.language!r}")
+    return source
+
+
+def create(tx: Transaction, org: OrgAccess, wanted: Wanted, prepared: str | None) -> TranslationRow:
+    """Create a copy of the source that follows it, and start its first run. The same people can see it as the
+    source. Raises NotFound and Forbidden for the source, BadRequest."""
+    source = _require_source(tx, org, wanted)
+    store.delete_trashed(tx, source.space_id, wanted.language)
+    instructions = read_instructions(wanted.instructions)
+    title = get_space(tx, source.space_id).title
+    made = duplicate_space(tx, source, prepared)
+    suffix = f" ({wanted.language})"
+    update_space(
+        tx,
+        made.id,
+        title=title[: _MAX_TITLE - len(suffix)] + suffix,
+        language=wanted.language,
+        edit_mode="live",
+    )
+    found = store.insert_translation(
+        tx,
+        organization_id=org.organization_id,
+        source_id=source.space_id,
+        space_id=made.id,
+        source_language=wanted.source_language,
+        language=wanted.language,
+        instructions=instructions,
+        formality=wanted.formality,
+        revision=main_state(tx, made.id).revision_id,
+        run_by=org.user_id,
+    )
+    target = ("translation", found.id)
+    audit(
+        tx, org.actor, "translation.created", org.organization_id, target, after={"source": source.space_id}
+    )
+    _start(tx, found, org.user_id)
+    return store.get_translation(tx, found.id)
+
+
+def run(tx: Transaction, org: OrgAccess, translation_id: str) -> None:
+    """Start another run; a run in progress restarts. Raises NotFound, also if the caller can't see the source or it
+    was deleted, and Forbidden."""
+    found, _ = get_translation(tx, org, translation_id, Can.EDIT)
+    space_access(tx, org.actor, Can.VIEW, found.source_id)
+    _start(tx, found, org.user_id)
+
+
+def _start(tx: Transaction, found: TranslationRow, user_id: str) -> None:
+    run = store.start_run(tx, found.id, user_id)
+    enqueue(tx, JOB, organization=found.organization_id, translation=found.id, run=run)
+
+
+def cancel(tx: Transaction, org: OrgAccess, translation_id: str) -> TranslationRow:
+    """Cancel the run in progress: its translations are remembered, and the space stays unchanged. Raises BadRequest
+    if there is none."""
+    found, _ = get_translation(tx, org, translation_id, Can.EDIT)
+    if not store.cancel_run(tx, found.id):
+        raise BadRequest("This translation has no run in progress.")
+    return store.get_translation(tx, found.id)
+
+
+def delete(tx: Transaction, org: OrgAccess, translation_id: str) -> bool:
+    """Delete a translation. Its space stays and no longer follows the source. Returns False if it doesn't exist."""
+    try:
+        found, _ = get_translation(tx, org, translation_id, Can.EDIT)
+    except NotFound:
+        return False
+    store.delete_translation(tx, found.id)
+    target = ("translation", found.id)
+    audit(
+        tx, org.actor, "translation.removed", org.organization_id, target, before={"source": found.source_id}
+    )
+    return True

@@ -1,0 +1,41 @@
+"""Similar texts in the memory, shown to translators with their similarity."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import OrgAccess
+
+from . import store
+from .segments import abbreviate_tags
+from .similarity import signs, similarity
+from .store import TranslationRow
+
+MAX_MATCHES = 10
+NEAR = 0.5
+"""Minimum score of similar texts."""
+_CANDIDATES = 60
+
+
+class SimilarText(Struct, frozen=True):
+    """Similar text. ``score``: as returned by ``similarity``."""
+
+    source: str
+    target: str
+    origin: str
+    score: float
+    updated_at: int
+
+
+def find_matches(tx: Transaction, org: OrgAccess, row: TranslationRow, text: str) -> list[SimilarText]:
+    """Return the most similar texts of the memory for a translation's languages, from spaces that the caller can
+    see; most similar first, and among equals those that people wrote."""
+    found = []
+    for entry in store.list_similar(tx, org, row.source_language, row.language, signs(text), _CANDIDATES):
+        score = similarity(text, entry.source)
+        if score >= NEAR:
+            source, target = abbreviate_tags(entry.source), abbreviate_tags(entry.target)
+            found.append(SimilarText(source, target, entry.origin, score, entry.updated_at))
+    found.sort(key=lambda match: (-match.score, match.origin != "person", match.source))
+    return found[:MAX_MATCHES]

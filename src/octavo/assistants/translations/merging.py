@@ -1,0 +1,193 @@
+"""Merging of a run's result into the translated space, like a change request: people's edits stay.
+
+The common base is the result of the last run, so differences from it in the space are people's edits. If they and
+the source changed the same place, people's text stays and is reported, until they edit it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from octavo.content.changes.comparing import Sides, into_main
+from octavo.content.revisions.bodies import body_hash, get_body
+from octavo.content.revisions.keys import KeptKeys
+from octavo.content.revisions.store import (
+    Changes,
+    Item,
+    State,
+    find_items,
+    find_pages,
+    list_children,
+    revision_state,
+)
+from octavo.core.merge import Conflict, Versions
+from octavo.core.pages import Page
+from octavo.core.problems import Problem
+from octavo.kit.db.database import Transaction
+
+from .learning import changed_by_people, changed_fields, list_texts
+from .segments import abbreviate_tags
+from .store import TranslationPartRow, TranslationRow
+
+SHOWN = 120
+"""Characters of a text shown in a problem."""
+
+
+class RunResult(Struct):
+    """Result of a run so far. ``bodies``: texts to store. ``gone``: parts that were deleted from the source."""
+
+    pages: dict[str, Page] = field(default_factory=dict)
+    items: dict[str, Item] = field(default_factory=dict)
+    bodies: list[str] = field(default_factory=list)
+    parts: dict[str, TranslationPartRow] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    words: int = 0
+
+
+class Merging(Struct, frozen=True):
+    """What a revision of the space must write, and the parts to store."""
+
+    changes: Changes
+    bodies: list[str]
+    keys: list[KeptKeys]
+    parts: Sequence[TranslationPartRow]
+    problems: Sequence[Problem]
+
+
+def merge_result(
+    tx: Transaction,
+    row: TranslationRow,
+    state: State,
+    known: Mapping[str, TranslationPartRow],
+    made: RunResult,
+) -> Merging:
+    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the last run.
+    The texts of ``made`` are stored."""
+    before = revision_state(tx, row.space_id, row.revision)
+    page_ids, item_ids = [*made.pages, *made.gone], [*made.items, *made.gone]
+    pages, items = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)
+    base = Versions(
+        {**find_pages(tx, before, page_ids), **_pages_made(known, page_ids)},
+        {**find_items(tx, before, item_ids), **_items_made(known, item_ids)},
+    )
+    # A deleted part is either a page or an item, and may already be missing in the space.
+    page_ids = [id for id in page_ids if id in pages or id in base.pages or id in made.pages]
+    item_ids = [id for id in item_ids if id in items or id in base.items or id in made.items]
+    # None for an id means that it doesn't exist; without an entry it would be unchanged.
+    ours = Versions({id: pages.get(id) for id in page_ids}, {id: items.get(id) for id in item_ids})
+    theirs = Versions(
+        {id: made.pages.get(id) for id in page_ids}, {id: made.items.get(id) for id in item_ids}
+    )
+    sides = _with_children_at_top(tx, state, Sides(base, theirs, ours), made.gone)
+    merged = into_main(tx, sides, state)
+    after = Versions({**pages, **merged.changes.pages}, {**items, **merged.changes.items})
+    texts = {body_hash(text): text for text in merged.bodies}
+    parts: list[TranslationPartRow] = []
+    problems = [_conflict_problem(conflict, sides) for conflict in merged.conflicts]
+    for part in made.parts.values():
+        old = known.get(part.part_id)
+        outdated = _outdated(tx, part, old, after, texts) if old is not None else {}
+        if old is not None:
+            problems += [
+                _kept_problem(_name(part.part_id, after), text)
+                for text, said in outdated.items()
+                if old.written.outdated.get(text) == said
+            ]
+        parts.append(replace(part, written=replace(part.written, outdated=outdated)))
+    return Merging(merged.changes, merged.bodies, merged.keys, parts, problems)
+
+
+def _pages_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> dict[str, Page]:
+    """Return pages as the last run made them."""
+    return {
+        id: replace(part.written.page, body=part.body)
+        for id in ids
+        if (part := known.get(id)) is not None and part.written.page is not None
+    }
+
+
+def _items_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> dict[str, Item]:
+    return {
+        id: replace(part.written.item, content=part.body) if part.body else part.written.item
+        for id in ids
+        if (part := known.get(id)) is not None and part.written.item is not None
+    }
+
+
+def _with_children_at_top(tx: Transaction, state: State, sides: Sides, gone: Sequence[str]) -> Sides:
+    """Move pages that people added under a deleted page to the top level."""
+    children = [page for page in list_children(tx, state, gone) if page.id not in sides.main.pages]
+    here = {page.id: page for page in children}
+    moved = {page.id: replace(page, parent=None) for page in children}
+    return Sides(
+        replace(sides.base, pages={**sides.base.pages, **here}),
+        replace(sides.change, pages={**sides.change.pages, **moved}),
+        replace(sides.main, pages={**sides.main.pages, **here}),
+    )
+
+
+def _outdated(
+    tx: Transaction,
+    part: TranslationPartRow,
+    old: TranslationPartRow,
+    after: Versions,
+    texts: Mapping[str, str],
+) -> dict[str, str]:
+    """Return people's translations of former source texts, which stay, by the new source text."""
+    found: dict[str, str] = {}
+    page, item = after.pages.get(part.part_id), after.items.get(part.part_id)
+    body = page.body if page is not None else item.content if item is not None else None
+    known = set(old.written.source.values())
+    if body and body != part.body and part.body and part.source_body:
+        known |= set(list_texts(get_body(tx, old.source_body))) if old.source_body else set()
+        merged = texts.get(body)
+        found = changed_by_people(
+            list_texts(get_body(tx, part.source_body)),
+            list_texts(get_body(tx, part.body)),
+            list_texts(merged if merged is not None else get_body(tx, body)),
+        )
+    if page is not None:
+        found |= changed_fields(part, page)
+    return {
+        text: said
+        for text, said in found.items()
+        if text not in known or old.written.outdated.get(text) == said
+    }
+
+
+def _name(part_id: str, *sides: Versions) -> str:
+    """Return the name of a page or item in problems."""
+    for side in sides:
+        if (page := side.pages.get(part_id)) is not None:
+            return page.file_path or page.slug
+        if (item := side.items.get(part_id)) is not None:
+            return str(item.path or item.name)
+    return part_id
+
+
+def _kept_problem(name: str, text: str) -> Problem:
+    said = f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; people's translation of the former text was kept"
+    return Problem(name, 0, "kept_by_people", said)
+
+
+def _conflict_problem(conflict: Conflict, sides: Sides) -> Problem:
+    """Return the problem for a place that people and the source both changed."""
+    name = _name(conflict.id, sides.main, sides.change)
+    if conflict.kind == "deleted":
+        said = (
+            "deleted from the source, but kept because people edited it"
+            if conflict.theirs is None
+            else "deleted by people, but restored because the source has changed"
+        )
+        return Problem(name, 0, "kept_by_people", said)
+    if conflict.theirs is None:
+        return Problem(
+            name, 0, "kept_by_people", f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source, but kept"
+        )
+    if conflict.kept == "theirs":
+        said = f"“{str(conflict.theirs)[:SHOWN]}”: deleted by people, but restored because the source has changed"
+        return Problem(name, 0, "kept_by_people", said)
+    return _kept_problem(name, str(conflict.theirs))

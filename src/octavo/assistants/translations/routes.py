@@ -1,0 +1,179 @@
+"""Translations and the glossary."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from octavo.assistants.models.instructing import read_instructions
+from octavo.kit.clock import iso
+from octavo.kit.db.pagination import Listing, PageQuery, present_slice
+from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess
+from octavo.organization.access.roles import SPACE, Can, at_least
+
+from . import glossary, managing, matching, running, store, wire
+from .store import TranslationRow
+
+operation = Area("translations").operation
+
+_TRANSLATIONS = "/orgs/{organizationId}/translations"
+_TRANSLATION = _TRANSLATIONS + "/{translationId}"
+_GLOSSARY = "/orgs/{organizationId}/translations-glossary"
+
+__all__ = ["running"]
+
+
+def _present(call: Call, row: TranslationRow, space: SpaceAccess) -> wire.Translation:
+    return wire.present_translation(call, row, at_least(space.role, SPACE[Can.EDIT]))
+
+
+@operation("listTranslations", "GET", _TRANSLATIONS, needs=Can.VIEW, returns=Listing[wire.Translation])
+def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Translation]:
+    """List the translations whose space the caller can see, newest first."""
+    with call.db.read() as tx:
+        found = store.list_translations(tx, org, query.limit, query.page)
+        return present_slice(found, lambda row: _present(call, *managing.get_translation(tx, org, row.id)))
+
+
+@operation(
+    "createTranslation",
+    "POST",
+    _TRANSLATIONS,
+    needs=Can.VIEW,
+    returns=wire.Translation,
+    status=201,
+    errors=(400, 403, 404),
+    yields=("content:write", "spaces:write"),
+)
+def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation) -> wire.Translation:
+    """Create a translation: a copy of a space in another language that follows it run by run. Requires the role
+    `create` for the source."""
+    instructions = body.instructions if body.instructions is not UNSET else {"nodes": []}
+    source = body.source
+    wanted = managing.Wanted(source.space, source.language, body.language, instructions, body.formality)
+    with managing.prepare(call.db, org, wanted) as prepared, call.db.write() as tx:
+        made = managing.create(tx, org, wanted, prepared)
+        return _present(call, *managing.get_translation(tx, org, made.id))
+
+
+@operation("getTranslation", "GET", _TRANSLATION, needs=Can.VIEW, returns=wire.Translation, errors=(404,))
+def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
+    """Get a translation with its progress, and the texts that could not be translated."""
+    with call.db.read() as tx:
+        return _present(call, *managing.get_translation(tx, org, translation_id))
+
+
+@operation(
+    "updateTranslation",
+    "PUT",
+    _TRANSLATION,
+    needs=Can.VIEW,
+    returns=wire.Translation,
+    errors=(400, 403, 404),
+    yields=("content:write", "spaces:write"),
+)
+def update_translation(
+    call: Call, org: OrgAccess, translation_id: str, body: wire.UpdateTranslation
+) -> wire.Translation:
+    """Update the instructions to the model for this translation and, with `formality`, how readers are addressed.
+    The change applies from the next run, which translates texts with another formality again."""
+    stored = read_instructions(body.instructions)
+    with call.db.write() as tx:
+        found, space = managing.get_translation(tx, org, translation_id, Can.EDIT)
+        formality = body.formality if body.formality is not UNSET else found.formality
+        store.set_instructions(tx, found.id, stored, formality)
+        return _present(call, store.get_translation(tx, found.id), space)
+
+
+@operation("deleteTranslation", "DELETE", _TRANSLATION, needs=Can.VIEW, returns=Deletion)
+def delete_translation(call: Call, org: OrgAccess, translation_id: str) -> bool:
+    """Delete a translation. Its space is kept and no longer follows the source."""
+    with call.db.write() as tx:
+        return managing.delete(tx, org, translation_id)
+
+
+@operation(
+    "runTranslation",
+    "POST",
+    f"{_TRANSLATION}/run",
+    needs=Can.VIEW,
+    status=204,
+    errors=(403, 404),
+    yields=("content:write", "spaces:write"),
+)
+def run_translation(call: Call, org: OrgAccess, translation_id: str) -> None:
+    """Update a translation to its current source. A run in progress restarts and reuses its translations."""
+    with call.db.write() as tx:
+        managing.run(tx, org, translation_id)
+
+
+@operation(
+    "cancelTranslation",
+    "POST",
+    f"{_TRANSLATION}/cancel",
+    needs=Can.VIEW,
+    returns=wire.Translation,
+    errors=(400, 403, 404),
+    extension=True,
+)
+def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
+    """Cancel the run in progress. The space stays unchanged; finished translations are remembered. Returns 400 if
+    there is no run."""
+    with call.db.write() as tx:
+        managing.cancel(tx, org, translation_id)
+        return _present(call, *managing.get_translation(tx, org, translation_id))
+
+
+@operation(
+    "findTranslationMatches",
+    "GET",
+    f"{_TRANSLATION}/matches",
+    needs=Can.VIEW,
+    returns=wire.MemoryMatches,
+    errors=(400, 403, 404),
+    extension=True,
+    yields=("content:read",),
+)
+def find_matches(
+    call: Call, org: OrgAccess, translation_id: str, query: wire.MatchesQuery
+) -> wire.MemoryMatches:
+    """Find earlier translations of the same or a similar text, most similar first, for people who can edit the
+    translated space. Results come only from spaces that the caller can see."""
+    with call.db.read() as tx:
+        found, _ = managing.get_translation(tx, org, translation_id, Can.EDIT)
+        near = matching.find_matches(tx, org, found, query.text)
+    return wire.MemoryMatches(
+        [
+            wire.MemoryMatch(each.source, each.target, each.origin, each.score, iso(each.updated_at))  # type: ignore[arg-type]
+            for each in near
+        ]
+    )
+
+
+@operation("listGlossaryEntries", "GET", _GLOSSARY, needs=Can.VIEW, returns=Listing[wire.GlossaryEntry])
+def list_entries(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.GlossaryEntry]:
+    """List the glossary: words with fixed translations, oldest first."""
+    with call.db.read() as tx:
+        found = store.list_entries(tx, org.organization_id, query.limit, query.page)
+    return present_slice(found, lambda row: wire.present_entry(call, org.organization_id, row))
+
+
+@operation("updateGlossaryEntries", "PUT", _GLOSSARY, needs=Can.CREATE_CONTENT, status=204, errors=(400, 404))
+def update_entries(call: Call, org: OrgAccess, body: wire.UpdateGlossary) -> None:
+    """Insert, update, and delete glossary entries. All changes are applied, or none."""
+    with call.db.write() as tx:
+        glossary.update(tx, org, [wire.change_of(operation) for operation in body.operations])
+
+
+@operation(
+    "getGlossaryEntry",
+    "GET",
+    f"{_GLOSSARY}/{{glossaryEntryId}}",
+    needs=Can.VIEW,
+    returns=wire.GlossaryEntry,
+    errors=(404,),
+)
+def get_entry(call: Call, org: OrgAccess, glossary_entry_id: str) -> wire.GlossaryEntry:
+    """Get a glossary entry."""
+    with call.db.read() as tx:
+        return wire.present_entry(call, org.organization_id, glossary.get_entry(tx, org, glossary_entry_id))

@@ -1,0 +1,305 @@
+"""The job that runs a translation: changes of the source are translated and become one revision.
+
+A run compares every page of the source with what the last run saw and processes those that differ. It first learns
+people's edits in the translated space: the memory stores them as human translations, which machines never
+overwrite. Then it merges its result into the space like a change request (``merging.py``). A process killed at any
+point has already stored its translations; the next attempt finds them."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from octavo.assistants.models.calling import find_model
+from octavo.content.changes.applying import Edited
+from octavo.content.changes.saving import edit_live
+from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
+from octavo.content.revisions.store import Item, State, list_items, list_pages, main_state
+from octavo.core.document.nodes import Document
+from octavo.core.document.page import split_page, with_head
+from octavo.core.document.reader import read
+from octavo.core.document.text import word_count
+from octavo.core.document.writing import write
+from octavo.core.pages import Page
+from octavo.core.problems import Problem
+from octavo.errors import OctavoError
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.scheduling import deadlines
+from octavo.kit.scheduling.deadlines import OutOfTime
+from octavo.kit.work.jobs import LeaseLost, finish, job
+from octavo.kit.work.outbox import emit
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
+
+from . import store
+from .learning import learn_edits
+from .managing import JOB
+from .merging import SHOWN, Merging, RunResult, merge_result
+from .segments import mark_edited, segments
+from .store import TranslatedPart, TranslationPartRow, TranslationRow
+from .translating import TextToTranslate, Translator
+
+SECONDS = 4 * 3600.0
+_TELL_EVERY = 0.5
+
+
+class RunCanceled(Exception):
+    """Raised if the run was canceled or another one started: its result must be dropped."""
+
+
+class _Source(Struct, frozen=True):
+    """Content of the source: pages, and items (reusable contents are translated, others copied)."""
+
+    pages: dict[str, Page]
+    items: dict[str, Item]
+
+
+@job(JOB, attempts=4, seconds=SECONDS)
+def run_translation(context: Context, translation: str, run: str) -> None:
+    """Update a translation to its source. Problems with the source, the space, or permissions end the run."""
+    with context.db.write() as tx:
+        begun = store.begin_run(tx, translation, run)
+    if begun is None:
+        return
+    try:
+        _run(context, begun, run)
+    except RunCanceled:
+        return
+    except LeaseLost:
+        raise
+    except (OctavoError, OutOfTime) as error:
+        with context.db.write() as tx:
+            if store.end_run(tx, translation, run, notice=f"The last run failed: {error}"):
+                emit(
+                    tx,
+                    "translation_failed",
+                    organization_id=begun.organization_id,
+                    space_id=begun.space_id,
+                    run=translation,
+                    user=begun.run_by,
+                    problem=str(error),
+                )
+            finish(tx)
+
+
+def _run(context: Context, row: TranslationRow, run: str) -> None:
+    begun = time.monotonic()
+    actor = actor_for_job(row.run_by, row.organization_id)
+    with context.db.read() as tx:
+        space_access(tx, actor, Can.VIEW, row.source_id)
+        space = space_access(tx, actor, Can.EDIT, row.space_id)
+        source = _read_source(tx, row.source_id)
+        known = store.list_parts(tx, row.id)
+        glossary = store.read_glossary(tx, row.organization_id, row.source_language, row.language)
+        model = find_model(context, tx, row.organization_id, row.run_by)
+    learn_edits(context, row, known)
+    made = _translate(context, row, run, source, known, Translator(context, row, glossary, model))
+    made.gone = [part_id for part_id in known if part_id not in source.pages and part_id not in source.items]
+    untranslated = _count_missing(known, made)
+    with context.db.write() as tx:
+        # This run's merge and the next run need them, whatever happens to this run.
+        put_bodies(tx, made.bodies)
+    merging: Merging
+
+    def end(tx: Transaction, state: State) -> None:
+        ended = store.end_run(
+            tx,
+            row.id,
+            run,
+            revision=state.revision_id,
+            pages=len(made.pages),
+            words=made.words,
+            duration=round((time.monotonic() - begun) * 1000),
+            untranslated=untranslated,
+            notice=_notice(untranslated, model is not None),
+            problems=[*made.problems, *merging.problems],
+        )
+        if not ended:
+            raise RunCanceled
+        # Check access at the time of the revision: translating takes a while.
+        space_access(tx, actor, Can.VIEW, row.source_id)
+        space_access(tx, actor, Can.EDIT, row.space_id)
+        store.put_parts(tx, row.id, merging.parts, made.gone)
+        finish(tx)
+
+    def make(tx: Transaction, state: State, _: State | None) -> Edited:
+        nonlocal merging
+        merging = merge_result(tx, row, state, known, made)
+        return Edited(merging.changes, merging.bodies, merging.keys, [], [])
+
+    result = edit_live(context, space, make, end)
+    if not result.edited.changes:
+        with context.db.write() as tx:
+            end(tx, result.state)
+
+
+def _notice(untranslated: int, has_model: bool) -> str | None:
+    if not untranslated:
+        return None
+    texts = "1 text is" if untranslated == 1 else f"{untranslated} texts are"
+    why = "" if has_model else " No language model is configured: only the memory and the glossary were used."
+    return f"{texts} still in the source language.{why}"
+
+
+def _read_source(tx: Transaction, space_id: str) -> _Source:
+    state = main_state(tx, space_id)
+    pages = {page.id: page for page in list_pages(tx, state)}
+    kinds = ("file", "reusable-content", "variable")
+    items = {item.id: item for kind in kinds for item in list_items(tx, state, kind)}  # type: ignore[arg-type]
+    return _Source(pages, items)
+
+
+def _hash_part(part: Page | Item, manner: str) -> str:
+    """Return a hash of everything in a page or item except times, and of the style instructions to models."""
+    plain = (
+        replace(part, created_at=0, updated_at=0) if isinstance(part, Page) else replace(part, created_at=0)
+    )
+    return hashlib.sha256(msgspec.json.encode(plain) + manner.encode()).hexdigest()
+
+
+def _count_missing(known: Mapping[str, TranslationPartRow], made: RunResult) -> int:
+    parts = {**known, **made.parts}
+    return sum(part.missing for part_id, part in parts.items() if part_id not in made.gone)
+
+
+# --- translating --------------------------------------------------------------------------------------
+
+
+def _translate(
+    context: Context,
+    row: TranslationRow,
+    run: str,
+    source: _Source,
+    known: Mapping[str, TranslationPartRow],
+    translator: Translator,
+) -> RunResult:
+    """Process parts that changed since the last run, weren't completely translated, or must be reported again."""
+    made = RunResult()
+    manner = translator.manner
+    parts: list[Page | Item] = [*source.pages.values(), *source.items.values()]
+    waiting = [
+        part
+        for part in parts
+        if (before := known.get(part.id)) is None
+        or before.seen != _hash_part(part, manner)
+        or before.missing
+        or before.written.outdated
+    ]
+    told = 0.0
+    for number, part in enumerate(waiting):
+        deadlines.check()
+        if time.monotonic() - told > _TELL_EVERY:
+            told = time.monotonic()
+            with context.db.write() as tx:
+                if not store.set_progress(tx, row.id, run, number, len(waiting)):
+                    raise RunCanceled
+        _translate_part(context, part, translator, made)
+    with context.db.write() as tx:
+        if not store.set_progress(tx, row.id, run, len(waiting), len(waiting)):
+            raise RunCanceled
+    return made
+
+
+def _translate_part(context: Context, part: Page | Item, translator: Translator, made: RunResult) -> None:
+    if isinstance(part, Item):
+        body = part.content if part.kind == "reusable-content" else None
+    else:
+        body = part.body
+    text = None
+    if body:
+        with context.db.read() as tx:
+            text = get_body(tx, body)
+    digest = None
+    lines = _lines_of(part)
+    document = _body_of(part, text)
+    found, reasons = translator.translate(
+        [*_list_texts(document), *(TextToTranslate(line, _is_line) for line in lines.values())]
+    )
+    if text is not None:
+        translated = _write_part(text, part, found, lines)
+        digest = body_hash(translated)
+        if translated != text:
+            made.bodies.append(translated)
+        made.words += word_count(document)
+    missing = len(reasons)
+    if translator.model is not None:
+        made.problems += [
+            Problem(_name_of(part), 0, "not_translated", f"“{source[:SHOWN]}”: {why}")
+            for source, why in reasons.items()
+        ]
+    if isinstance(part, Page):
+        fields = {key: found.get(line, line) for key, line in lines.items()}
+        page = made.pages[part.id] = replace(part, body=digest, **fields)
+        written = TranslatedPart(page=replace(page, body=None), source=lines)
+    else:
+        item = made.items[part.id] = replace(part, content=digest) if digest is not None else part
+        written = TranslatedPart(item=replace(item, content=None) if digest is not None else item)
+    made.parts[part.id] = TranslationPartRow(
+        part.id, _hash_part(part, translator.manner), body, digest, missing, written
+    )
+
+
+def _lines_of(part: Page | Item) -> dict[str, str]:
+    """Return the texts of a page outside its body, by field."""
+    if not isinstance(part, Page):
+        return {}
+    return {name: line for name in ("title", "link_title", "description") if (line := getattr(part, name))}
+
+
+def _name_of(part: Page | Item) -> str:
+    return part.file_path or part.slug if isinstance(part, Page) else part.path or part.name
+
+
+def _is_line(translated: str) -> bool:
+    return (
+        bool(translated.strip())
+        and len(translated) <= 500
+        and "\n" not in translated
+        and "<" not in translated
+    )
+
+
+def _body_of(part: Page | Item, text: str | None) -> Document:
+    if text is None:
+        return Document([], [""])
+    return read(split_page(text)[2] if isinstance(part, Page) else text)
+
+
+def _list_texts(document: Document) -> list[TextToTranslate]:
+    """Return the texts of a document, each with a check whether a translation fits. Checking changes the document,
+    so parse it again before writing."""
+    return [TextToTranslate(segment.text, segment.put) for segment in segments(document)]
+
+
+def _write_part(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
+    """Return the translated source of a part: everything outside its texts stays byte for byte."""
+    changed = False
+    document = _body_of(part, text)
+    for segment in segments(document):
+        translated = found.get(segment.text)
+        if translated is not None and segment.put(translated):
+            changed = changed or translated != segment.text
+    body = text
+    if isinstance(part, Page):
+        front, heading, rest = split_page(text)
+        if changed:
+            mark_edited(document)
+            rest = write(document)
+        head = {
+            name: found[line]
+            for name, line in lines.items()
+            if name in ("title", "description") and line in found
+        }
+        body = front + heading + rest
+        return with_head(body, head) if head else body
+    if changed:
+        mark_edited(document)
+        body = write(document)
+    return body

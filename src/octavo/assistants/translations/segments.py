@@ -1,0 +1,277 @@
+"""Translatable texts of a document, and nothing else of it.
+
+A text is the content of one block: a paragraph, a heading, a cell. Everything in it besides words becomes numbered
+tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and whatever else
+must not change. A translation is accepted only if it has the same tags, properly nested; so everything in a
+document except its texts stays the same, whoever translates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from octavo.core.document.anchors import place_ids
+from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Text
+
+_TAG = re.compile(r"<(/?)(\d{1,4})(/?)>")
+_ESCAPED = re.compile(r"&(amp|lt|gt);")
+_SIGNS = {"amp": "&", "lt": "<", "gt": ">"}
+_PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|\$?\{[\w.-]+\}|%(?:\(\w+\))?[sd]\b|https?://[^\s<>]+")
+_LETTER = re.compile(r"[^\W\d_]")
+_CLOSED = frozenset(["code", "prompt", "unknown", "math", "swagger", "openapi-operation", "openapi-schemas",
+                     "openapi-webhook", "integration", "embed"])  # fmt: skip
+"""Blocks whose text isn't translatable, or isn't in the document."""
+_FIELDS = {"tabs-item": "title", "image": "alt", "content-ref": "label"}
+"""Blocks with a text in their data."""
+
+Nodes = list[Any]
+
+
+class Segment(Struct):
+    """Text with its tags."""
+
+    text: str
+    replace: Callable[[str], bool]
+
+    def put(self, translated: str) -> bool:
+        """Insert a translation. Returns False without any change if its tags or placeholders differ."""
+        return _find_fixed(translated) == _find_fixed(self.text) and self.replace(translated)
+
+
+def _find_fixed(text: str) -> list[str]:
+    """Return machine-readable parts of a text: placeholders, URLs. In any order."""
+    return sorted(_PLACEHOLDER.findall(text))
+
+
+def segments(document: Document) -> list[Segment]:
+    """Return the texts of a document, in reading order, without those that have no words. Anchors of headings are
+    fixed, so that links to them keep working."""
+    anchors = place_ids(document)
+    found: list[Segment] = []
+    for block in _blocks(document):
+        field = _FIELDS.get(block.type)
+        if field is not None and isinstance(block.data.get(field), str):
+            found.append(_of_data(block, field))
+        if block.type == "table":
+            found += [_of_column(column) for column in _columns(block)]
+        if any(isinstance(node, (Text, Inline)) for node in block.nodes):
+            is_heading = block.type.startswith("heading-")
+            found.append(_of_nodes(block, anchors.get(id(block)) if is_heading else None))
+    return [segment for segment in found if _LETTER.search(strip_tags(segment.text))]
+
+
+def _blocks(document: Document) -> Iterator[Block]:
+    waiting: list[Any] = list(reversed(document.nodes))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Block):
+            if node.type in _CLOSED:
+                continue
+            yield node
+        below = [*node.nodes, *([] if isinstance(node, Fragment) else node.fragments)]
+        waiting.extend(child for child in reversed(below) if not isinstance(child, Text))
+
+
+def mark_edited(document: Document) -> None:
+    """Mark every block to be written again, because some of its texts changed."""
+    for block in document.nodes:
+        block.source = None
+
+
+def _of_data(block: Block, field: str) -> Segment:
+    def put(translated: str) -> bool:
+        block.data = {**block.data, field: _line(translated)}
+        return True
+
+    return Segment(_escape(block.data[field]), put)
+
+
+def _columns(table: Block) -> list[dict[str, Any]]:
+    return [column for column in table.data.get("definition", {}).values() if column.get("title")]
+
+
+def _of_column(column: dict[str, Any]) -> Segment:
+    def put(translated: str) -> bool:
+        column["title"] = _line(translated)
+        return True
+
+    return Segment(_escape(column["title"]), put)
+
+
+def _line(translated: str) -> str:
+    return " ".join(_unescape(_TAG.sub("", translated)).split())
+
+
+def _of_nodes(block: Block, anchor: str | None) -> Segment:
+    parts: list[Any] = []
+    text = _serialize(block.nodes, parts)
+
+    def put(translated: str) -> bool:
+        made = _rebuild(translated, parts)
+        if made is None:
+            return False
+        block.nodes = made
+        if anchor is not None:
+            block.data = {**block.data, "id": anchor}
+        return True
+
+    return Segment(text, put)
+
+
+def _serialize(nodes: Nodes, parts: list[Any]) -> str:
+    """Return the text with numbered tags; ``parts`` gets what each number stands for."""
+    out: list[str] = []
+    for node in nodes:
+        if isinstance(node, Text):
+            for leaf in node.leaves:
+                if not leaf.marks:
+                    out.append(_escape(leaf.text))
+                    continue
+                parts.append(leaf)
+                number = len(parts)
+                said = f"<{number}>{_escape(leaf.text)}</{number}>"
+                out.append(said if _has_text(leaf) else f"<{number}/>")
+            continue
+        parts.append(node)
+        number = len(parts)
+        if isinstance(node, Inline) and node.type in ("link", "annotation") and node.nodes:
+            out.append(f"<{number}>{_serialize(node.nodes, parts)}</{number}>")
+        else:
+            out.append(f"<{number}/>")
+    return "".join(out)
+
+
+def _rebuild(translated: str, parts: list[Any]) -> Nodes | None:
+    """Return the nodes of a translation; None unless it has each tag once, of the same kind and nested as before."""
+    stack: list[tuple[int, Nodes]] = [(0, [])]
+    seen: set[int] = set()
+    at = 0
+    for match in _TAG.finditer(translated):
+        _add_text(stack[-1][1], translated[at : match.start()])
+        at = match.end()
+        number = int(match[2])
+        if match[1]:
+            if match[3] or stack[-1][0] != number:
+                return None
+            _, inside = stack.pop()
+            stack[-1][1].append(_wrap_nodes(parts[number - 1], inside))
+            if stack[-1][1][-1] is None:
+                return None
+            continue
+        if not 0 < number <= len(parts) or number in seen:
+            return None
+        seen.add(number)
+        part = parts[number - 1]
+        if bool(match[3]) == _has_text(part):
+            return None
+        if match[3]:
+            stack[-1][1].append(Text([part]) if isinstance(part, Leaf) else part)
+        else:
+            stack.append((number, []))
+    _add_text(stack[0][1], translated[at:])
+    if len(stack) != 1 or len(seen) != len(parts):
+        return None
+    return _merge_texts(stack[0][1])
+
+
+def _has_text(part: Any) -> bool:
+    if isinstance(part, Leaf):
+        kept = any(mark.type in ("code", "keyboard") for mark in part.marks)
+        return not kept and bool(part.text.strip())
+    return isinstance(part, Inline) and part.type in ("link", "annotation") and bool(part.nodes)
+
+
+def _wrap_nodes(part: Any, inside: Nodes) -> Any:
+    """Return a part with other nodes inside; None if it can't contain them."""
+    if isinstance(part, Inline):
+        return Inline(part.type, part.data, _merge_texts(inside), part.fragments, part.key)
+    if any(not isinstance(node, Text) or len(node.leaves) > 1 or node.leaves[0].marks for node in inside):
+        return None
+    said = "".join(leaf.text for node in inside for leaf in node.leaves)
+    return Text([Leaf(said, part.marks)]) if said.strip() else None
+
+
+def _add_text(nodes: Nodes, text: str) -> None:
+    if text:
+        nodes.append(Text([Leaf(_unescape(text))]))
+
+
+def _merge_texts(nodes: Nodes) -> Nodes:
+    """Merge adjacent text nodes, as a reader creates them."""
+    found: Nodes = []
+    for node in nodes:
+        if isinstance(node, Text) and found and isinstance(found[-1], Text):
+            leaves = list(found[-1].leaves)
+            for leaf in node.leaves:
+                if leaves and leaves[-1].marks == leaf.marks and not leaf.marks:
+                    leaves[-1] = Leaf(leaves[-1].text + leaf.text)
+                else:
+                    leaves.append(leaf)
+            found[-1] = Text(leaves)
+        else:
+            found.append(node)
+    return found
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPED.sub(lambda match: _SIGNS[match[1]], text)
+
+
+def strip_tags(text: str) -> str:
+    """Return the words of a text, without tags and machine-readable parts.
+
+    >>> unprotected("Now <1>open</1> https://example.com/login {name}")
+    'Now open  '"""
+    return _unescape(_PLACEHOLDER.sub("", _TAG.sub("", text)))
+
+
+def abbreviate_tags(text: str) -> str:
+    """Return a text for people, with ``…`` in place of untranslatable parts.
+
+    >>> readable("Run <1/> in <2>the &lt;root&gt;</2>.")
+    'Run … in the <root>.'"""
+    return _unescape(_TAG.sub(lambda tag: "…" if tag[3] else "", text))
+
+
+def skeleton(document: Document) -> Any:
+    """Return everything in a document except its texts, which a translation must not change, for comparisons."""
+    return [_reduce_node(block) for block in document.nodes]
+
+
+def _reduce_node(node: Any) -> Any:
+    if isinstance(node, Text):
+        return None
+    if isinstance(node, Fragment):
+        return (node.fragment, node.type, [_reduce_node(child) for child in node.nodes])
+    data = dict(node.data)
+    if isinstance(node, Block):
+        if node.type in _FIELDS:
+            data.pop(_FIELDS[node.type], None)
+        if node.type.startswith("heading-"):
+            data.pop("id", None)
+        if node.type == "table":
+            data["definition"] = {
+                name: {key: value for key, value in column.items() if key != "title"}
+                for name, column in data.get("definition", {}).items()
+            }
+    inside = node.nodes if node.type not in _CLOSED else []
+    below = [_reduce_node(child) for child in inside]
+    # Words can be in another order, and with them the nodes between them.
+    kept = sorted((bone for bone in below if bone is not None), key=repr) if _is_text(node) else below
+    return (
+        node.type,
+        sorted(data.items(), key=repr),
+        kept,
+        [_reduce_node(child) for child in node.fragments],
+    )
+
+
+def _is_text(node: Any) -> bool:
+    return any(isinstance(child, (Text, Inline)) for child in node.nodes)

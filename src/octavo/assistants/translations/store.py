@@ -1,0 +1,534 @@
+"""Translations, the memory of texts, and the glossary: rows in, frozen records out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.content.revisions.store import Item
+from octavo.core.pages import Page
+from octavo.core.problems import Problem
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Slice, list_page
+from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.visibility import select_visible_spaces
+from octavo.organization.spaces.garbage import release
+
+from .similarity import signs as signs_of
+
+MAX_PROBLEMS = 200
+
+
+class TranslationRow(Struct, frozen=True):
+    """Translation. ``space_id``: the space that follows. Durations in milliseconds; ``instructions`` and
+    ``problems`` are JSON."""
+
+    id: str
+    organization_id: str
+    source_id: str
+    space_id: str
+    source_language: str
+    language: str
+    instructions: str
+    formality: str
+    status: str
+    run: str | None
+    run_by: str
+    revision: str
+    runs: int
+    total_words: int
+    total_pages: int
+    total_duration: int
+    latest_duration: int
+    latest_pages: int
+    latest_words: int
+    done: int
+    total: int
+    untranslated: int
+    notice: str | None
+    problems: str
+    created_at: int
+    updated_at: int
+
+
+class TranslatedPart(Struct, omit_defaults=True):
+    """What a run made from a page or item, without its text. ``source``: the fields of the source's page at that
+    time. ``outdated``: source texts that changed although people's translation of the former text stays."""
+
+    page: Page | None = None
+    item: Item | None = None
+    source: dict[str, str] = {}
+    outdated: dict[str, str] = {}
+
+
+class TranslationPartRow(Struct, frozen=True):
+    """What a run made from a page or item; see the table. People's edits aren't included: they are the differences
+    in the space."""
+
+    part_id: str
+    seen: str
+    source_body: str | None
+    body: str | None
+    missing: int
+    written: TranslatedPart
+
+
+class MemoryRow(Struct, frozen=True):
+    """Text of the memory. ``manner``: see the table."""
+
+    source: str
+    target: str
+    origin: str
+    manner: str
+    updated_at: int
+
+
+class EntryRow(Struct, frozen=True):
+    """Glossary entry. ``translations``: JSON of language to word."""
+
+    id: str
+    translations: str
+    created_at: int
+    updated_at: int
+
+
+_TRANSLATION = ", ".join(f"t.{name}" for name in TranslationRow.__struct_fields__)
+_ENTRY = ", ".join(EntryRow.__struct_fields__)
+
+
+def insert_translation(
+    tx: Transaction,
+    *,
+    organization_id: str,
+    source_id: str,
+    space_id: str,
+    source_language: str,
+    language: str,
+    instructions: str,
+    revision: str,
+    run_by: str,
+    formality: str = "default",
+) -> TranslationRow:
+    translation_id = ids.new_id()
+    tx.run(
+        """INSERT INTO translations (id, organization_id, source_id, space_id, source_language, language, instructions,
+                                     formality, status, run_by, revision, created_at, updated_at)
+           VALUES (:id, :org, :source, :space, :source_language, :language, :instructions, :formality, 'pending', :by,
+                   :revision, :at, :at)""",
+        id=translation_id,
+        org=organization_id,
+        source=source_id,
+        space=space_id,
+        source_language=source_language,
+        language=language,
+        instructions=instructions,
+        formality=formality,
+        by=run_by,
+        revision=revision,
+        at=now(),
+    )
+    return get_translation(tx, translation_id)
+
+
+def get_translation(tx: Transaction, translation_id: str) -> TranslationRow:
+    row = tx.one(f"SELECT {_TRANSLATION} FROM translations t WHERE t.id = :id", id=translation_id)
+    assert row is not None
+    return TranslationRow(*row)
+
+
+def find_translation(tx: Transaction, organization_id: str, translation_id: str) -> TranslationRow | None:
+    row = tx.one(
+        f"SELECT {_TRANSLATION} FROM translations t WHERE t.id = :id AND t.organization_id = :org",
+        id=translation_id,
+        org=organization_id,
+    )
+    return TranslationRow(*row) if row else None
+
+
+def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
+    """Return whether a space already has a translation into a language. Translations whose space is in the trash
+    don't count."""
+    found = tx.one(
+        """SELECT 1 FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NULL
+           WHERE t.source_id = :source AND t.language = :language""",
+        source=source_id,
+        language=language,
+    )
+    return found is not None
+
+
+def delete_trashed(tx: Transaction, source_id: str, language: str) -> None:
+    """Delete a translation into a language whose space is in the trash, to make room for a new one. If that space
+    is restored, it no longer follows the source."""
+    rows = tx.all(
+        """SELECT t.id FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NOT NULL
+           WHERE t.source_id = :source AND t.language = :language""",
+        source=source_id,
+        language=language,
+    )
+    for (translation_id,) in rows:
+        delete_translation(tx, translation_id)
+
+
+def list_languages(tx: Transaction, source_id: str) -> list[str]:
+    """Return the languages that a space is translated into."""
+    rows = tx.all(
+        """SELECT t.language FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NULL
+           WHERE t.source_id = :source ORDER BY t.language""",
+        source=source_id,
+    )
+    return [row[0] for row in rows]
+
+
+def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[TranslationRow]:
+    """Return translations whose space the caller can see, newest first."""
+    seen = select_visible_spaces(org, "s.deleted_at IS NULL")
+    where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
+    given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
+    return list_page(
+        tx, limit, page, _TRANSLATION, f"FROM translations t WHERE {where}", lambda row: TranslationRow(*row),
+        by="t.id", descending=True, before=seen.prefix, **given,
+    )  # fmt: skip
+
+
+def delete_translation(tx: Transaction, translation_id: str) -> None:
+    """Delete a translation. The space and the memory stay."""
+    for column in ("source_body", "body"):
+        release(
+            tx,
+            "text",
+            f"SELECT {column} AS hash FROM translated_parts WHERE translation_id = :id",
+            id=translation_id,
+        )
+    tx.run("DELETE FROM translations WHERE id = :id", id=translation_id)
+
+
+def remove_of_space(tx: Transaction, space_id: str) -> None:
+    """End the translations from and to a space that is deleted or transferred. Translated texts stay, but the space
+    gives nobody access to them."""
+    tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
+    rows = tx.all(
+        "SELECT id FROM translations WHERE source_id = :space UNION SELECT id FROM translations WHERE space_id = :space",
+        space=space_id,
+    )
+    for (translation_id,) in rows:
+        delete_translation(tx, translation_id)
+
+
+def set_instructions(tx: Transaction, translation_id: str, instructions: str, formality: str) -> None:
+    tx.run(
+        """UPDATE translations SET instructions = :instructions, formality = :formality, updated_at = :at
+           WHERE id = :id""",
+        id=translation_id,
+        instructions=instructions,
+        formality=formality,
+        at=now(),
+    )
+
+
+# --- runs ---------------------------------------------------------------------------------------------
+
+
+def start_run(tx: Transaction, translation_id: str, by: str) -> str:
+    """Start a run, which waits for its job; a run already in progress ends without any effect."""
+    run = ids.new_id()
+    tx.run(
+        """UPDATE translations SET status = 'pending', run = :run, run_by = :by, done = 0, total = 0,
+             updated_at = :at WHERE id = :id""",
+        id=translation_id,
+        run=run,
+        by=by,
+        at=now(),
+    )
+    return run
+
+
+def begin_run(tx: Transaction, translation_id: str, run: str) -> TranslationRow | None:
+    """Begin the work of a run. Returns None if it ended or doesn't exist."""
+    begun = tx.run(
+        "UPDATE translations SET status = 'running', updated_at = :at WHERE id = :id AND run = :run",
+        id=translation_id,
+        run=run,
+        at=now(),
+    )
+    return get_translation(tx, translation_id) if begun else None
+
+
+def set_progress(tx: Transaction, translation_id: str, run: str, done: int, total: int) -> bool:
+    """Update the progress. Returns False if the run was canceled."""
+    return bool(
+        tx.run(
+            "UPDATE translations SET done = :done, total = :total WHERE id = :id AND run = :run",
+            id=translation_id,
+            run=run,
+            done=done,
+            total=total,
+        )
+    )
+
+
+def end_run(
+    tx: Transaction,
+    translation_id: str,
+    run: str,
+    *,
+    revision: str | None = None,
+    pages: int = 0,
+    words: int = 0,
+    duration: int = 0,
+    untranslated: int | None = None,
+    notice: str | None = None,
+    problems: Sequence[Problem] = (),
+) -> bool:
+    """End a run in progress. Returns False if it isn't. ``revision`` None: it made none. Beyond ``MAX_PROBLEMS``,
+    only the number of problems is stored."""
+    kept = list(problems[:MAX_PROBLEMS])
+    if len(problems) > len(kept):
+        kept.append(
+            Problem("", 0, "more_problems", f"{len(problems) - len(kept)} more problems are not listed")
+        )
+    return bool(
+        tx.run(
+            """UPDATE translations SET status = 'completed', run = NULL, runs = runs + 1,
+                 revision = coalesce(:revision, revision), total_pages = total_pages + :pages,
+                 total_words = total_words + :words, total_duration = total_duration + :duration,
+                 latest_pages = :pages, latest_words = :words, latest_duration = :duration,
+                 untranslated = coalesce(:untranslated, untranslated), notice = :notice, problems = :problems,
+                 updated_at = :at
+               WHERE id = :id AND run = :run""",
+            id=translation_id,
+            run=run,
+            revision=revision,
+            pages=pages,
+            words=words,
+            duration=duration,
+            untranslated=untranslated,
+            notice=notice,
+            problems=msgspec.json.encode(kept).decode(),
+            at=now(),
+        )
+    )
+
+
+def cancel_run(tx: Transaction, translation_id: str) -> bool:
+    """End the run in progress, if there is one, without any effect."""
+    return bool(
+        tx.run(
+            """UPDATE translations SET status = 'completed', run = NULL, notice = 'The last run was cancelled.',
+                 updated_at = :at WHERE id = :id AND run IS NOT NULL""",
+            id=translation_id,
+            at=now(),
+        )
+    )
+
+
+# --- parts --------------------------------------------------------------------------------------------
+
+
+def list_parts(tx: Transaction, translation_id: str) -> dict[str, TranslationPartRow]:
+    rows = tx.all(
+        "SELECT part_id, seen, source_body, body, missing, written FROM translated_parts WHERE translation_id = :id",
+        id=translation_id,
+    )
+    found = {}
+    for part_id, seen, source_body, body, missing, written in rows:
+        decoded = msgspec.json.decode(written, type=TranslatedPart)
+        found[part_id] = TranslationPartRow(part_id, seen, source_body, body, missing, decoded)
+    return found
+
+
+def put_parts(
+    tx: Transaction, translation_id: str, parts: Sequence[TranslationPartRow], gone: Iterable[str]
+) -> None:
+    removed = [*gone, *(part.part_id for part in parts)]
+    for column in ("source_body", "body"):
+        release(
+            tx,
+            "text",
+            f"SELECT {column} AS hash FROM translated_parts WHERE translation_id = :id AND part_id IN :parts",
+            id=translation_id,
+            parts=removed,
+        )
+    tx.run(
+        "DELETE FROM translated_parts WHERE translation_id = :id AND part_id IN :parts",
+        id=translation_id,
+        parts=removed,
+    )
+    tx.run_many(
+        """INSERT INTO translated_parts (translation_id, part_id, seen, source_body, body, missing, written)
+           VALUES (:id, :part_id, :seen, :source_body, :body, :missing, :written)""",
+        [
+            {
+                **msgspec.structs.asdict(part),
+                "id": translation_id,
+                "written": msgspec.json.encode(part.written).decode(),
+            }
+            for part in parts
+        ],
+    )
+
+
+# --- memory -------------------------------------------------------------------------------------------
+
+
+def fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_MEMORY = "m.source, m.target, m.origin, m.manner, m.updated_at"
+
+
+def find_memory(
+    tx: Transaction, organization_id: str, source_language: str, language: str, texts: Iterable[str]
+) -> dict[str, MemoryRow]:
+    """Return the entries of the memory for these texts."""
+    rows = tx.all(
+        f"""SELECT {_MEMORY} FROM translation_memory m WHERE m.organization_id = :org
+              AND m.source_language = :source AND m.language = :language AND m.fingerprint IN :fingerprints""",
+        org=organization_id,
+        source=source_language,
+        language=language,
+        fingerprints=sorted({fingerprint(text) for text in texts}),
+    )
+    return {row[0]: MemoryRow(*row) for row in rows}
+
+
+def list_similar(
+    tx: Transaction,
+    org: OrgAccess,
+    source_language: str,
+    language: str,
+    signs: Sequence[int],
+    limit: int,
+) -> list[MemoryRow]:
+    """Return texts that share signs, from spaces that the caller can see, those with most shared signs first."""
+    seen = select_visible_spaces(org, "s.deleted_at IS NULL")
+    rows = tx.all(
+        f"""{seen.prefix} SELECT {_MEMORY} FROM (
+              SELECT fingerprint, count(*) AS shared FROM translation_memory_signs
+              WHERE organization_id = :org AND source_language = :source AND language = :language AND sign IN :signs
+              GROUP BY fingerprint) near
+            JOIN translation_memory m ON m.organization_id = :org AND m.source_language = :source
+              AND m.language = :language AND m.fingerprint = near.fingerprint
+            WHERE EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = m.space_id)
+            ORDER BY near.shared DESC, m.fingerprint LIMIT :limit""",
+        org=org.organization_id,
+        source=source_language,
+        language=language,
+        signs=list(signs),
+        limit=limit,
+        **seen.parameters,
+    )
+    return [MemoryRow(*row) for row in rows]
+
+
+def store_memory(
+    tx: Transaction, row: TranslationRow, texts: Mapping[str, str], origin: str, manners: Mapping[str, str]
+) -> None:
+    """Store translations by their text. Only people can replace human translations. ``manners``: for texts that
+    have one."""
+    kept = "WHERE translation_memory.origin = 'machine'" if origin == "machine" else ""
+    shared = {
+        "org": row.organization_id,
+        "source_language": row.source_language,
+        "language": row.language,
+    }
+    given = [{**shared, "fingerprint": fingerprint(source), "source": source} for source in texts]
+    tx.run_many(
+        f"""INSERT INTO translation_memory (organization_id, source_language, language, fingerprint, source, target,
+                                            origin, manner, space_id, updated_at)
+            VALUES (:org, :source_language, :language, :fingerprint, :source, :target, :origin, :manner, :space, :at)
+            ON CONFLICT (organization_id, source_language, language, fingerprint) DO UPDATE SET
+              target = excluded.target, origin = excluded.origin, manner = excluded.manner,
+              space_id = excluded.space_id, updated_at = excluded.updated_at {kept}""",
+        [
+            {
+                **each,
+                "target": texts[each["source"]],
+                "origin": origin,
+                "manner": manners.get(each["source"], ""),
+                "space": row.space_id,
+                "at": now(),
+            }
+            for each in given
+        ],
+    )
+    tx.run_many(
+        """INSERT INTO translation_memory_signs (organization_id, source_language, language, sign, fingerprint)
+           VALUES (:org, :source_language, :language, :sign, :fingerprint) ON CONFLICT DO NOTHING""",
+        [
+            {**shared, "sign": sign, "fingerprint": each["fingerprint"]}
+            for each in given
+            for sign in signs_of(each["source"])
+        ],
+    )
+
+
+# --- glossary -----------------------------------------------------------------------------------------
+
+
+def find_entry(tx: Transaction, organization_id: str, entry_id: str) -> EntryRow | None:
+    row = tx.one(
+        f"SELECT {_ENTRY} FROM glossary_entries WHERE id = :id AND organization_id = :org",
+        id=entry_id,
+        org=organization_id,
+    )
+    return EntryRow(*row) if row else None
+
+
+def list_entries(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[EntryRow]:
+    """Return entries, oldest first."""
+    source = "FROM glossary_entries WHERE organization_id = :org"
+    return list_page(tx, limit, page, _ENTRY, source, lambda row: EntryRow(*row), org=organization_id)
+
+
+def count_entries(tx: Transaction, organization_id: str) -> int:
+    count: int = tx.value(
+        "SELECT count(*) FROM glossary_entries WHERE organization_id = :org", org=organization_id
+    )
+    return count
+
+
+def insert_entry(tx: Transaction, organization_id: str, translations: Mapping[Any, str]) -> None:
+    tx.run(
+        """INSERT INTO glossary_entries (id, organization_id, translations, created_at, updated_at)
+           VALUES (:id, :org, :translations, :at, :at)""",
+        id=ids.new_id(),
+        org=organization_id,
+        translations=msgspec.json.encode(translations).decode(),
+        at=now(),
+    )
+
+
+def update_entry(tx: Transaction, entry_id: str, translations: Mapping[Any, str]) -> None:
+    tx.run(
+        "UPDATE glossary_entries SET translations = :translations, updated_at = :at WHERE id = :id",
+        id=entry_id,
+        translations=msgspec.json.encode(translations).decode(),
+        at=now(),
+    )
+
+
+def delete_entry(tx: Transaction, entry_id: str) -> None:
+    tx.run("DELETE FROM glossary_entries WHERE id = :id", id=entry_id)
+
+
+def read_glossary(
+    tx: Transaction, organization_id: str, source_language: str, language: str
+) -> dict[str, str]:
+    """Return the glossary from one language to another."""
+    found = {}
+    for (stored,) in tx.all(
+        "SELECT translations FROM glossary_entries WHERE organization_id = :org ORDER BY id",
+        org=organization_id,
+    ):
+        words = msgspec.json.decode(stored, type=dict[str, str])
+        if source_language in words and language in words:
+            found[words[source_language]] = words[language]
+    return found

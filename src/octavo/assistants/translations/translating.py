@@ -1,0 +1,204 @@
+"""Translation of texts from the memory, the glossary, or a model; all others stay in the source language.
+
+A model gets texts with tags and must return them with the same tags. A text with a wrong answer is sent once more
+by itself; if that fails, it stays in the source language and is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.assistants.models.calling import Model, as_data
+from octavo.assistants.models.provider import ModelMessage
+from octavo.core.document.json import from_json
+from octavo.core.document.text import to_text
+from octavo.core.sentences import content_words
+from octavo.errors import OctavoError
+from octavo.kit.context import Context
+from octavo.kit.scheduling import deadlines
+
+from . import store
+from .languages import LANGUAGES, seems_other
+from .segments import strip_tags
+from .store import TranslationRow
+
+_CHARACTERS = 6000
+_TEXTS = 40
+"""Texts per request, fewer than a page, because models make fewer mistakes then."""
+_TERMS = 60
+_MISSING = "the model's answer doesn't contain a translation of it"
+_REFUSED = "the translation has different tags or placeholders than the text"
+_FOREIGN = "the translation is in the wrong language"
+_ADDRESS = {
+    "formal": "Address the reader formally, where the language makes a difference.",
+    "informal": "Address the reader informally, as a friend, where the language makes a difference.",
+}
+
+Accepts = Callable[[str], bool]
+
+
+class TextToTranslate(Struct, frozen=True):
+    """Text to translate; ``accepts`` returns whether a translation fits at the text's place."""
+
+    text: str
+    accepts: Accepts
+
+
+class Translator(Struct):
+    """Translations for one run. ``failed``: why the model is no longer called."""
+
+    context: Context
+    translation: TranslationRow
+    glossary: Mapping[str, str]
+    model: Model | None
+    failed: str | None = None
+
+    def translate(self, wanted: Sequence[TextToTranslate]) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the translations by text, and why other texts have none. A model's translations are remembered
+        immediately, so that an interrupted run continues where it stopped."""
+        row = self.translation
+        with self.context.db.read() as tx:
+            known = store.find_memory(
+                tx, row.organization_id, row.source_language, row.language, [each.text for each in wanted]
+            )
+        found, rest = dict[str, str](), dict[str, TextToTranslate]()
+        for each in wanted:
+            remembered = known.get(each.text)
+            is_good = remembered is not None and (
+                remembered.origin == "person" or remembered.manner == self._manner(each.text)
+            )
+            offered = remembered.target if remembered and is_good else self.glossary.get(each.text.strip())
+            if offered is not None and each.accepts(offered):
+                found[each.text] = offered
+            else:
+                rest[each.text] = each
+        reasons: dict[str, str] = {}
+        if self.model is not None:
+            for batch in _batches(rest.values()):
+                deadlines.check()
+                made = self._ask_twice(batch, reasons)
+                found |= made
+                if made:
+                    manners = {text: self._manner(text) for text in made}
+                    with self.context.db.write() as tx:
+                        store.store_memory(tx, row, made, "machine", manners)
+        for text, each in rest.items():
+            # The wrong style is better than the wrong language.
+            if text not in found and text in known and each.accepts(known[text].target):
+                found[text] = known[text].target
+        return found, {
+            text: reasons.get(text, self.failed or "no language model is configured")
+            for text in rest
+            if text not in found
+        }
+
+    @property
+    def manner(self) -> str:
+        """Return a hash of the general style instructions to models; '' if there are none."""
+        formality, words = self.translation.formality, dict(self.glossary)
+        return store.fingerprint(f"{formality}\n{words}") if words or formality != "default" else ""
+
+    def _manner(self, text: str) -> str:
+        """Return a hash of the style instructions to the model for this text; '' if there are none."""
+        formality = self.translation.formality
+        terms = self._terms(text)
+        return store.fingerprint(f"{formality}\n{terms}") if terms or formality != "default" else ""
+
+    def _terms(self, text: str) -> list[tuple[str, str]]:
+        """Return the glossary's words in a text."""
+        folded = text.lower()
+        return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
+
+    def _ask_twice(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
+        found = self._ask(batch, reasons)
+        for each in batch:
+            if each.text not in found and self.failed is None:
+                found |= self._ask([each], reasons)
+                if each.text in found or self.failed is not None:
+                    reasons.pop(each.text, None)
+        return found
+
+    def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
+        """Return the translations of a batch that fit; ``reasons`` gets why others don't."""
+        if self.model is None or self.failed is not None:
+            return {}
+        names = {str(number): each for number, each in enumerate(batch, 1)}
+        schema = {
+            "type": "object",
+            "properties": {name: {"type": "string"} for name in names},
+            "required": list(names),
+            "additionalProperties": False,
+        }
+        try:
+            said = self.model.complete("translate", self._messages(names), schema=schema)
+        except OctavoError as error:
+            self.failed = error.message
+            return {}
+        answer = _read(said)
+        found = {}
+        for name, each in names.items():
+            translated = answer.get(name)
+            if not isinstance(translated, str) or not translated.strip():
+                reasons[each.text] = _MISSING
+            elif _is_unchanged(each.text, translated) or seems_other(
+                strip_tags(translated), self.translation.language
+            ):
+                reasons[each.text] = _FOREIGN
+            elif not each.accepts(translated):
+                reasons[each.text] = _REFUSED
+            else:
+                found[each.text] = translated
+        return found
+
+    def _messages(self, names: Mapping[str, TextToTranslate]) -> list[ModelMessage]:
+        row = self.translation
+        texts = {name: each.text for name, each in names.items()}
+        terms = self._terms("\n".join(texts.values()))[:_TERMS]
+        told = [
+            f"Translate texts of documentation from {LANGUAGES[row.source_language]} into {LANGUAGES[row.language]}.",
+            "You get a JSON object of texts and answer with a JSON object that has the same keys, and nothing else.",
+            "Tags like <1>…</1> and <2/> stand for markup: each stays exactly once, around what it was around, <2/>"
+            " where it belongs in the sentence. &lt; &gt; &amp; and placeholders such as {name} stay as they are.",
+        ]
+        if row.formality in _ADDRESS:
+            told.append(_ADDRESS[row.formality])
+        if terms:
+            told.append("Use these words: " + "; ".join(f"{word} = {other}" for word, other in terms))
+        instructions = to_text(from_json(msgspec.json.decode(row.instructions)))
+        if instructions:
+            told.append(f"The organization asks for this translation:\n{instructions}")
+        return [
+            ModelMessage("system", "\n".join(told)),
+            ModelMessage("user", as_data(msgspec.json.encode(texts).decode())),
+        ]
+
+
+def _batches(wanted: Iterable[TextToTranslate]) -> Iterable[list[TextToTranslate]]:
+    batch: list[TextToTranslate] = []
+    size = 0
+    for each in wanted:
+        if batch and (len(batch) == _TEXTS or size + len(each.text) > _CHARACTERS):
+            yield batch
+            batch, size = [], 0
+        batch.append(each)
+        size += len(each.text)
+    if batch:
+        yield batch
+
+
+def _read(said: str) -> dict[str, Any]:
+    """Return the JSON object in an answer; empty if there is none."""
+    begin, end = said.find("{"), said.rfind("}")
+    try:
+        found = msgspec.json.decode(said[begin : end + 1])
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_unchanged(text: str, translated: str) -> bool:
+    """Return whether a longer text came back unchanged, which is no translation."""
+    return translated.strip() == text.strip() and len(content_words(strip_tags(text))) > 5

@@ -1,9 +1,0 @@
-"""Comments on spaces and change requests: what they are about, replies, reactions."""
-
-from . import tables as tables
-from .reviews import keep_review_comments
-from .targets import order_commented_nodes
-
-__all__ = ["order_commented_nodes"]
-
-keep_review_comments()

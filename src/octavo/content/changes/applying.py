@@ -1,0 +1,363 @@
+"""Applying changes to a draft, one after the other."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from octavo.content.references.lookup import Owner
+from octavo.content.references.resolving import NobodyViewer, Resolver, state_resolver
+from octavo.content.revisions.drafting import Draft
+from octavo.content.revisions.keys import KeptKeys
+from octavo.content.revisions.store import Changes, Item, State, find_page, revision_state
+from octavo.core.document.page import read_head, split_page, with_head
+from octavo.core.document.urls import safe_url
+from octavo.core.merge import Conflict as MergeConflict
+from octavo.core.pages import Page, slugify
+from octavo.errors import BadRequest, NotFound
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+
+from .block_editing import BlocksMade, update_blocks
+from .commands import (
+    ContentChange,
+    DeleteFile,
+    DeletePage,
+    DeleteReusableContent,
+    DocumentInput,
+    InsertFiles,
+    InsertGroup,
+    InsertLink,
+    InsertPage,
+    InsertReusableContent,
+    PageFields,
+    RevertPage,
+    SetVariables,
+    UpdateBlocks,
+    UpdateFile,
+    UpdatePage,
+    UpdateReusableContent,
+)
+from .documenting import FRONT_FIELDS, Documenting
+from .placing import Placing
+from .uploading import Upload
+
+UNTITLED = "Untitled"
+_FIELDS = (*FRONT_FIELDS, "title", "slug")
+_BAD_NAME = re.compile(r"[/\\\x00-\x1f\x7f]|\A\.{1,2}\Z")
+
+
+class PageOutcome(Struct, frozen=True):
+    """What became of one change of a page."""
+
+    kind: Literal["created_page", "updated_page", "deleted_page"]
+    page_id: str
+    ref: str | None = None
+    blocks: BlocksMade | None = None
+
+
+class Edited(Struct, frozen=True):
+    """What a revision writes, and what the caller is told. ``named``: which fields of which pages and items the
+    changes name, also where they keep their value: (id, field as conflicts call it, or ``document``).
+    ``conflicts``: of an edit that was merged with what was saved since. ``shared``: the ids of pages that hold other
+    people's changes too after that merge."""
+
+    changes: Changes
+    bodies: list[str]
+    keys: list[KeptKeys]
+    outcomes: list[PageOutcome]
+    files: list[Item]
+    named: frozenset[tuple[str, str]] = frozenset()
+    conflicts: list[MergeConflict] = []
+    shared: frozenset[str] = frozenset()
+
+
+class Applying:
+    """A batch on its way. ``uploads``: the bytes of the files that it brings, in order. ``started``: what ``revert_page``
+    goes back to when it names no revision. ``resolver`` None: references mean what they mean to nobody."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        state: State,
+        started: State | None,
+        uploads: Iterable[Upload] = (),
+        resolver: Resolver | None = None,
+    ) -> None:
+        self.draft = Draft(tx, state)
+        self.places = Placing(self.draft)
+        self.documents = Documenting(self.draft, resolver or state_resolver(tx, state, (), NobodyViewer()))
+        self.outcomes: list[PageOutcome] = []
+        self.files: list[Item] = []
+        self.named: set[tuple[str, str]] = set()
+        self.uploads, self.started = iter(uploads), started
+
+    def finish(self) -> Edited:
+        keys, changes = self.documents.settle(), self.draft.changes
+        texts = self.draft.texts_of(changes)
+        return Edited(changes, texts, keys, self.outcomes, self.files, frozenset(self.named))
+
+    def apply(self, change: ContentChange) -> None:
+        match change:
+            case UpdatePage():
+                self.update_page(change)
+            case UpdateBlocks():
+                self.update_blocks(change)
+            case InsertPage():
+                self.insert_page(change)
+            case DeletePage():
+                self.delete_page(change.page)
+            case RevertPage():
+                self.revert_page(change)
+            case InsertFiles():
+                self.insert_files(change)
+            case InsertGroup():
+                self.insert_group(change)
+            case InsertLink():
+                self.insert_link(change)
+            case UpdateFile():
+                self.update_file(change)
+            case DeleteFile():
+                self.draft.put_item(self.draft.get_item(change.file, "file").id, None)
+            case InsertReusableContent():
+                self.insert_reusable(change)
+            case UpdateReusableContent():
+                self.update_reusable(change)
+            case DeleteReusableContent():
+                self.draft.put_item(self.draft.get_item(change.reusable_content, "reusable-content").id, None)
+            case SetVariables():
+                self.set_variables(change)
+
+    def name(self, id: str, *fields: str) -> None:
+        """Notes that the changes say something of these fields."""
+        self.named.update((id, field) for field in fields)
+
+    def update_page(self, change: UpdatePage) -> None:
+        old = self.draft.get_page(change.page)
+        page = old
+        self.name(page.id, *(name for name in _FIELDS if getattr(change, name) is not UNSET))
+        if change.into is not UNSET or change.at is not UNSET:
+            self.name(page.id, "place")
+        if change.document is not UNSET:
+            self.name(page.id, "document")
+            if page.kind != "document":
+                raise BadRequest(f"document: a {page.kind} has none.")
+            page = self.documents.with_document(page, change.document)
+        page = self.documents.with_fields(page, change)
+        page = self.places.moved(page, change)
+        self.places.put_with_slug(page, change, old)
+        self.outcomes.append(PageOutcome("updated_page", page.id))
+
+    def update_blocks(self, change: UpdateBlocks) -> None:
+        pages, made = update_blocks(self.documents, change)
+        for page in pages:
+            self.name(page.id, "document")
+            self.draft.put_page(page.id, page)
+        self.outcomes.append(PageOutcome("updated_page", change.page, blocks=made))
+
+    def insert_page(self, change: InsertPage) -> None:
+        self.require_free_ref(change.ref)
+        page = Page(id=ids.new_id(), title=UNTITLED, created_at=now())
+        parent = self.places.parent(change.into)
+        first = parent is None and not self.draft.children(None)
+        page = replace(page, parent=change.into, rank=self.places.rank(page.id, change.into, change.at))
+        page = self.documents.with_document(page, change.document)
+        page = self.documents.with_fields(page, change)
+        page = replace(page, slug=self.places.new_slug(page, change))
+        name = "README.md" if first else f"{page.slug}.md"
+        page = replace(page, file_path=self.places.free_path(self.places.folder(parent), name, first=first))
+        self.draft.put_page(page.id, page)
+        if change.ref is not None:
+            self.documents.page_refs[change.ref] = page.id
+        self.outcomes.append(PageOutcome("created_page", page.id, change.ref))
+
+    def insert_group(self, change: InsertGroup) -> None:
+        if self.places.parent(change.into) is not None:
+            raise BadRequest("into: groups of pages are at the top level only.")
+        page = Page(
+            id=ids.new_id(),
+            kind="group",
+            title=change.title,
+            emoji=change.emoji,
+            icon=change.icon,
+            created_at=now(),
+        )
+        page = replace(page, rank=self.places.rank(page.id, None, change.at))
+        page = replace(page, slug=self.places.new_slug(page, PageFields(slug=change.slug)))
+        self.draft.put_page(page.id, page)
+        self.outcomes.append(PageOutcome("created_page", page.id))
+
+    def insert_link(self, change: InsertLink) -> None:
+        self.places.parent(change.into)
+        target = change.target
+        if target.get("kind") == "url" and isinstance(target.get("url"), str):
+            url = safe_url(target["url"])
+            if url is None:
+                raise BadRequest("target.url: this kind of URL is not allowed")
+            target = {"kind": "url", "url": url}
+        elif target.get("kind") in ("page", "anchor") and isinstance(target.get("page"), str):
+            self.draft.get_page(target["page"], "target")
+        elif target.get("kind") == "file" and isinstance(target.get("file"), str):
+            self.draft.get_item(target["file"], "file")
+        else:
+            raise BadRequest("target: expected a reference to a url, page, anchor or file.")
+        page = Page(
+            id=ids.new_id(),
+            kind="link",
+            title=change.title,
+            parent=change.into,
+            target=target,
+            created_at=now(),
+        )
+        page = replace(page, rank=self.places.rank(page.id, change.into, change.at))
+        self.draft.put_page(page.id, replace(page, slug=self.places.new_slug(page, PageFields())))
+        self.outcomes.append(PageOutcome("created_page", page.id))
+
+    def delete_page(self, page_id: str) -> None:
+        """With all that is below it."""
+        self.draft.get_page(page_id)
+        waiting = [page_id]
+        while waiting:
+            here = waiting.pop()
+            waiting += [child.id for child in self.draft.children(here)]
+            self.draft.put_page(here, None)
+        self.outcomes.append(PageOutcome("deleted_page", page_id))
+
+    def revert_page(self, change: RevertPage) -> None:
+        if change.revision is not None:
+            source = revision_state(self.draft.tx, self.draft.state.space_id, change.revision)
+        elif self.started is not None:
+            source = self.started
+        else:
+            raise BadRequest("revision: say which one to go back to.")
+        old, page = find_page(self.draft.tx, source, change.page), self.draft.find_page(change.page)
+        if old is None and page is None:
+            raise NotFound(f"page: there is no page {change.page!r}, here or in that revision.")
+        self.name(change.page, "document")
+        if change.block is not None:
+            if old is None or page is None:
+                raise BadRequest("block: the page is not in both states; revert it as a whole.")
+            self.documents.with_blocks_of(page, old, change.block)
+        elif old is None:
+            self.delete_page(change.page)
+            return
+        else:
+            self._restore(old, page)
+            self.name(change.page, *_FIELDS, "place")
+        kind: Any = "updated_page" if page is not None else "created_page"
+        self.outcomes.append(PageOutcome(kind, change.page))
+
+    def _restore(self, old: Page, page: Page | None) -> None:
+        parent = old.parent
+        if parent is not None and (
+            self.draft.find_page(parent) is None or old.id in self.places.line_up(parent) or parent == old.id
+        ):
+            parent = page.parent if page is not None else None
+        moved = page is None or page.parent != parent
+        rank = page.rank if page is not None and not moved else old.rank
+        taken = any(other.rank == rank and other.id != old.id for other in self.draft.children(parent))
+        if moved and taken:
+            rank = self.places.rank(old.id, parent, UNSET)
+        restored = replace(old, parent=parent, rank=rank)
+        restored = replace(restored, slug=self.draft.free_slug(restored))
+        path = restored.file_path
+        if path is not None and (page is None or page.file_path != path) and self.draft.path_taken(path):
+            folder, name = posixpath.split(path)
+            here = page.file_path if page is not None else None
+            path = here or self.places.free_path(f"{folder}/" if folder else "", name)
+        self.draft.put_page(old.id, replace(restored, file_path=path))
+
+    def require_free_ref(self, ref: str | None) -> None:
+        if ref is not None and (ref in self.documents.page_refs or ref in self.documents.file_refs):
+            raise BadRequest(f"ref: {ref!r} is used twice.")
+
+    def insert_files(self, change: InsertFiles) -> None:
+        for given in change.files:
+            self.require_free_ref(given.ref)
+            _require_name(given.name)
+            item = Item(
+                id=ids.new_id(),
+                kind="file",
+                name=given.name,
+                path=self.places.free_path(f"{self.draft.root}.gitbook/assets/", given.name),
+                created_at=now(),
+            )
+            item = _with_bytes(item, next(self.uploads))
+            self.draft.put_item(item.id, item)
+            self.files.append(item)
+            if given.ref is not None:
+                self.documents.file_refs[given.ref] = item.id
+
+    def update_file(self, change: UpdateFile) -> None:
+        """The path stays: documents refer to the file by it."""
+        item = self.draft.get_item(change.file, "file")
+        self.name(item.id, *(["name"] if change.name is not None else []))
+        self.name(item.id, *(["file"] if change.content is not None else []))
+        if change.name is not None:
+            _require_name(change.name)
+            item = replace(item, name=change.name)
+        if change.content is not None:
+            item = _with_bytes(item, next(self.uploads))
+        self.draft.put_item(item.id, item)
+
+    def insert_reusable(self, change: InsertReusableContent) -> None:
+        path = self.places.free_path(f"{self.draft.root}.gitbook/includes/", f"{slugify(change.title)}.md")
+        item = Item(id=ids.new_id(), kind="reusable-content", name=change.title, path=path, created_at=now())
+        self.draft.put_item(item.id, item)
+        self._write_reusable(item, change.title, change.document)
+
+    def update_reusable(self, change: UpdateReusableContent) -> None:
+        item = self.draft.get_item(change.reusable_content, "reusable-content")
+        self._write_reusable(item, change.title, change.document)
+
+    def _write_reusable(self, item: Item, title: str | None, given: DocumentInput | None) -> None:
+        text = self.draft.text(item.content)
+        self.name(item.id, *(["name"] if title is not None else []))
+        if given is not None:
+            self.name(item.id, "document")
+            text = self.documents.write(Owner(item.id, "reusable-content", item.path), item.content, given)
+        if title is not None:
+            front, heading, body = split_page(text)
+            if not front and not heading:
+                text = f"---\ntitle: x\n---\n\n{body}"
+            text = with_head(text, {"title": title})
+            self.documents.given.setdefault(item.id, None)
+        name = title or read_head(text).title or item.name
+        self.draft.put_item(
+            item.id, replace(item, name=name, content=self.draft.put_text(text), size=len(text.encode()))
+        )
+
+    def set_variables(self, change: SetVariables) -> None:
+        known = {item.name: item for item in self.draft.list_items("variable")}
+        for name, value in change.variables.items():
+            item = known.get(name)
+            if value is None:
+                if item is not None:
+                    self.draft.put_item(item.id, None)
+                continue
+            item = item or Item(id=ids.new_id(), kind="variable", name=name, created_at=now())
+            self.name(item.id, "content")
+            self.draft.put_item(item.id, replace(item, content=msgspec.json.encode(value).decode()))
+
+
+def _require_name(name: str) -> None:
+    if _BAD_NAME.search(name):
+        raise BadRequest("name: expected a file name, without folders.")
+
+
+def _with_bytes(item: Item, upload: Upload) -> Item:
+    return replace(
+        item,
+        content=upload.hash,
+        size=upload.size,
+        content_type=upload.content_type,
+        width=upload.width,
+        height=upload.height,
+    )

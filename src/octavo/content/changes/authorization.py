@@ -1,0 +1,111 @@
+"""The proof that somebody may see a change request of a space they may enter."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from octavo.content.revisions.authorization import ReadState
+from octavo.core.app_urls import change_view
+from octavo.errors import NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor, Call, enters
+from octavo.organization.access.authorization import (
+    SpaceAccess,
+    Visiting,
+    enter_space,
+    space_access,
+    visit_space,
+)
+from octavo.organization.access.roles import Can
+
+from .store import Author, ChangeRow, find_change
+
+
+class ChangeAccess(Struct, frozen=True):
+    """The caller at a change request. What they may do is what they may do in its space."""
+
+    space: SpaceAccess
+    change_id: str
+
+    @property
+    def organization_id(self) -> str:
+        return self.space.organization_id
+
+    @property
+    def space_id(self) -> str:
+        return self.space.space_id
+
+    @property
+    def actor(self) -> Actor:
+        return self.space.actor
+
+    @property
+    def user_id(self) -> str:
+        return self.space.user_id
+
+    @property
+    def author(self) -> Author:
+        return Author(self.space.user_id, self.space.agent)
+
+    @property
+    def role(self) -> str:
+        return self.space.role
+
+
+class VisitedChange(Visiting, frozen=True):
+    """Somebody who sees a change request by a preview of it."""
+
+    change_id: str
+
+
+def _enter(call: Call, needs: Can, space_id: str, id_or_number: str) -> tuple[SpaceAccess, ChangeRow]:
+    space = enter_space(call, needs, space_id)
+    with call.db.read() as tx:
+        return space, _get(tx, space, id_or_number)
+
+
+def _get(tx: Transaction, space: SpaceAccess, id_or_number: str) -> ChangeRow:
+    change = find_change(tx, space.space_id, id_or_number)
+    if change is None:
+        raise _missing(id_or_number)
+    return change
+
+
+def _missing(id_or_number: str) -> NotFound:
+    return NotFound(f"There is no change request {id_or_number!r} in this space.")
+
+
+@enters(ChangeAccess, "spaceId", "changeRequestId")
+def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> ChangeAccess:
+    """By the id of the change request or by its number in the space."""
+    space, change = _enter(call, needs, space_id, change_request_id)
+    return ChangeAccess(space, change.id)
+
+
+@enters(VisitedChange, "spaceId", "changeRequestId", visitors=True)
+def visit_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> VisitedChange:
+    visitor = visit_space(call, needs, space_id).visitor
+    with call.db.read() as tx:
+        change = find_change(tx, space_id, change_request_id)
+    if change is None or visitor.drafted is None or visitor.drafted.change_id != change.id:
+        raise _missing(change_request_id)
+    return VisitedChange(visitor, change.id)
+
+
+def change_access(tx: Transaction, space: SpaceAccess, change_request_id: str) -> ChangeAccess:
+    """A change request of a space that was entered. Raises NotFound."""
+    return ChangeAccess(space, _get(tx, space, change_request_id).id)
+
+
+def require_still(tx: Transaction, access: ChangeAccess | SpaceAccess, needs: Can) -> None:
+    """For the transaction that writes: what is tried again may begin seconds after the request was let in. Raises
+    NotFound or Forbidden where the right was taken away since."""
+    space_access(tx, access.actor, needs, access.space_id)
+
+
+@enters(ReadState, "spaceId", "changeRequestId")
+def enter_change_state(call: Call, needs: Can, space_id: str, change_request_id: str) -> ReadState:
+    """What the change request holds now."""
+    space, change = _enter(call, needs, space_id, change_request_id)
+    label = f"Change request {change.number}: {change.subject}".removesuffix(": ")
+    return ReadState(space, change.state, change_view(change.number), label)

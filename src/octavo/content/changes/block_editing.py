@@ -1,0 +1,217 @@
+"""Editing some blocks of a page: what ``update_blocks`` of a batch does."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Any
+
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from octavo.content.references.resolving import page_owner
+from octavo.core.document.blocks import Allowed, BlockEdits, EditError, Missing, NotLocal, Position
+from octavo.core.document.blocks import Edited as EditedText
+from octavo.core.document.json import DocumentError, nodes_from_json
+from octavo.core.document.nodes import MAX_NODES, PARTS, Document
+from octavo.core.document.page import below_title, split_page
+from octavo.core.document.reader import read
+from octavo.core.document.references import references, rewrite
+from octavo.core.pages import Page
+from octavo.errors import BadRequest, BlockNotFound, OctavoError, TooLarge
+
+from .commands import BlockPlace, DocumentInput, UpdateBlocks
+from .documenting import Documenting
+from .written import Written
+
+
+class BlocksMade(Struct, frozen=True):
+    """What an ``update_blocks`` made, as blocks with keys: for each entry of ``set``, ``insert`` and ``move`` those that
+    it left in the source ``body``."""
+
+    body: str | None
+    set: list[list[Any]]
+    insert: list[list[Any]]
+    move: list[list[Any]]
+
+
+def update_blocks(documents: Documenting, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
+    """The pages as they are after the change, the one that it names first."""
+    try:
+        return _Work(documents, change, is_whole=False).run()
+    except NotLocal:
+        return _Work(documents, change, is_whole=True).run()
+
+
+class _Open(Struct):
+    page: Page
+    front: str
+    heading: str
+    text: str
+    edits: BlockEdits
+
+
+class _Work:
+    """One attempt: with what the index of a page says of it, or with its whole document."""
+
+    def __init__(self, documents: Documenting, change: UpdateBlocks, *, is_whole: bool) -> None:
+        self.documents, self.change, self.is_whole = documents, change, is_whole
+        self.open: dict[str, _Open] = {}
+        self.written: Written | None = None
+
+    def run(self) -> tuple[list[Page], BlocksMade]:
+        change = self.change
+        here = self.opened(change.page, "page")
+        edits = here.edits
+        moved_from = [self.opened(move.from_, f"move[{n}].from") if move.from_ is not UNSET else here
+                      for n, move in enumerate(change.move)]  # fmt: skip
+        found: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+        for n, entry in enumerate(change.set):
+            field = f"set[{n}]"
+            with _Naming(field):
+                allowed = edits.allowed(entry.block, "block")
+                given = self.given(here, entry.document, f"{field}.document", allowed)
+                found[0].append(edits.set(entry.block, given, "block"))
+        for n, entry_ in enumerate(change.insert):
+            field = f"insert[{n}]"
+            with _Naming(field):
+                place = _position(entry_)
+                given = self.given(here, entry_.document, f"{field}.document", edits.allowed_at(place))
+                found[1].append(edits.insert(given, place))
+        for n, (move, source) in enumerate(zip(change.move, moved_from, strict=True)):
+            with _Naming(f"move[{n}]"):
+                place = _position(move)
+                if source is here:
+                    found[2].append(edits.move(move.blocks, place, "blocks"))
+                else:
+                    edits.allowed_at(place)
+                    nodes = self.carried(source, here, source.edits.take_away(move.blocks, "blocks"))
+                    found[2].append(edits.bring(nodes, place))
+        with _Naming(""):
+            edits.delete(change.delete, "delete")
+        pages: list[Page] = []
+        nodes_now: dict[str, Any] = {}
+        for opened in self.open.values():
+            done = opened.edits.finish()
+            pages.append(self.page_with(opened, done))
+            if opened is here:
+                nodes_now = done.nodes
+        shown = [[_left(nodes, nodes_now) for nodes in part] for part in found]
+        return pages, BlocksMade(pages[0].body, *shown)
+
+    def opened(self, page_id: str, field: str) -> _Open:
+        if page_id not in self.open:
+            page = self.documents.draft.get_page(page_id, field)
+            if page.kind != "document":
+                raise BadRequest(f"{field}: a {page.kind} has no blocks.")
+            index = self.documents.index(page)
+            front, heading, text = split_page(self.documents.draft.text(page.body))
+            whole = self.documents.keyed_of(page.id, page.body) if self.is_whole else None
+            self.open[page_id] = _Open(page, front, heading, text, BlockEdits(text, index, whole))
+        return self.open[page_id]
+
+    def given(self, here: _Open, given: DocumentInput, field: str, allowed: Allowed) -> Document:
+        """What is to be put in, with references as the page's file writes them."""
+        documents, path = self.documents, here.page.file_path or ""
+        if isinstance(given.markdown, str):
+            if allowed.type != "blocks":
+                raise BadRequest(
+                    f"{field}.markdown: expected nodes of the type {allowed.type} at this place."
+                )
+            document = read(given.markdown)
+            if not document.whole:
+                raise TooLarge(f"{field}.markdown: more than the {MAX_NODES} {PARTS} that a page may have")
+            known = Written()
+            if allowed.depth > 1:
+                for node in document.nodes:
+                    node.source = None
+        else:
+            value: Any = given.document
+            where = f"{field}.document"
+            if isinstance(value, dict):
+                value, where = value.get("nodes"), f"{where}.nodes"
+            try:
+                document = nodes_from_json(value, where, allowed.type, allowed.depth)
+            except DocumentError as error:
+                raise BadRequest(str(error)) from None
+            known = self.known(here) if references(document) else Written()
+        try:
+            rewrite(document, lambda ref: documents.as_stored(here.page, ref, known, path))
+        except OctavoError as error:
+            raise error.inside(field) from None
+        return document
+
+    def known(self, here: _Open) -> Written:
+        """How references are written in the blocks that this change names."""
+        if self.written is None:
+            keys = [entry.block for entry in self.change.set] + list(self.change.delete)
+            blocks = []
+            for key in dict.fromkeys(keys):
+                try:
+                    blocks.append(here.edits.top(key, ""))
+                except Missing:
+                    continue
+            self.written = self.documents.references_written(page_owner(here.page), Document(blocks))
+        return self.written
+
+    def carried(self, source: _Open, here: _Open, nodes: list[Any]) -> list[Any]:
+        """Blocks of another page, whose references mean here what they meant there."""
+        there, path = source.page.file_path or "", here.page.file_path or ""
+        if posixpath.dirname(there) == posixpath.dirname(path):
+            return nodes
+        documents, owner = self.documents, page_owner(source.page)
+
+        def change(reference: Any) -> dict[str, Any] | None:
+            meant = documents.resolver.content_ref(owner, reference.ref, reference.type)
+            if meant == reference.ref or meant.get("kind") == "url":
+                return None
+            return documents.as_stored(here.page, replace(reference, ref=meant), Written(), path)
+
+        return rewrite(Document(nodes), change).nodes
+
+    def page_with(self, opened: _Open, done: EditedText) -> Page:
+        """The page with its new text. Raises NotLocal where its head is another one then and not all of it was read."""
+        documents, page = self.documents, opened.page
+        front, heading, text = opened.front, opened.heading, done.text
+        index = done.index
+        text = below_title(heading, text, opened.text)
+        if index.entries and (more := len(text) - len(done.text)):
+            first = replace(index.entries[0], gap=index.entries[0].gap + more)
+            index = replace(index, entries=[first, *index.entries[1:]])
+        source = front + heading + text
+        if source == documents.draft.text(page.body):
+            return page
+        if split_page(source)[:2] != (front, heading):
+            if done.document is None:
+                raise NotLocal
+            documents.given[page.id] = done.document
+            return documents.with_text(page, source)
+        page = documents.with_text(page, source)
+        documents.given[page.id] = index
+        return page
+
+
+class _Naming:
+    """Has the errors of edits say which entry of the change they are about."""
+
+    def __init__(self, entry: str) -> None:
+        self.entry = entry
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, EditError):
+            where = ".".join(part for part in (self.entry, error.field) if part)
+            made = BlockNotFound if isinstance(error, Missing) else BadRequest
+            raise made(f"{where}: {error}") from None
+
+
+def _position(place: BlockPlace) -> Position:
+    def given(value: Any) -> Any:
+        return None if value is UNSET else value
+
+    return Position(given(place.after), given(place.before), given(place.into), given(place.at))
+
+
+def _left(nodes: list[Any], now: dict[str, Any]) -> list[Any]:
+    return [now.get(node.key, node) for node in nodes if node.key in now or node.source is not None]

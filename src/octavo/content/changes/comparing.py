@@ -1,0 +1,263 @@
+"""What a change request and main each changed since they parted, and merging the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from octavo.content.revisions.bodies import body_hash, get_body
+from octavo.content.revisions.drafting import same_version
+from octavo.content.revisions.keys import KeptKeys, carried_keys, keyed_document
+from octavo.content.revisions.store import (
+    Changes,
+    Item,
+    Layer,
+    State,
+    TouchedIds,
+    find_item_by_path,
+    find_items,
+    find_page,
+    find_page_by_file,
+    find_pages,
+    get_revision,
+    list_branch_content,
+    list_by_slug,
+    list_changed,
+    list_children,
+)
+from octavo.core.document.nodes import Document
+from octavo.core.merge import Conflict, MergeResult, Tree, Versions, merge
+from octavo.core.pages import Page
+from octavo.kit.db.database import Transaction
+
+from .applying import Edited
+from .store import ChangeRow
+
+T = TypeVar("T", Page, Item)
+
+
+class StateTree(Tree):
+    """What a merge asks of the state it merges into."""
+
+    def __init__(self, tx: Transaction, state: State) -> None:
+        self.tx, self.state = tx, state
+
+    def page(self, page_id: str) -> Page | None:
+        return find_page(self.tx, self.state, page_id)
+
+    def children(self, parents: Iterable[str | None]) -> Iterable[Page]:
+        return list_children(self.tx, self.state, parents)
+
+    def with_slug(self, parent: str | None, slug: str) -> Iterable[Page]:
+        return list_by_slug(self.tx, self.state, parent, slug)
+
+    def path_taken(self, path: str) -> bool:
+        return (
+            find_page_by_file(self.tx, self.state, path) is not None
+            or find_item_by_path(self.tx, self.state, path) is not None
+        )
+
+
+class Sides(Struct, frozen=True):
+    """Two sides and where they parted."""
+
+    base: Versions
+    change: Versions
+    main: Versions
+
+
+def _versions(tx: Transaction, base: State, touched: TouchedIds, before: Versions) -> Versions:
+    """What a state says of these; what was changed and changed back counts as it was."""
+    pages, items = find_pages(tx, base, touched.pages), find_items(tx, base, touched.items)
+    return Versions(
+        {id: _settled(pages.get(id), before.pages.get(id)) for id in touched.pages},
+        {id: _settled(items.get(id), before.items.get(id)) for id in touched.items},
+    )
+
+
+def _settled(now: T | None, before: T | None) -> T | None:
+    return before if same_version(now, before) else now
+
+
+def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
+    """A change request beside main as both are now."""
+    held = list_branch_content(tx, change.state.layers[0])
+    changed = list_changed(tx, change.main.layers[0], change.base_sequence)
+    return _sides(tx, change.below, (change.state, held), (change.main, changed))
+
+
+def undoing(tx: Transaction, done: State, main: State) -> Sides:
+    """The undoing of one revision of main, with the saves in a row that it goes on (as if it were a change request on it) beside main as it is now."""
+    branch, sequence = done.layers[0].branch_id, done.layers[0].sequence
+    since = get_revision(tx, done.revision_id).before
+    touched = list_changed(tx, done.layers[0], since)
+    before = State(done.space_id, "", (Layer(branch, since),))
+    changed = list_changed(tx, main.layers[0], sequence)
+    return _sides(tx, done, (before, touched), (main, changed))
+
+
+def _sides(
+    tx: Transaction, below: State, change: tuple[State, TouchedIds], main: tuple[State, TouchedIds]
+) -> Sides:
+    all_pages, all_items = change[1].pages | main[1].pages, change[1].items | main[1].items
+    base = Versions(find_pages(tx, below, all_pages), find_items(tx, below, all_items))
+    return Sides(base, _versions(tx, *change, base), _versions(tx, *main, base))
+
+
+class Merged(Struct, frozen=True):
+    """What a revision of one branch has to write to hold the merge."""
+
+    changes: Changes
+    bodies: list[str]
+    keys: list[KeptKeys]
+    conflicts: list[Conflict]
+
+
+def into_main(tx: Transaction, sides: Sides, main: State, *, keeps_paths: bool = False) -> Merged:
+    """The change request's side into main; of what is equal to both, main's counts. ``keeps_paths``: a file that both
+    added at one path stays there as the change request's side has it, and main's moves."""
+    found = _merge(tx, sides.base, sides.main, sides.change, main, keeps_paths=keeps_paths)
+    pages = {**sides.base.pages, **sides.main.pages}
+    items = {**sides.base.items, **sides.main.items}
+    return _written(tx, found, Versions(pages, items), main, (sides.main, sides.change))
+
+
+def into_change(tx: Transaction, sides: Sides, change: State, main: State) -> Merged:
+    """Main's side into the change request, whose branch is then based on main as it is now."""
+    found = _merge(tx, sides.base, sides.change, sides.main, change)
+    pages = {**sides.base.pages, **sides.main.pages, **sides.change.pages}
+    items = {**sides.base.items, **sides.main.items, **sides.change.items}
+    return _written(tx, found, Versions(pages, items), main, (sides.change, sides.main))
+
+
+def undone(tx: Transaction, sides: Sides, done: State, main: State) -> Merged:
+    """Main without one of its revisions, as changes over main as it is now: for a change request."""
+    found = _merge(tx, sides.base, sides.change, sides.main, done)
+    pages = {**sides.base.pages, **sides.main.pages}
+    items = {**sides.base.items, **sides.main.items}
+    return _written(tx, found, Versions(pages, items), main, (sides.change, sides.main))
+
+
+def onto(tx: Transaction, base: State, head: State, edited: Edited) -> Merged:
+    """An edit of ``base``, which nobody has written yet, over ``head``, which ``base`` has become meanwhile. In its
+    conflicts ``ours`` is what was saved and stays, ``theirs`` is the edit."""
+    since = _between(tx, base, head)
+    wanted = edited.changes
+    all_pages, all_items = since.pages | wanted.pages.keys(), since.items | wanted.items.keys()
+    before = Versions(find_pages(tx, base, all_pages), find_items(tx, base, all_items))
+    ours = _versions(tx, head, since, before)
+    theirs = Versions(
+        {id: _settled(page, before.pages.get(id)) for id, page in wanted.pages.items()},
+        {id: _settled(item, before.items.get(id)) for id, item in wanted.items.items()},
+    )
+    texts = {body_hash(text): text for text in edited.bodies}
+
+    def read(digest: str) -> str:
+        return texts[digest] if digest in texts else get_body(tx, digest)
+
+    kept = {(keys.owner_id, keys.body): keys.keys for keys in edited.keys}
+
+    def document(owner_id: str, body: str) -> Document:
+        return keyed_document(tx, owner_id, body, texts.get(body), kept.get((owner_id, body)))
+
+    found = _merge(tx, before, ours, theirs, head, read)
+    known = Versions({**before.pages, **ours.pages}, {**before.items, **ours.items})
+    made = _written(tx, found, known, head, (ours, theirs), document)
+    return replace(made, conflicts=[replace(conflict, origin="edit") for conflict in made.conflicts])
+
+
+def without(tx: Transaction, before: State, after: State, head: State) -> Merged:
+    """``head`` without what made ``after`` of ``before``, which are earlier states of the same change request over the
+    same main. A conflict in it: that was changed again since."""
+    done, since = _between(tx, before, after), _between(tx, after, head)
+    sides = _sides(tx, after, (head, since), (before, done))
+    found = _merge(tx, sides.base, sides.change, sides.main, head)
+    pages = {**sides.base.pages, **sides.change.pages}
+    items = {**sides.base.items, **sides.change.items}
+    return _written(tx, found, Versions(pages, items), head, (sides.change, sides.main))
+
+
+def _between(tx: Transaction, base: State, head: State) -> TouchedIds:
+    """What may differ between two states of which one became the other: of main, of one change request, or one of
+    main and a change request over main."""
+    pages: set[str] = set()
+    items: set[str] = set()
+    for layer in head.layers:
+        then = next((below.sequence for below in base.layers if below.branch_id == layer.branch_id), None)
+        if then is None:
+            touched = list_branch_content(tx, layer)
+        else:
+            low, high = sorted((then, layer.sequence))
+            touched = list_changed(tx, Layer(layer.branch_id, high), low)
+        pages |= touched.pages
+        items |= touched.items
+    return TouchedIds(frozenset(pages), frozenset(items))
+
+
+def _merge(
+    tx: Transaction,
+    base: Versions,
+    ours: Versions,
+    theirs: Versions,
+    state: State,
+    read: Callable[[str], str] | None = None,
+    keeps_paths: bool = False,
+) -> MergeResult:
+    return merge(
+        base,
+        ours,
+        theirs,
+        read=read or (lambda digest: get_body(tx, digest)),
+        digest=body_hash,
+        tree=StateTree(tx, state),
+        theirs_keep_paths=keeps_paths,
+    )
+
+
+OfText = Callable[[str, str], Document]
+"""The document, with its keys, of the text that an owner has: (id, hash)."""
+
+
+def _written(
+    tx: Transaction,
+    found: MergeResult,
+    known: Versions,
+    below: State,
+    sides: tuple[Versions, Versions],
+    document: OfText | None = None,
+) -> Merged:
+    """What differs from ``known``, the state that is written over; the rest of it is ``below``."""
+    unknown = [id for id in found.pages if id not in known.pages]
+    pages = {**find_pages(tx, below, unknown), **known.pages}
+    changes = Changes(
+        {id: page for id, page in found.pages.items() if not same_version(page, pages.get(id))},
+        {id: item for id, item in found.items.items() if not same_version(item, known.items.get(id))},
+    )
+    keys = _keys(
+        changes, found.bodies, sides, document or (lambda owner_id, body: keyed_document(tx, owner_id, body))
+    )
+    return Merged(changes, list(found.bodies.values()), keys, found.conflicts)
+
+
+def _keys(
+    changes: Changes, bodies: dict[str, str], sides: tuple[Versions, Versions], document: OfText
+) -> list[KeptKeys]:
+    """Nodes of texts made by merging keep the keys they have on either side."""
+    kept = []
+    texts = [(id, page.body, "pages") for id, page in changes.pages.items() if page is not None]
+    texts += [(id, item.content, "items") for id, item in changes.items.items() if item is not None]
+    for id, body, where in texts:
+        if body is None or body not in bodies:
+            continue
+        olds = []
+        for side in sides:
+            entry = getattr(side, where).get(id)
+            old = None if entry is None else entry.body if isinstance(entry, Page) else entry.content
+            if old is not None:
+                olds.append(document(id, old))
+        if olds and (keys := carried_keys(olds, bodies[body])):
+            kept.append(KeptKeys(id, body, keys))
+    return kept

@@ -1,0 +1,440 @@
+"""Editing the content of change requests, and main where it is live; what change requests refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from msgspec import UNSET, Raw
+
+from octavo.content.pages.links import ChangeOverlay, Links
+from octavo.content.pages.reading import ContentReader
+from octavo.content.pages.wire import (
+    ChangeLinksQuery,
+    ContentLocation,
+    File,
+    PageContentQuery,
+    ReferenceUsages,
+    ReusableContent,
+    RevisionPage,
+)
+from octavo.content.references.index import derive_delta, list_changes_between
+from octavo.content.references.listing import overlay_of
+from octavo.content.revisions.bodies import get_body
+from octavo.content.revisions.store import State, find_page
+from octavo.core.app_urls import change_view
+from octavo.core.document.page import unread_conditions
+from octavo.core.links import app_hosts
+from octavo.errors import BadRequest, NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, PageQuery
+from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.organization.access.authorization import SpaceAccess
+from octavo.organization.access.roles import Can
+
+from . import store
+from .applying import Edited, PageOutcome
+from .authorization import ChangeAccess
+from .commands import (
+    ContentChange,
+    DeleteFile,
+    DeleteReusableContent,
+    FileInput,
+    InsertReusableContent,
+    SetVariables,
+    UpdateFile,
+    UpdatePage,
+    UpdateReusableContent,
+)
+from .content_wire import (
+    BlocksResult,
+    ChangeContent,
+    ChangeContentAnswer,
+    CompatQuery,
+    FileChange,
+    MovePage,
+    NewReusableContent,
+    PageResult,
+    ReusableContentChange,
+    UnreadCondition,
+    Variables,
+    VariablesAnswer,
+)
+from .saving import EditedChange, edit_change, edit_main
+from .wire import ChangeRequest, present_change
+
+operation = Area("changes").operation
+
+_CONTENT = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
+BODY_LIMIT = 40 * 1024 * 1024
+"""Twenty files of 1 MB as base64, and room for the texts of a large batch."""
+
+
+# --- references ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+
+        def found() -> ChangeOverlay:
+            hosts = app_hosts(call.settings.url)
+            delta = derive_delta(tx, row.main, list_changes_between(tx, row.main, row.state), hosts)
+            before = derive_delta(tx, row.main, list_changes_between(tx, row.main, row.below), hosts)
+            return ChangeOverlay(overlay_of(delta, before), present_change(call, tx, row))
+
+        over = call.context.fresh.get(("references", row.id), found)
+        yield Links(call, tx, change.space, row.state, over, change_view(row.number))
+
+
+@operation(
+    "listChangeRequestLinks",
+    "GET",
+    "/spaces/{spaceId}/change-requests/{changeRequestId}/links",
+    needs=Can.VIEW,
+    returns=ReferenceUsages,
+    errors=(404,),
+    agents="docs:read",
+)
+def list_links(call: Call, change: ChangeAccess, query: ChangeLinksQuery) -> ReferenceUsages:
+    """What a change request refers to; ``brokenContext`` tells links that it broke from those that were broken."""
+    with _links(call, change) as links:
+        return links.of_space(query, query.broken_context)
+
+
+@operation(
+    "listPageLinksInChangeRequest",
+    "GET",
+    f"{_CONTENT}/page/{{pageId}}/links",
+    needs=Can.VIEW,
+    returns=ReferenceUsages,
+)
+def list_page_links(call: Call, change: ChangeAccess, page_id: str, query: PageQuery) -> ReferenceUsages:
+    """What one page of a change request refers to."""
+    with _links(call, change) as links:
+        return links.of_page(page_id, query)
+
+
+@operation(
+    "listChangeRequestPageBacklinks",
+    "GET",
+    f"{_CONTENT}/page/{{pageId}}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+)
+def list_page_backlinks(
+    call: Call, change: ChangeAccess, page_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """Where other pages refer to a page of a change request."""
+    with _links(call, change) as links:
+        return links.to_page(page_id, query)
+
+
+@operation(
+    "listChangeRequestFileBacklinks",
+    "GET",
+    f"{_CONTENT}/files/{{fileId}}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+)
+def list_file_backlinks(
+    call: Call, change: ChangeAccess, file_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """Where a file of a change request is used."""
+    with _links(call, change) as links:
+        return links.to_file(file_id, query)
+
+
+@operation(
+    "listChangeRequestReusableContentBacklinks",
+    "GET",
+    f"{_CONTENT}/reusable-contents/{{reusableContentId}}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+    extension=True,
+)
+def list_reusable_content_backlinks(
+    call: Call, change: ChangeAccess, reusable_content_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """Where a reusable content of a change request is shown."""
+    with _links(call, change) as links:
+        return links.to_reusable(reusable_content_id, query)
+
+
+# --- editing ------------------------------------------------------------------------------------------
+
+
+@operation(
+    "updateChangeRequestContent",
+    "POST",
+    _CONTENT,
+    needs=Can.EDIT,
+    returns=ChangeRequest | ChangeContentAnswer,
+    errors=(400, 404, 409, 413),
+    body_limit=BODY_LIMIT,
+    agents="docs:draft",
+)
+def update_content(
+    call: Call, change: ChangeAccess, query: CompatQuery, body: ChangeContent
+) -> ChangeRequest | ChangeContentAnswer:
+    """Applies a batch of changes in order, or nothing of it. With ``compat=false`` the answer says what became of
+    each page. The header `Octavo-Unread-Conditions` names pages with something that was meant as a condition and is
+    none: nobody sees what it is meant for.
+
+    With ``baseRevision`` what was saved since that revision is merged with the batch. Where both changed the same
+    it stays as it was saved, and the conflict is open in the change request, or with ``onConflict=refuse`` nothing
+    is written, and the answer has the pages as they are now.
+    """
+    made = edit_change(
+        call.context, change, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
+    )
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        shown = present_change(call, tx, row)
+        unread = _unread(call, tx, made.state, made.edited)
+        if query.compat:
+            return shown
+        answer = _answer(ContentReader(call, tx, made.state, change_view(row.number)), made, shown)
+        _name_revisions(answer, made, body.base_revision)
+        answer.unread_conditions = unread or UNSET
+        return answer
+
+
+@operation(
+    "updateSpaceContent",
+    "POST",
+    "/spaces/{spaceId}/content",
+    needs=Can.EDIT,
+    returns=ChangeContentAnswer,
+    errors=(400, 403, 404, 409, 413),
+    body_limit=BODY_LIMIT,
+    extension=True,
+)
+def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeContentAnswer:
+    """The same for main itself, as one revision, in spaces that are edited live. 403 in locked ones.
+
+    With ``baseRevision`` what was saved since that revision is merged with the batch. Where both changed the same,
+    main stays as it is, and the answer holds a new change request with the edit and its conflicts, or with
+    ``onConflict=refuse`` nothing is written, and the answer has the pages as they are now.
+    """
+    made = edit_main(
+        call.context, space, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
+    )
+    with call.db.read() as tx:
+        if made.change is None:
+            answer = _answer(ContentReader(call, tx, made.state), made, UNSET)
+        else:
+            row = store.get_change(tx, made.change.id)
+            reader = ContentReader(call, tx, made.state, change_view(row.number))
+            answer = _answer(reader, made, present_change(call, tx, row))
+        unread = _unread(call, tx, made.state, made.edited)
+    _name_revisions(answer, made, body.base_revision)
+    answer.unread_conditions = unread or UNSET
+    return answer
+
+
+_NAMED = 20
+"""Pages that a header names."""
+
+
+def _unread(call: Call, tx: Transaction, state: State, edited: Edited) -> list[UnreadCondition]:
+    """What the pages that were edited hold of conditions that are none; a header names the pages."""
+    found = []
+    for page_id in dict.fromkeys(one.page_id for one in edited.outcomes if one.kind != "deleted_page"):
+        page = find_page(tx, state, page_id)
+        if page is not None and page.body is not None:
+            problems = unread_conditions(get_body(tx, page.body))
+            found += [UnreadCondition(page_id, one.line, one.reason) for one in problems]
+    if found:
+        pages = list(dict.fromkeys(one.page for one in found))
+        more = ["..."] if len(pages) > _NAMED else []
+        call.response_headers["octavo-unread-conditions"] = ", ".join([*pages[:_NAMED], *more])
+    return found
+
+
+def _name_revisions(answer: ChangeContentAnswer, made: EditedChange, base: str | None) -> None:
+    """Say which revision the next save may name: one that holds nothing the client was not shown."""
+    answer.revision, answer.previous_revision = made.state.revision_id, made.before
+    if base not in (None, made.before) and made.change is None:
+        answer.revision, answer.merged_revision = base, made.state.revision_id
+
+
+def _answer(reader: ContentReader, made: EditedChange, change: Any) -> ChangeContentAnswer:
+    edited = made.edited
+    if made.refused:
+        ids = dict.fromkeys(outcome.page_id for outcome in edited.outcomes)
+        pages = [reader.page(id, _WITH_TEXT) for id in ids if reader.found_page(id) is not None]
+        return ChangeContentAnswer([PageResult("updated_page", page) for page in pages], "refused", change)
+    results = [
+        PageResult(outcome.kind, _page(reader, outcome, edited), outcome.ref, _blocks(reader, outcome))
+        for outcome in edited.outcomes
+    ]
+    files = reader.present_files(edited.files)
+    result: Literal["edit", "conflicts"] = "conflicts" if edited.conflicts else "edit"
+    return ChangeContentAnswer(results, result, change, files or UNSET)
+
+
+_WITH_TEXT = PageContentQuery(pages=False)
+
+
+def _page(reader: ContentReader, outcome: PageOutcome, edited: Edited) -> Any:
+    if outcome.kind == "deleted_page":
+        return outcome.page_id
+    found = reader.found_page(outcome.page_id)
+    if found is None:
+        return {"id": outcome.page_id}
+    if outcome.page_id in edited.shared:
+        return reader.page(outcome.page_id, _WITH_TEXT)
+    return found
+
+
+def _blocks(reader: ContentReader, outcome: PageOutcome) -> BlocksResult | None:
+    made = outcome.blocks
+    if made is None:
+        return None
+    parts = (
+        [reader.nodes(outcome.page_id, made.body, nodes) for nodes in part]
+        for part in (made.set, made.insert, made.move)
+    )
+    return BlocksResult(*parts)
+
+
+@contextmanager
+def _edited(
+    call: Call, change: ChangeAccess, *changes: ContentChange
+) -> Iterator[tuple[ContentReader, Edited]]:
+    made = edit_change(call.context, change, changes)
+    with call.db.read() as tx:
+        yield (
+            ContentReader(call, tx, made.state, change_view(store.get_change(tx, change.change_id).number)),
+            made.edited,
+        )
+
+
+@operation(
+    "movePageInChangeRequest",
+    "POST",
+    f"{_CONTENT}/page/{{pageId}}/move",
+    needs=Can.EDIT,
+    returns=RevisionPage,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def move_page(call: Call, change: ChangeAccess, page_id: str, body: MovePage) -> Raw:
+    """Moves a page into another one (null: to the top level), at an index among its new siblings."""
+    with _edited(call, change, UpdatePage(page=page_id, into=body.into, at=body.at)) as (reader, _):
+        return reader.page(page_id, PageContentQuery())
+
+
+@operation(
+    "updateFileInChangeRequest",
+    "PATCH",
+    f"{_CONTENT}/files/{{fileId}}",
+    needs=Can.EDIT,
+    returns=File,
+    errors=(400, 404, 409, 413),
+    extension=True,
+)
+def update_file(call: Call, change: ChangeAccess, file_id: str, body: FileChange) -> File:
+    """Renames a file, or replaces its bytes, from a URL or as base64; whoever refers to it still does."""
+    content = None
+    if body.url is not None or body.base64 is not None:
+        try:
+            content = FileInput(
+                name=body.name or "file", url=body.url, base64=body.base64, content_type=body.content_type
+            )
+        except ValueError as error:
+            raise BadRequest(f"body: {error}") from None
+    with _edited(call, change, UpdateFile(file=file_id, name=body.name, content=content)) as (reader, _):
+        return reader.file(file_id)
+
+
+@operation(
+    "deleteFileInChangeRequest",
+    "DELETE",
+    f"{_CONTENT}/files/{{fileId}}",
+    needs=Can.EDIT,
+    returns=Deletion,
+    extension=True,
+)
+def delete_file(call: Call, change: ChangeAccess, file_id: str) -> bool:
+    """Deletes a file in a change request."""
+    return _deleted(call, change, DeleteFile(file_id))
+
+
+@operation(
+    "createReusableContentInChangeRequest",
+    "POST",
+    f"{_CONTENT}/reusable-contents",
+    needs=Can.EDIT,
+    returns=ReusableContent,
+    status=201,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def create_reusable_content(call: Call, change: ChangeAccess, body: NewReusableContent) -> ReusableContent:
+    """A new reusable content."""
+    new = InsertReusableContent(title=body.title, document=body.document)
+    with _edited(call, change, new) as (reader, edited):
+        item_id = next(iter(edited.changes.items))
+        location = f"/spaces/{change.space_id}/change-requests/{change.change_id}/content/reusable-contents"
+        call.response_headers["location"] = call.url(f"{location}/{item_id}")
+        return reader.reusable_content(item_id)
+
+
+@operation(
+    "updateReusableContentInChangeRequest",
+    "PATCH",
+    f"{_CONTENT}/reusable-contents/{{reusableContentId}}",
+    needs=Can.EDIT,
+    returns=ReusableContent,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def update_reusable_content(
+    call: Call, change: ChangeAccess, reusable_content_id: str, body: ReusableContentChange
+) -> ReusableContent:
+    """Title or document of a reusable content."""
+    edit = UpdateReusableContent(
+        reusable_content=reusable_content_id, title=body.title, document=body.document
+    )
+    with _edited(call, change, edit) as (reader, _):
+        return reader.reusable_content(reusable_content_id)
+
+
+@operation(
+    "deleteReusableContentInChangeRequest",
+    "DELETE",
+    f"{_CONTENT}/reusable-contents/{{reusableContentId}}",
+    needs=Can.EDIT,
+    returns=Deletion,
+    extension=True,
+)
+def delete_reusable_content(call: Call, change: ChangeAccess, reusable_content_id: str) -> bool:
+    """Deletes a reusable content in a change request."""
+    return _deleted(call, change, DeleteReusableContent(reusable_content_id))
+
+
+def _deleted(call: Call, change: ChangeAccess, edit: ContentChange) -> bool:
+    try:
+        edit_change(call.context, change, [edit])
+    except NotFound:
+        return False
+    return True
+
+
+@operation(
+    "updateVariablesInChangeRequest",
+    "PATCH",
+    f"{_CONTENT}/variables",
+    needs=Can.EDIT,
+    returns=VariablesAnswer,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def update_variables(call: Call, change: ChangeAccess, body: Variables) -> VariablesAnswer:
+    """Sets variables of the space; null removes one."""
+    with _edited(call, change, SetVariables(body.variables)) as (reader, _):
+        return VariablesAnswer(reader.variables())

@@ -1,0 +1,134 @@
+"""What changed, as people read it: pages, files, reusable contents and variables between two states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from octavo.content.revisions.bodies import get_body
+from octavo.content.revisions.store import (
+    Layer,
+    State,
+    TouchedIds,
+    find_items,
+    find_page,
+    find_pages,
+    get_revision,
+    list_branch_content,
+    list_changed,
+    revision_state,
+    state_before,
+)
+from octavo.core.diff import BlockChange, Change, diff_text, semantic_changes
+from octavo.errors import BadRequest, NotFound
+from octavo.kit.db.cache import OwnCache
+from octavo.kit.db.database import Transaction
+
+from .store import ChangeRow
+
+_CHANGE_BYTES = 2_000
+Entry = Change | list[Change]
+"""What a list of changes shows as one: a change, or those of all variables."""
+
+_differences: OwnCache[list[Entry]] = OwnCache("differences", 8)
+"""What differs between two states, neither of which ever changes."""
+
+
+class States(Struct, frozen=True):
+    """Two states. ``find_touched`` says what may differ between them."""
+
+    before: State
+    after: State
+    find_touched: Callable[[], TouchedIds]
+
+
+def states_of_change(tx: Transaction, change: ChangeRow, since: str | None = None) -> States:
+    """A change request against the state of main that it is based on, or against an earlier revision of its own. Raises
+    BadRequest for any other revision."""
+    if since is None:
+        return States(change.below, change.state, lambda: list_branch_content(tx, change.state.layers[0]))
+    return _states_since(tx, change.state, since)
+
+
+def _states_since(tx: Transaction, after: State, since: str) -> States:
+    try:
+        before = revision_state(tx, after.space_id, since)
+    except NotFound:
+        raise BadRequest(f"since: there is no revision {since!r} in this space.") from None
+    top = after.layers[0]
+    if before.layers[0].branch_id != top.branch_id:
+        what = "this change request" if len(after.layers) > 1 else "main, as this one is"
+        raise BadRequest(f"since: expected a revision of {what}.")
+    if before.layers[0].sequence > top.sequence:
+        raise BadRequest("since: expected an earlier revision.")
+
+    def find_touched() -> TouchedIds:
+        found = [
+            list_changed(tx, now, was.sequence) for now, was in zip(after.layers, before.layers, strict=True)
+        ]
+        pages, items = (one.pages for one in found), (one.items for one in found)
+        return TouchedIds(frozenset().union(*pages), frozenset().union(*items))
+
+    return States(before, after, find_touched)
+
+
+def states_of_revision(tx: Transaction, space_id: str, revision_id: str, since: str | None = None) -> States:
+    """A revision, with the saves in a row that it goes on, against what was before on its branch; the first of a change
+    request against main. ``since``: against this earlier revision of its branch. Raises BadRequest for any other."""
+    after = revision_state(tx, space_id, revision_id)
+    top, *below = after.layers
+    if since is not None:
+        return _states_since(tx, after, since)
+    if top.sequence == 1:
+        before = State(space_id, "", tuple(below) or (Layer(top.branch_id, 0),))
+        return States(before, after, lambda: list_changed(tx, top, 0))
+    revision = get_revision(tx, revision_id)
+    before = state_before(tx, space_id, revision)
+
+    def find_touched() -> TouchedIds:
+        touched = list_changed(tx, top, revision.before)
+        if below and below[0] != before.layers[1]:
+            moved = list_changed(tx, below[0], before.layers[1].sequence)
+            touched = TouchedIds(touched.pages | moved.pages, touched.items | moved.items)
+        return touched
+
+    return States(before, after, find_touched)
+
+
+def entries_between(tx: Transaction, states: States) -> list[Entry]:
+    """What differs, in the order in which it is shown."""
+    key = (states.before.layers, states.after.layers)
+    found = _differences.of(tx).get(key)
+    if found is None:
+        touched = states.find_touched()
+        changes = semantic_changes(
+            find_pages(tx, states.before, touched.pages),
+            find_pages(tx, states.after, touched.pages),
+            find_items(tx, states.before, touched.items),
+            find_items(tx, states.after, touched.items),
+        )
+        found = _entries(changes)
+        _differences.of(tx).put(key, found, _CHANGE_BYTES * (1 + len(changes)))
+    return found
+
+
+def _entries(found: list[Change]) -> list[Entry]:
+    variables = [change for change in found if change.target == "variable"]
+    others = [change for change in found if change.target not in ("variable", "source")]
+    entries: list[Entry] = [*others]
+    if variables:
+        # All variables are one entry, between files and reusable contents.
+        at = sum(change.target in ("page", "file") for change in others)
+        entries.insert(at, variables)
+    return entries
+
+
+def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockChange]:
+    """The blocks of a page that differ, word by word. Raises NotFound for a page in neither state."""
+    before, after = find_page(tx, states.before, page_id), find_page(tx, states.after, page_id)
+    if before is None and after is None:
+        raise NotFound(f"There is no page {page_id!r} here.")
+    old = get_body(tx, before.body) if before is not None and before.body else ""
+    new = get_body(tx, after.body) if after is not None and after.body else ""
+    return diff_text(old, new)

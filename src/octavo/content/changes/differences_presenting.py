@@ -1,0 +1,263 @@
+"""What changed between two states, as the API shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from octavo.content.images.making import is_scaled
+from octavo.content.images.store import find_pictures
+from octavo.content.pages.presenting import present_variants
+from octavo.content.pages.reading import ContentReader
+from octavo.content.pages.wire import FileVariant, present_cover, present_layout
+from octavo.content.references.resolving import cover_ref
+from octavo.content.revisions.files import download_url
+from octavo.content.revisions.keys import keyed_document
+from octavo.content.revisions.store import Item, State, find_page, list_ancestors
+from octavo.core.diff import Change, diff_documents
+from octavo.core.pages import Page
+from octavo.errors import BadRequest
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Next, decode_token, encode_token
+from octavo.kit.http.operation import Recipient
+
+from .differences import Entry, States, entries_between, text_changes
+from .differences_wire import (
+    BlockDifference,
+    BlockWords,
+    ChangedFile,
+    ChangedPage,
+    ChangedReusableContent,
+    SemanticChange,
+    SemanticChanges,
+    TextChanges,
+    TextChangesQuery,
+    present_text_changes,
+    present_words,
+)
+
+
+def present_page_changes(
+    to: Recipient, tx: Transaction, states: States, page_id: str, query: TextChangesQuery
+) -> TextChanges:
+    """What differs in one page. Raises NotFound when neither state has it."""
+    shown = present_text_changes(text_changes(tx, states, page_id))
+    if query.format == "document":
+        shown.blocks = _block_differences(to, tx, states, page_id)
+    return shown
+
+
+def _block_differences(to: Recipient, tx: Transaction, states: States, page_id: str) -> list[BlockDifference]:
+    sides = []
+    for state in (states.before, states.after):
+        page = find_page(tx, state, page_id)
+        body = page.body if page is not None else None
+        sides.append((ContentReader(to, tx, state), body, keyed_document(tx, page_id, body)))
+    (old, old_body, before), (new, new_body, after) = sides
+    found = []
+    for change in diff_documents(before, after):
+        difference = BlockDifference(
+            change.kind,
+            change.key,
+            change.behind,
+            [BlockWords(key, present_words(words)) for key, words in change.words.items()],
+        )
+        if change.before is not None:
+            (difference.before,) = old.nodes(page_id, old_body, [change.before])
+        if change.after is not None:
+            (difference.after,) = new.nodes(page_id, new_body, [change.after])
+        found.append(difference)
+    return found
+
+
+def present_differences(
+    to: Recipient,
+    tx: Transaction,
+    states: States,
+    limit: int,
+    page: str | None = None,
+    only: str | None = None,
+    merged_from: Any | UnsetType = UNSET,
+) -> SemanticChanges:
+    """``limit`` changes behind a page, those of ``only`` one thing, and how many more there are. Raises BadRequest where the change that the page
+    ended with is none any more."""
+    entries = entries_between(tx, states)
+    if only is not None:
+        entries = [entry for entry in entries if isinstance(entry, Change) and entry.id == only]
+    start = _start(entries, page)
+    chosen = entries[start : start + limit]
+    presenter = _Presenter(to, tx, states, chosen)
+    shown = [presenter.present(entry) for entry in chosen]
+    more = len(entries) - start - len(shown)
+    following = Next(encode_token(*_key(chosen[-1]))) if more and chosen else UNSET
+    return SemanticChanges(shown, more if more else UNSET, following, merged_from)
+
+
+def _key(entry: Entry) -> tuple[str, str, str]:
+    if isinstance(entry, list):
+        return "variable", "", ""
+    return entry.target, entry.id, entry.kind
+
+
+def _start(entries: list[Entry], page: str | None) -> int:
+    after = decode_token(page, str, str, str)
+    if after is None:
+        return 0
+    for number, entry in enumerate(entries, 1):
+        if _key(entry) == after:
+            return number
+    raise BadRequest("page: what this page begins after is not changed any more; begin anew.")
+
+
+class _Presenter:
+    """``entries``: those that it will present."""
+
+    def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
+        self.call, self.tx, self.states = to, tx, states
+        files = [
+            item
+            for entry in entries
+            if isinstance(entry, Change) and entry.target == "file"
+            for item in (entry.before, entry.after)
+            if item is not None and is_scaled(item)
+        ]
+        self._pictures = find_pictures(tx, states.after.space_id, [item.content for item in files])
+
+    def present(self, entry: Entry) -> SemanticChange:
+        if isinstance(entry, list):
+            return SemanticChange("variables_edited", variables=self._variables(entry))
+        if entry.target == "page":
+            return self._page(entry)
+        if entry.target == "file":
+            return self._file(entry)
+        return self._reusable(entry)
+
+    def _page(self, change: Change) -> SemanticChange:
+        state = self.states.before if change.after is None else self.states.after
+        page = self._changed(state, change.after or change.before)
+        if change.kind == "moved":
+            parent = {
+                "before": self._parent(self.states.before, change.before),
+                "after": self._parent(self.states.after, change.after),
+            }
+            known = {name: value for name, value in parent.items() if value is not None}
+            return SemanticChange("page_moved", page=page, parent=known)
+        attributes = self._attributes(change) if change.kind == "edited" else UNSET
+        return SemanticChange(f"page_{change.kind}", page=page, attributes=attributes)
+
+    def _changed(self, state: State, page: Page) -> ChangedPage:
+        path = "/".join(p.slug for p in [*list_ancestors(self.tx, state, page), page])
+        return ChangedPage(page.id, page.kind, page.title, path)
+
+    def _parent(self, state: State, page: Page) -> ChangedPage | None:
+        parent = find_page(self.tx, state, page.parent) if page.parent else None
+        return self._changed(state, parent) if parent is not None else None
+
+    def _attributes(self, change: Change) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, field in change.fields.items():
+            told = _PAGE_ATTRIBUTES.get(name)
+            if told is None:
+                continue
+            before = self._value(self.states.before, change.before, name, field.before)
+            after = self._value(self.states.after, change.after, name, field.after)
+            found[told] = _pair(before, after)
+        return found
+
+    def _value(self, state: State, page: Page, name: str, value: Any) -> Any:
+        if value is None:
+            return None
+        if name == "layout":
+            return present_layout(value)
+        if name == "cover":
+            return present_cover(page, value, lambda p, written: cover_ref(self.tx, state, p, written))
+        return list(value) if name == "tags" else value
+
+    def _file(self, change: Change) -> SemanticChange:
+        item: Item = change.after or change.before
+        file = ChangedFile(
+            item.id,
+            item.name,
+            item.content_type or "application/octet-stream",
+            download_url(self.call.context, item),
+            self._variants(item) or UNSET,
+        )
+        if change.kind != "edited":
+            return SemanticChange(f"file_{change.kind}", file=file)
+        attributes = {
+            told: _pair(field.before, field.after)
+            for name, told in _FILE_ATTRIBUTES.items()
+            if (field := change.fields.get(name)) is not None
+        }
+        if "content" in change.fields:
+            attributes["downloadURL"] = _pair(
+                download_url(self.call.context, change.before), download_url(self.call.context, change.after)
+            )
+            variants = _pair(self._variants(change.before), self._variants(change.after))
+            if variants:
+                attributes["variants"] = variants
+        sizes = [
+            {"width": i.width, "height": i.height} if i.width and i.height else None
+            for i in (change.before, change.after)
+        ]
+        if sizes[0] != sizes[1]:
+            attributes["dimensions"] = _pair(*sizes)
+        return SemanticChange("file_edited", file=file, attributes=attributes)
+
+    def _variants(self, item: Item) -> list[FileVariant] | None:
+        return present_variants(self.call.context, item, self._pictures.get(item.content or "")) or None
+
+    def _reusable(self, change: Change) -> SemanticChange:
+        item: Item = change.after or change.before
+        content = ChangedReusableContent(item.id, item.name, item.content or UNSET)
+        if change.kind != "edited":
+            return SemanticChange(f"reusable_content_{change.kind}", reusable_content=content)
+        attributes = {
+            told: _pair(field.before, field.after)
+            for name, told in (("name", "title"), ("content", "document"))
+            if (field := change.fields.get(name)) is not None
+        }
+        return SemanticChange("reusable_content_edited", reusable_content=content, attributes=attributes)
+
+    @staticmethod
+    def _variables(changes: list[Change]) -> dict[str, Any]:
+        found: dict[str, dict[str, Any]] = {}
+        for change in changes:
+            for side, item in (("before", change.before), ("after", change.after)):
+                if item is not None:
+                    found.setdefault(item.name, {})[side] = msgspec.json.decode(item.content or "null")
+        return dict(sorted(found.items()))
+
+
+_PAGE_ATTRIBUTES = {
+    "title": "title",
+    "description": "description",
+    "slug": "slug",
+    "body": "document",
+    "cover": "cover",
+    "emoji": "emoji",
+    "layout": "layout",
+    "variables": "variables",
+    "target": "target",
+    "icon": "icon",
+    "hidden": "hidden",
+    "no_index": "noIndex",
+    "no_robots_index": "noRobotsIndex",
+    "condition": "condition",
+    "tags": "tags",
+    "meta_links": "metaLinks",
+    "computed": "computed",
+    "link_title": "linkTitle",
+    "kind": "type",
+    "file_path": "filePath",
+}
+"""The last ones are not in the public description, which names fewer fields than pages have."""
+
+_FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType"}
+
+
+def _pair(before: Any, after: Any) -> dict[str, Any]:
+    """What is not there is left out."""
+    return {name: value for name, value in (("before", before), ("after", after)) if value is not None}

@@ -1,0 +1,349 @@
+"""What the pages and reusable contents of a draft say: their sources, the references in them, and the keys that their
+blocks keep."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from octavo.content.references.lookup import Owner
+from octavo.content.references.resolving import Resolver, page_owner
+from octavo.content.revisions.bodies import body_hash, parse_source
+from octavo.content.revisions.drafting import Draft
+from octavo.content.revisions.keys import (
+    KeptKeys,
+    block_index,
+    cache_index,
+    carried_keys,
+    find_kept_keys,
+    keyed_document,
+    remember_edit,
+)
+from octavo.core.document.blocks import Index, is_empty, without_empty
+from octavo.core.document.json import DocumentError, from_json
+from octavo.core.document.keys import carry_keys, carry_sources
+from octavo.core.document.nodes import MAX_NODES, PARTS, Block, Document
+from octavo.core.document.page import below_title, read_head, split_page, with_head
+from octavo.core.document.reader import may_be_cut
+from octavo.core.document.references import Reference, references, rewrite
+from octavo.core.document.writing import rewritten, write
+from octavo.core.expressions import ExpressionError, parse
+from octavo.core.import_plan import head_fields
+from octavo.core.links import relative_href, space_href
+from octavo.core.pages import Page
+from octavo.errors import BadRequest, NotFound, TooLarge
+
+from .commands import DocumentInput, PageFields
+from .written import Written
+
+FRONT_FIELDS = {
+    "description": "description",
+    "emoji": "emoji",
+    "icon": "icon",
+    "hidden": "hidden",
+    "no_index": "noIndex",
+    "no_robots_index": "noRobotsIndex",
+    "condition": "if",
+}
+_BY_REF = re.compile(r"\./([A-Za-z0-9_-]{1,100})\.md(#.*)?", re.DOTALL)
+_BY_ID = re.compile(r"/(pages|files)/([A-Za-z0-9_-]{1,100})(#.*)?", re.DOTALL)
+
+
+class Documenting:
+    """``resolver``: what references mean to who writes. ``page_refs`` and ``file_refs``: what the names of a batch stand
+    for. ``given``: pages and reusable contents whose source this batch makes: a document with keys when it came as nodes, the
+    index of the source when some blocks of it did."""
+
+    def __init__(self, draft: Draft, resolver: Resolver) -> None:
+        self.draft, self.resolver = draft, resolver
+        self.page_refs: dict[str, str] = {}
+        self.file_refs: dict[str, str] = {}
+        self.given: dict[str, Document | Index | None] = {}
+        self.taken_from: dict[str, Document] = {}
+        """The documents of other states that texts were taken from, by owner: their nodes keep their keys, too."""
+        self._unsettled: dict[str, None] = {}
+        """Whose document this batch gives as a whole, in order."""
+        self._open_refs: defaultdict[str, set[str]] = defaultdict(set)
+        """Names that blocks of a page link to, and that a later change of this batch may give to a page."""
+
+    def settle(self) -> list[KeptKeys]:
+        """Once all of the batch is there: links by its names become links by path. The keys that blocks keep."""
+        named = self.page_refs.keys()
+        for owner_id in [*self._unsettled, *(id for id, refs in self._open_refs.items() if refs & named)]:
+            self._settle_links(owner_id)
+        return [kept for owner_id, given in self.given.items() if (kept := self._keys(owner_id, given))]
+
+    def with_text(self, page: Page, source: str) -> Page:
+        """The page with another source. A heading that stays as it was does not take the title back that the
+        navigation gave the page."""
+        head = read_head(source)
+        before = read_head(self.draft.text(page.body)).title if page.body else None
+        title = page.title if head.title in (None, "", before) else head.title
+        return replace(page, body=self.draft.put_text(source), title=title, **head_fields(head))
+
+    def with_document(self, page: Page, given: DocumentInput) -> Page:
+        """The page with another document. Raises BadRequest, TooLarge."""
+        return self.with_text(page, self.write(page_owner(page), page.body, given))
+
+    def write(self, owner: Owner, body: str | None, given: DocumentInput) -> str:
+        """The whole new source of a page or reusable content. Raises BadRequest, TooLarge."""
+        source, document = self._source(owner, body, given)
+        self.given[owner.id] = document
+        self._unsettled[owner.id] = None
+        return source
+
+    def _source(self, owner: Owner, body: str | None, given: DocumentInput) -> tuple[str, Document | None]:
+        """The whole new source, and its document when it came as nodes. Front matter and title of the old one
+        stay where the new one has none."""
+        front, heading, before = split_page(self.draft.text(body))
+        document = None
+        if isinstance(given.markdown, str):
+            new_front, new_heading, text = split_page(given.markdown)
+            if new_heading or new_front:
+                heading = new_heading or heading
+                before = text if new_heading else before
+                if new_front:
+                    front = new_front
+                elif front and not new_heading.startswith(("\n", "\r")):
+                    heading = "\n" + heading
+        else:
+            document, was = self._from_nodes(owner, body, given.document)
+            text = write(document, was)
+        source = front + heading + below_title(heading, text, before)
+        _require_whole(source)
+        return source, document
+
+    def _from_nodes(self, owner: Owner, body: str | None, nodes: Any) -> tuple[Document, dict[str, Block]]:
+        """The document with references as files write them, and by key the blocks that it was edited from."""
+        given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
+        try:
+            new = from_json(nodes if isinstance(nodes, dict) else given)
+        except DocumentError as error:
+            raise BadRequest(f"document: {error}") from None
+        old = self.keyed_of(owner.id, body)
+        written = self.references_written(owner, old)
+        sources = [block.source for block in old.nodes]
+        self.resolver.resolve_all(old, owner)
+        for block, source in zip(old.nodes, sources, strict=True):
+            block.source = source
+        if not any(map(is_empty, old.nodes)):
+            new = without_empty(new)
+        if old.nodes:
+            carry_keys(old, new)
+            carry_sources(old, new)
+        was: dict[str, Block] = {}
+        if any(block.source is None for block in new.nodes):
+            was = {block.key or "": block for block in self.keyed_of(owner.id, body).nodes}
+        kept = [block.source for block in new.nodes]
+        rewrite(new, lambda ref: written.of(ref) or self._as_written(ref, owner.file_path))
+        for block, source in zip(new.nodes, kept, strict=True):
+            block.source = source
+        return new, was
+
+    def references_written(self, owner: Owner, document: Document) -> Written:
+        """How the references of a document are written in it."""
+        return Written(
+            (ref.key, self.resolver.content_ref(owner, ref.ref, ref.type), ref.ref)
+            for ref in references(document)
+        )
+
+    def as_stored(
+        self, page: Page, reference: Reference, written: Written, path: str
+    ) -> dict[str, Any] | None:
+        """A reference that is new in a page as its file is to have it; None: as it is."""
+        now = written.of(reference) or self._as_written(reference, path)
+        here = now or reference.ref
+        if here.get("kind") == "url" and (match := _BY_REF.fullmatch(str(here.get("url")))):
+            self._open_refs[page.id].add(match[1])
+        url = self._settled(here, path)
+        return now if url is None else {"kind": "url", "url": url}
+
+    def _as_written(self, reference: Reference, path: str | None) -> dict[str, Any] | None:
+        """A reference by id as a URL that means the same in a file; None: it stays."""
+        ref = reference.ref
+        anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
+        here = ref.get("space") in (None, self.draft.state.space_id)
+        url: str | None = None
+        if ref["kind"] in ("page", "anchor") and here:
+            url = f"/pages/{ref['page']}{anchor}" if ref.get("page") else anchor
+        elif ref["kind"] == "file":
+            url = f"/files/{ref['file']}"
+        elif ref["kind"] == "space":
+            url = space_href(ref["space"])
+        elif ref["kind"] == "reusable-content" and here:
+            item = self.draft.get_item(ref["reusableContent"], "reusable-content")
+            url = relative_href(item.path, path or "") if item.path else None
+        elif ref["kind"] in ("page", "anchor"):
+            url = self.resolver.write_url(ref)
+            if url is None:
+                raise BadRequest(
+                    f"document: {reference.path}: there is no page {ref.get('page')!r} in this space."
+                )
+        return {"kind": "url", "url": url} if url else None
+
+    def _settle_links(self, owner_id: str) -> None:
+        """Refs of this batch and ids become paths, as other files of the space are written."""
+        owner, given = self.draft.find_put(owner_id), self.given[owner_id]
+        if owner is None or (
+            isinstance(given, Index) and not self._open_refs[owner_id] & self.page_refs.keys()
+        ):
+            return
+        body = owner.body if isinstance(owner, Page) else owner.content
+        path = owner.file_path if isinstance(owner, Page) else owner.path
+        source = self.draft.text(body)
+        front, heading, text = split_page(source)
+        if body is None or "/" not in text:
+            return
+        document, changed = parse_source(body, lambda: source), False
+
+        def change(reference: Reference) -> dict[str, Any] | None:
+            nonlocal changed
+            url = self._settled(reference.ref, path or "")
+            changed |= url is not None
+            return None if url is None else {"kind": "url", "url": url}
+
+        made = rewritten(document, change)
+        if not changed:
+            return
+        if isinstance(given, Index):
+            self.given[owner_id] = self.keyed_of(owner_id, body)
+        digest = self.draft.put_text(front + heading + made)
+        if isinstance(owner, Page):
+            self.draft.put_page(owner_id, replace(owner, body=digest))
+        else:
+            self.draft.put_item(owner_id, replace(owner, content=digest))
+
+    def _settled(self, ref: dict[str, Any], path: str) -> str | None:
+        url = ref.get("url")
+        if ref.get("kind") != "url" or not isinstance(url, str):
+            return None
+        if (match := _BY_REF.fullmatch(url)) and match[1] in self.page_refs:
+            kind, id, anchor = "pages", self.page_refs[match[1]], match[2]
+        elif match := _BY_ID.fullmatch(url):
+            kind, id, anchor = match[1], match[2], match[3]
+            if kind == "files":
+                id = self.file_refs.get(id, id)
+        else:
+            return None
+        if kind == "pages":
+            page = self.draft.find_page(id)
+            target = page.file_path if page is not None else None
+        else:
+            item = self.draft.find_item(id, "file")
+            target = item.path if item is not None else None
+        if target is None:
+            return f"/files/{id}" if kind == "files" and not url.startswith(f"/files/{id}") else None
+        return relative_href(target, path) + (anchor or "")
+
+    def index(self, page: Page) -> Index:
+        """The blocks of a page as it is now."""
+        if page.body is None:
+            return Index([], "", {})
+        known = self.draft.known_text(page.body)
+        text, index = block_index(
+            self.draft.tx, page.id, page.body, known, self._kept_here(page.id, page.body)
+        )
+        self.draft.note_text(page.body, text)
+        return index
+
+    def keyed_of(self, owner_id: str, body: str | None) -> Document:
+        """The document of a source of an owner, with keys, as it is now."""
+        kept = None if body is None else self._kept_here(owner_id, body)
+        return keyed_document(self.draft.tx, owner_id, body, self.draft.text(body), kept)
+
+    def _kept_here(self, owner_id: str, body: str) -> dict[str, str] | None:
+        """The keys to keep for a source that this batch made; None for one that was there before."""
+        owner = self.draft.find_put(owner_id)
+        made = owner.body if isinstance(owner, Page) else owner.content if owner is not None else None
+        if owner_id not in self.given or made != body:
+            return None
+        kept = self._keys(owner_id, self.given[owner_id])
+        return kept.keys if kept is not None else None
+
+    def _keys(self, owner_id: str, given: Document | Index | None) -> KeptKeys | None:
+        """The keys that nodes keep through this batch."""
+        owner = self.draft.find_put(owner_id)
+        if owner is None:
+            return None
+        before = self.draft.version_before(owner)
+        body = owner.body if isinstance(owner, Page) else owner.content
+        old = None if before is None else (before.body if isinstance(before, Page) else before.content)
+        if body is None or body == old or (given is None and old is None):
+            return None
+        if isinstance(given, Index):
+            now = cache_index(self.draft.tx, owner_id, body, self.draft.text(body), given)
+            if old is not None:
+                remember_edit(self.draft.tx, owner_id, block_index(self.draft.tx, owner_id, old), body, now)
+            keys = given.kept
+        elif given is None and split_page(self.draft.text(old))[2] == split_page(self.draft.text(body))[2]:
+            keys = find_kept_keys(self.draft.tx, owner_id, old or "")
+        else:
+            source = (
+                given
+                if given is not None
+                else keyed_document(self.draft.tx, owner_id, old, self.draft.text(old))
+            )
+            others = [self.taken_from[owner_id]] if owner_id in self.taken_from else []
+            keys = carried_keys([source, *others], self.draft.text(body))
+        return KeptKeys(owner_id, body, keys) if keys else None
+
+    def with_fields(self, page: Page, change: PageFields) -> Page:
+        given = {name: value for name in FRONT_FIELDS if (value := getattr(change, name)) is not UNSET}
+        for name, value in given.items():
+            if value == "":
+                given[name] = None
+        if isinstance(given.get("condition"), str):
+            try:
+                parse(given["condition"])
+            except ExpressionError as error:
+                raise BadRequest(f"condition: {error}") from None
+        if change.title is not UNSET:
+            title = " ".join(change.title.split())
+            if not title:
+                raise BadRequest("title: expected more than blanks.")
+            given["title"] = title
+        given = {name: value for name, value in given.items() if getattr(page, name) != value}
+        if given and page.kind == "document":
+            front = {FRONT_FIELDS.get(name, name): value or None for name, value in given.items()}
+            page = self.with_text(page, with_head(self.draft.text(page.body), front))
+            self.given.setdefault(page.id, None)
+        return replace(page, **given)
+
+    def with_blocks_of(self, page: Page, old: Page, keys: list[str]) -> None:
+        """Top-level blocks by key: changed ones as they were, new ones away, gone ones back behind the block
+        that they followed."""
+        then, here = self.keyed_of(page.id, old.body), self.keyed_of(page.id, page.body)
+        was = {block.key: block for block in then.nodes}
+        order = [block.key for block in then.nodes]
+        for key in keys:
+            there = [block.key for block in here.nodes]
+            if key not in was and key not in there:
+                raise NotFound(f"block: there is no block {key!r}, here or in that revision.")
+            if key in there:
+                at = there.index(key)
+                here.nodes[at : at + 1] = [was[key]] if key in was else []
+                if key not in was:
+                    del here.gaps[at]
+                continue
+            before = [other for other in order[: order.index(key)] if other in there]
+            at = there.index(before[-1]) + 1 if before else 0
+            here.nodes.insert(at, was[key])
+            here.gaps.insert(at, "\n\n" if at else "")
+            if len(here.gaps) > at + 1 and at + 1 < len(here.nodes) and not here.gaps[at + 1]:
+                here.gaps[at + 1] = "\n\n"
+        front, heading, text = split_page(self.draft.text(page.body))
+        body = below_title(heading, write(here), text)
+        self.draft.put_page(page.id, self.with_text(page, front + heading + body))
+        self.given[page.id] = here
+
+
+def _require_whole(source: str) -> None:
+    """Raises TooLarge for a page with more in it than a document holds."""
+    if may_be_cut(source) and not parse_source(body_hash(source), lambda: source).whole:
+        raise TooLarge(
+            f"document: more than the {MAX_NODES} {PARTS} that a page may have; divide it into several pages"
+        )

@@ -1,0 +1,145 @@
+"""What became of main: its revisions, what each changed, and undoing them."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from octavo.content.revisions.store import (
+    RevisionRow,
+    get_revision,
+    list_beginnings,
+    list_revisions,
+    list_revisions_of_page,
+)
+from octavo.errors import NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import SpaceAccess
+from octavo.organization.access.roles import Can
+
+from . import reverting, store
+from .differences import states_of_revision
+from .differences_presenting import present_differences, present_page_changes
+from .differences_wire import PageChangesQuery, SemanticChanges, TextChanges
+from .history_wire import RevertQuery, RevisionChangesQuery, RevisionItem, RollbackAnswer, present_revisions
+from .wire import ChangeRequest, present_change
+
+operation = Area("changes").operation
+
+_REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
+
+
+@operation(
+    "listRevisionsOfSpace",
+    "GET",
+    "/spaces/{spaceId}/revisions",
+    needs=Can.VIEW,
+    returns=Listing[RevisionItem],
+    extension=True,
+)
+def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[RevisionItem]:
+    """The revisions of main, newest first. Saves of one person in a row, each made on the one before by `baseRevision`
+    and within five minutes of it, are one: the last of them, with their number in `saves`."""
+    with call.db.read() as tx:
+        return _present(call, tx, space, list_revisions(tx, space.space_id, query.limit, query.page))
+
+
+@operation(
+    "listRevisionsOfPage",
+    "GET",
+    "/spaces/{spaceId}/content/page/{pageId}/revisions",
+    needs=Can.VIEW,
+    returns=Listing[RevisionItem],
+    errors=(404,),
+    extension=True,
+    agents="docs:read",
+)
+def list_page_revisions(
+    call: Call, space: SpaceAccess, page_id: str, query: PageQuery
+) -> Listing[RevisionItem]:
+    """The revisions of main that changed one page: its text, its fields or its place. Of a deleted page as well."""
+    with call.db.read() as tx:
+        found = list_revisions_of_page(tx, space.space_id, page_id, query.limit, query.page)
+        if not found.count:
+            raise NotFound(f"There was never a page {page_id!r} in this space.")
+        return _present(call, tx, space, found)
+
+
+def _present(
+    call: Call, tx: Transaction, space: SpaceAccess, found: Slice[RevisionRow]
+) -> Listing[RevisionItem]:
+    merged = {row.merged_from: store.get_change(tx, row.merged_from) for row in found.rows if row.merged_from}
+    begun = list_beginnings(tx, found.rows)
+    shown = present_revisions(call, tx, space.space_id, found.rows, merged, begun)
+    return present_slice(Slice(shown, found.count, found.next_token), lambda revision: revision)
+
+
+@operation(
+    "getRevisionSemanticChanges", "GET", f"{_REVISION}/changes", needs=Can.VIEW, returns=SemanticChanges
+)
+def get_revision_changes(
+    call: Call, space: SpaceAccess, revision_id: str, query: RevisionChangesQuery
+) -> SemanticChanges:
+    """What a revision changed against the one before it, or against the earlier one ``since``."""
+    with call.db.read() as tx:
+        states = states_of_revision(tx, space.space_id, revision_id, query.since)
+        merged_from = get_revision(tx, revision_id).merged_from
+        merged = present_change(call, tx, store.get_change(tx, merged_from)) if merged_from else UNSET
+        return present_differences(call, tx, states, query.limit, query.page, query.only, merged)
+
+
+@operation(
+    "getPageChangesInRevision",
+    "GET",
+    f"{_REVISION}/changes/page/{{pageId}}",
+    needs=Can.VIEW,
+    returns=TextChanges,
+    errors=(404,),
+    extension=True,
+)
+def get_revision_page_changes(
+    call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: PageChangesQuery
+) -> TextChanges:
+    """The blocks of one page that a revision changed, word by word; with `format=document` also as nodes with keys.
+    ``since`` compares it with that earlier revision."""
+    with call.db.read() as tx:
+        states = states_of_revision(tx, space.space_id, revision_id, query.since)
+        return present_page_changes(call, tx, states, page_id, query)
+
+
+@operation(
+    "revertRevision",
+    "POST",
+    f"{_REVISION}/revert",
+    needs=Can.EDIT,
+    returns=ChangeRequest,
+    status=201,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: RevertQuery) -> ChangeRequest:
+    """A new change request that undoes a revision of main, a merge for one. What was changed again since is a
+    conflict in it. With ``undo=later`` it undoes all that came after the revision, and so holds what main held then."""
+    if query.undo == "later":
+        change = reverting.restore(call.context, space, revision_id)
+    else:
+        change = reverting.revert(call.context, space, revision_id)
+    with call.db.read() as tx:
+        return present_change(call, tx, store.get_change(tx, change.id))
+
+
+@operation(
+    "rollBackRevision",
+    "POST",
+    f"{_REVISION}/rollback",
+    needs=Can.MERGE,
+    returns=RollbackAnswer,
+    errors=(400, 403, 404, 409),
+    extension=True,
+)
+def roll_back_revision(call: Call, space: SpaceAccess, revision_id: str) -> RollbackAnswer:
+    """Goes back to a revision of main, by a new one that holds what it held: all that came after it is taken back. Not
+    in locked spaces. 409 when main holds that already. To undo one revision and keep what came after, use
+    `revertRevision`."""
+    return RollbackAnswer(reverting.roll_back(call.context, space, revision_id))

@@ -1,0 +1,94 @@
+"""Revisions, and going back to one, on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.content.pages.wire import ContentQuery
+from octavo.content.revisions.store import RevisionRow, RevisionType
+from octavo.core.app_urls import revision_view
+from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Recipient
+from octavo.organization.access.wire import User, present_people
+
+from .store import ChangeRow
+from .wire import ChangeRequest, ChangeRequestUrls, present_changes
+
+
+class RevisionChangesQuery(ContentQuery):
+    """``since``: Octavo's own: an earlier revision that it is compared with, instead of the one before. ``only``:
+    the id of a page or item, of which alone the changes are told. ``page``: `next.page` of the answer before."""
+
+    limit: Annotated[int, Meta(ge=0, le=1000)] = 10
+    since: str | None = None
+    only: str | None = None
+    page: str | None = None
+
+
+class RevertQuery(Struct):
+    """``revision``: that one is undone. ``later``: all that came after it is."""
+
+    undo: Literal["revision", "later"] = "revision"
+
+
+class RollbackAnswer(Struct):
+    """``revision``: the new one of main."""
+
+    revision: str
+    result: Literal["rollback"] = "rollback"
+
+
+class RevisionItem(Struct, rename="camel"):
+    """``agent``: the program by which the author made it."""
+
+    id: str
+    parents: list[str]
+    type: RevisionType
+    created_at: str
+    urls: ChangeRequestUrls
+    saves: int
+    object: Literal["revision-summary"] = "revision-summary"
+    begun_at: str | UnsetType = UNSET
+    author: User | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
+    message: str | UnsetType = UNSET
+    git: dict[str, Any] | UnsetType = UNSET
+    merged_from: ChangeRequest | UnsetType = UNSET
+
+
+def present_revisions(
+    to: Recipient,
+    tx: Transaction,
+    space_id: str,
+    rows: Sequence[RevisionRow],
+    merged: dict[str, ChangeRow],
+    begun: dict[str, RevisionRow],
+) -> list[RevisionItem]:
+    """``merged``: change requests by id. ``begun``: the first of saves in a row, by the id of the last."""
+    people = present_people(to, tx, [row.author for row in rows if row.author])
+    shown = present_changes(to, tx, list(merged.values()))
+    by_id = {change.id: change for change in shown}
+    return [
+        RevisionItem(
+            id=row.id,
+            parents=begun.get(row.id, row).parents,
+            saves=row.sequence - row.before,
+            begun_at=iso(begun[row.id].created_at) if row.id in begun else UNSET,
+            type=row.type,  # type: ignore[arg-type]
+            created_at=iso(row.created_at),
+            urls=ChangeRequestUrls(
+                app=to.app.space(space_id, revision_view(row.id)),
+                location=to.url(f"/spaces/{space_id}/revisions/{row.id}"),
+            ),
+            author=people[row.author] if row.author else UNSET,
+            agent=row.agent or UNSET,
+            message=row.message or UNSET,
+            git=row.git or UNSET,
+            merged_from=by_id.get(row.merged_from, UNSET) if row.merged_from else UNSET,
+        )
+        for row in rows
+    ]

@@ -1,0 +1,74 @@
+"""An edit made on an older revision: merged with what was saved since by the one merge, so that neither is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from octavo.content.references.resolving import Resolver
+from octavo.content.revisions.drafting import same_version
+from octavo.content.revisions.store import Changes, State, find_pages, revision_state
+from octavo.errors import BadRequest, NotFound
+from octavo.kit.db.database import Transaction
+
+from .applying import Edited, PageOutcome
+from .commands import ContentChange
+from .comparing import onto
+from .editing import edit
+from .uploading import Upload
+
+Resolving = Callable[[Transaction, State], Resolver]
+
+
+def edit_since(
+    resolving: Resolving,
+    tx: Transaction,
+    head: State,
+    started: State | None,
+    changes: Sequence[ContentChange],
+    uploads: Sequence[Upload],
+    base_revision: str | None,
+) -> Edited:
+    """What a batch writes over ``head``. ``base_revision``: the revision that whoever sends it has seen; what was
+    saved after it is merged with the batch. Without one the batch is applied to ``head`` as it is. ``resolving``: what
+    references in a state mean to who edits."""
+    if base_revision is None or base_revision == head.revision_id:
+        return edit(resolving(tx, head), tx, head, changes, uploads, started)
+    base = _base(tx, head, base_revision)
+    edited = edit(resolving(tx, base), tx, base, changes, uploads, started)
+    merged = onto(tx, base, head, edited)
+    outcomes = [_outcome(outcome, merged.changes) for outcome in edited.outcomes]
+    ids = {outcome.page_id for outcome in outcomes}
+    alone = {**find_pages(tx, base, ids), **edited.changes.pages}
+    after = {**find_pages(tx, head, ids), **merged.changes.pages}
+    kept = {page.body for page in merged.changes.pages.values() if page is not None}
+    kept |= {item.content for item in merged.changes.items.values() if item is not None}
+    keys = {(key.owner_id, key.body): key for key in [*edited.keys, *merged.keys] if key.body in kept}
+    return replace(
+        edited,
+        changes=merged.changes,
+        bodies=[*edited.bodies, *merged.bodies],
+        keys=list(keys.values()),
+        outcomes=outcomes,
+        conflicts=merged.conflicts,
+        shared=frozenset(id for id in ids if not same_version(alone.get(id), after.get(id))),
+    )
+
+
+def _base(tx: Transaction, head: State, revision_id: str) -> State:
+    """Raises BadRequest for what ``head`` does not come from."""
+    try:
+        base = revision_state(tx, head.space_id, revision_id)
+    except NotFound:
+        raise NotFound(f"baseRevision: there is no revision {revision_id!r} in this space.") from None
+    if base.layers[0].branch_id not in {layer.branch_id for layer in head.layers}:
+        raise BadRequest("baseRevision: this revision is one of another change request.")
+    return base
+
+
+def _outcome(outcome: PageOutcome, changes: Changes) -> PageOutcome:
+    """A page that was deleted on one side and edited on the other is still there."""
+    if outcome.kind == "deleted_page" and changes.pages.get(outcome.page_id, True) is not None:
+        return replace(outcome, kind="updated_page")
+    return outcome

@@ -1,0 +1,342 @@
+"""Settling a conflict of a change request (with one side, with how it was before, or with something else) and opening
+it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from octavo.content.revisions.keys import keyed_document
+from octavo.content.revisions.store import (
+    Changes,
+    Item,
+    State,
+    find_items,
+    find_page,
+    find_pages,
+    revision_state,
+)
+from octavo.core.document.page import with_head
+from octavo.core.merge import Choice, Conflict, Edited, chosen, resolve, resolve_field
+from octavo.core.pages import Layout, Page
+from octavo.errors import BadRequest, NotFound
+from octavo.errors import Conflict as Conflicting
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+
+from . import store
+from .applying import Applying
+from .applying import Edited as EditedContent
+from .authorization import ChangeAccess
+from .auto_resolving import still_open
+from .commands import PageFields, UpdatePage
+from .comparing import without
+from .saving import again, require_editable, write_edit
+from .store import encode_conflicts
+
+
+def settle(
+    context: Context,
+    access: ChangeAccess,
+    key: str,
+    choice: Choice,
+    read_edited: Callable[[Conflict, Any], Any] = lambda conflict, value: value,
+) -> str:
+    """Settles one conflict and gives the revision of the change request that this makes. ``read_edited(conflict, value)`` makes what a
+    side has of a value that somebody gave. Raises NotFound for a conflict that is not open, BadRequest for a value that is not allowed there."""
+
+    def attempt() -> str:
+        with context.db.read() as tx:
+            change = store.get_change(tx, access.change_id)
+            require_editable(change)
+            conflicts = change.open_conflicts
+            wanted = next((conflict for conflict in conflicts if conflict.key == key), None)
+            if wanted is None:
+                raise NotFound(f"There is no open conflict {key!r} in this change request.")
+            others = [conflict for conflict in conflicts if conflict.key != key]
+            position = _position(conflicts.index(wanted), store.list_settled(tx, change.id))
+            batch = Applying(tx, change.state, change.below)
+            taken = Edited(read_edited(wanted, choice.value)) if isinstance(choice, Edited) else choice
+            others = _Settling(batch, wanted, taken).settle(others)
+            edited = batch.finish()
+        left = {other.key for other in others}
+        closed = [wanted, *(one for one in conflicts if one.key != key and one.key not in left)]
+
+        def note(tx: Transaction, made: State) -> None:
+            value = msgspec.json.encode(choice.value).decode() if isinstance(choice, Edited) else None
+            store.put_settled(
+                tx,
+                change.id,
+                store.Settled(
+                    position=position,
+                    conflicts=encode_conflicts(closed) or "[]",
+                    choice="edited" if isinstance(choice, Edited) else choice,
+                    value=value,
+                    revision_before=change.revision,
+                    revision=made.revision_id,
+                    settled_by=access.user_id,
+                    settled_at=now(),
+                ),
+            )
+
+        return write_edit(context, access, change, edited, others, note).revision_id
+
+    return again(attempt)
+
+
+def reopen(context: Context, access: ChangeAccess, key: str) -> str:
+    """Opens a settled conflict again, with the version in the change request that was kept until it was settled, and
+    gives the revision that this makes. Raises NotFound for one that is not settled, Conflict where what it is about
+    was edited since."""
+
+    def attempt() -> str:
+        with context.db.read() as tx:
+            change = store.get_change(tx, access.change_id)
+            require_editable(change)
+            all_settled = store.list_settled(tx, change.id)
+            settled = next((one for one in all_settled if one.were_open[0].key == key), None)
+            if settled is None:
+                raise NotFound(f"There is no settled conflict {key!r} in this change request.")
+            before = revision_state(tx, change.space_id, settled.revision_before)
+            after = revision_state(tx, change.space_id, settled.revision)
+            merged = without(tx, before, after, change.state)
+            edited = EditedContent(merged.changes, merged.bodies, merged.keys, [], [])
+            again_open = _as_before(tx, before, change.state, settled.were_open, edited)
+            if merged.conflicts or again_open is None:
+                raise Conflicting("What this conflict is about was edited since; edit it as it should be.")
+            kept = still_open(tx, change.state, change.open_conflicts, edited)
+            others = [one for one in all_settled if one is not settled]
+            at = max(0, settled.position - sum(one.position <= settled.position for one in others))
+            conflicts = [*kept[:at], *again_open, *kept[at:]]
+        return write_edit(
+            context,
+            access,
+            change,
+            edited,
+            conflicts,
+            lambda tx, made: store.forget_settled(tx, change.id, key),
+        ).revision_id
+
+    return again(attempt)
+
+
+def _position(index: int, settled: Iterable[store.Settled]) -> int:
+    """The place among all conflicts of the open one with this index."""
+    for one in settled:
+        if one.position <= index:
+            index += 1
+    return index
+
+
+def _as_before(
+    tx: Transaction, before: State, head: State, conflicts: list[Conflict], edited: EditedContent
+) -> list[Conflict] | None:
+    """Conflicts that were open in ``before``, where they are after the edit of ``head``. None: what one is about is
+    not any more as it was."""
+    pages = {one.id for one in conflicts if one.target == "page"}
+    items = {one.id for one in conflicts if one.target != "page"}
+    then = Changes(
+        {**dict.fromkeys(pages), **find_pages(tx, head, pages)},
+        {**dict.fromkeys(items), **find_items(tx, head, items)},
+    )
+    for id in pages & edited.changes.pages.keys():
+        then.pages[id] = edited.changes.pages[id]
+    for id in items & edited.changes.items.keys():
+        then.items[id] = edited.changes.items[id]
+    found = still_open(tx, before, conflicts, replace(edited, changes=then))
+    return found if len(found) == len(conflicts) else None
+
+
+class _Settling:
+    def __init__(self, batch: Applying, conflict: Conflict, choice: Choice) -> None:
+        self.batch, self.conflict, self.choice = batch, conflict, choice
+
+    def settle(self, others: list[Conflict]) -> list[Conflict]:
+        """Applies the choice; what remains open of ``others``."""
+        conflict = self.conflict
+        kept = self.choice == conflict.kept
+        entry = self._entry()
+        if conflict.kind == "block" and not kept:
+            return self._text(entry, others)
+        if entry is None:
+            if conflict.kind == "deleted" and chosen(conflict, self.choice) is None:
+                return others
+            raise Conflicting("What this conflict is about was deleted since; it can only stay so.")
+        if kept:
+            return others
+        if isinstance(self.choice, Edited) and (update := self._update(entry, self.choice.value)) is not None:
+            self.batch.update_page(update)
+            return others
+        try:
+            settled = resolve_field(entry, conflict, self.choice)
+        except (msgspec.ValidationError, TypeError, ValueError) as error:
+            raise BadRequest(f"value: {error}") from None
+        if settled is None:
+            self._delete(entry)
+            return [other for other in others if other.id != conflict.id]
+        if isinstance(settled, Page):
+            self._put_page(entry, settled)
+        else:
+            self._put_item(settled)
+        return others
+
+    def _update(self, entry: Any, value: Any) -> UpdatePage | None:
+        """The ordinary edit of a page that gives a field this value, where there is one. Raises BadRequest."""
+        field = self.conflict.field or ""
+        if not isinstance(entry, Page) or self.conflict.kind != "field":
+            return None
+        if field == "place":
+            parent, at = value
+            return UpdatePage(page=entry.id, into=parent, at=UNSET if at is None else at)
+        names = {one.name: one.encode_name for one in msgspec.structs.fields(PageFields)}
+        if field not in names:
+            return None
+        try:
+            return msgspec.convert(
+                {"operation": "update_page", "page": entry.id, names[field]: value}, UpdatePage
+            )
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"value: {error}") from None
+
+    def _entry(self) -> Any:
+        if self.conflict.target == "page":
+            return self.batch.draft.find_page(self.conflict.id)
+        try:
+            return self.batch.draft.get_item(self.conflict.id, self.conflict.target)
+        except NotFound:
+            return None
+
+    def _delete(self, entry: Any) -> None:
+        if isinstance(entry, Page):
+            self.batch.delete_page(entry.id)
+        else:
+            self.batch.draft.put_item(entry.id, None)
+
+    def _text(self, entry: Any, others: list[Conflict]) -> list[Conflict]:
+        if entry is None:
+            raise Conflicting("What this conflict is about was deleted since; it can only stay so.")
+        value = chosen(self.conflict, self.choice)
+        if value is not None and not isinstance(value, str):
+            raise BadRequest("value: expected Markdown text, or null for nothing.")
+        page = isinstance(entry, Page)
+        same_text = [
+            other
+            for other in others
+            if other.kind == "block" and (other.target, other.id) == (self.conflict.target, entry.id)
+        ]
+        text = self.batch.draft.text(entry.body if page else entry.content)
+        found = resolve(text, self.conflict, self.choice, same_text)
+        if not found.applied:
+            raise Conflicting(
+                "The text was edited at this place since. Settle the conflict with the side that was kept, and"
+                " edit the page as it should be."
+            )
+        if page:
+            self.batch.draft.put_page(entry.id, self.batch.documents.with_text(entry, found.text))
+        else:
+            digest = self.batch.draft.put_text(found.text)
+            self.batch.draft.put_item(entry.id, replace(entry, content=digest, size=len(found.text.encode())))
+        self.batch.documents.given.setdefault(entry.id, None)
+        self._know_theirs(entry)
+        moved = {other.key: other for other in found.others}
+        return [moved.get(other.key, other) for other in others]
+
+    def _know_theirs(self, entry: Any) -> None:
+        """Blocks that come from main are those of main, with their threads."""
+        batch = self.batch
+        if batch.started is None or self.choice == "ours":
+            return
+        tx = batch.draft.tx
+        if isinstance(entry, Page):
+            found = find_page(tx, batch.started, entry.id)
+            body = None if found is None else found.body
+        else:
+            item = find_items(tx, batch.started, [entry.id]).get(entry.id)
+            body = None if item is None else item.content
+        if body is not None:
+            batch.documents.taken_from[entry.id] = keyed_document(tx, entry.id, body)
+
+    def _put_page(self, entry: Page, settled: Page) -> None:
+        name = (self.conflict.field or "").partition(".")[0]
+        batch = self.batch
+        if name == "place":
+            siblings = [
+                sibling.rank for sibling in batch.draft.children(settled.parent) if sibling.id != entry.id
+            ]
+            at = sum(rank < settled.rank for rank in siblings)
+            batch.update_page(UpdatePage(page=entry.id, into=settled.parent, at=at))
+        elif name in ("slug", "title"):
+            batch.update_page(UpdatePage(page=entry.id, **{name: getattr(settled, name)}))
+        else:
+            if settled.kind == "document" and name in _IN_FRONT:
+                source = with_head(batch.draft.text(settled.body), _IN_FRONT[name](settled))
+                settled = replace(settled, body=batch.draft.put_text(source))
+                batch.documents.given.setdefault(entry.id, None)
+            batch.draft.put_page(entry.id, settled)
+
+    def _put_item(self, item: Item) -> None:
+        if item.kind == "variable" and self.conflict.field == "content":
+            try:
+                msgspec.json.decode(item.content or "null", type=str | int | float | bool)
+            except (msgspec.DecodeError, msgspec.ValidationError):
+                raise BadRequest("value: expected the JSON of a text, number or boolean.") from None
+        self.batch.draft.put_item(item.id, item)
+
+
+def _flag(key: str, name: str) -> Any:
+    return lambda page: {key: getattr(page, name) or None}
+
+
+def _cover(page: Page) -> dict[str, Any]:
+    cover = page.cover
+    if cover is None:
+        return {"cover": None, "coverY": None, "coverHeight": None}
+    light: Any = {"light": cover.light, "dark": cover.dark} if cover.dark else cover.light
+    return {"cover": light, "coverY": cover.y or None, "coverHeight": cover.height}
+
+
+_VISIBLE = {
+    "title": "title",
+    "description": "description",
+    "table_of_contents": "tableOfContents",
+    "outline": "outline",
+    "pagination": "pagination",
+    "metadata": "metadata",
+    "tags": "tags",
+    "actions": "actions",
+}
+
+
+def _layout(page: Page) -> dict[str, Any]:
+    layout, plain = page.layout, Layout()
+    told: dict[str, Any] = {} if layout.width == plain.width else {"width": layout.width}
+    for name, key in _VISIBLE.items():
+        if getattr(layout, name) != getattr(plain, name):
+            told[key] = {"visible": getattr(layout, name)}
+    cover: dict[str, Any] = {} if layout.cover == plain.cover else {"visible": layout.cover}
+    if layout.cover_size != plain.cover_size:
+        cover["size"] = layout.cover_size
+    if cover:
+        told["cover"] = cover
+    return {"layout": told or None}
+
+
+_IN_FRONT: dict[str, Any] = {
+    "description": _flag("description", "description"),
+    "icon": _flag("icon", "icon"),
+    "emoji": _flag("emoji", "emoji"),
+    "hidden": _flag("hidden", "hidden"),
+    "no_index": _flag("noIndex", "no_index"),
+    "no_robots_index": _flag("noRobotsIndex", "no_robots_index"),
+    "condition": _flag("if", "condition"),
+    "variables": _flag("vars", "variables"),
+    "tags": lambda page: {"tags": list(page.tags) or None},
+    "cover": _cover,
+    "layout": _layout,
+}
+"""Fields of a page that its front matter tells, as it tells them."""

@@ -1,0 +1,198 @@
+"""Reviews of change requests."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
+from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.organization.access.roles import Can
+
+from . import reviewing, store, viewed
+from .authorization import ChangeAccess
+from .review_wire import (
+    MarkSeen,
+    RequestedReviewer,
+    RequestedReviewers,
+    RequestReviewers,
+    Review,
+    ReviewQuery,
+    ReviewsQuery,
+    SeenMark,
+    SubmitReview,
+    present_reviewers,
+    present_reviews,
+    present_seen,
+)
+from .wire import document_text
+
+operation = Area("changes").operation
+
+_REVIEWERS = "/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers"
+_REVIEWS = "/spaces/{spaceId}/change-requests/{changeRequestId}/reviews"
+
+
+@operation(
+    "getRequestedReviewersByChangeRequestId",
+    "GET",
+    _REVIEWERS,
+    needs=Can.VIEW,
+    returns=Listing[RequestedReviewer],
+    agents="docs:read",
+)
+def list_reviewers(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[RequestedReviewer]:
+    """Who was asked for a review."""
+    with call.db.read() as tx:
+        found = store.list_reviewers(tx, change.change_id, query.limit, query.page)
+        shown = present_reviewers(call, tx, list(found.rows))
+    return present_slice(Slice(shown, found.count, found.next_token), lambda reviewer: reviewer)
+
+
+@operation(
+    "requestReviewersForChangeRequest",
+    "POST",
+    _REVIEWERS,
+    needs=Can.EDIT,
+    returns=RequestedReviewers,
+    errors=(400, 404, 409),
+    agents="docs:draft",
+)
+def request_reviewers(call: Call, change: ChangeAccess, body: RequestReviewers) -> RequestedReviewers:
+    """Asks people for a review, opening a draft; may set subject and description on the way."""
+    description = document_text(body.description) if body.description is not UNSET else UNSET
+    fields = {"subject": body.subject, "description": description}
+    given = {name: value for name, value in fields.items() if value is not UNSET}
+    with call.db.write() as tx:
+        row = store.lock_change(tx, change.change_id)
+        asked = reviewing.request_reviews(tx, change, row, body.users)
+        if given:
+            store.set_fields(tx, store.get_change(tx, row.id), **given)
+        return RequestedReviewers(present_reviewers(call, tx, asked))
+
+
+@operation(
+    "removeRequestedReviewerFromChangeRequest",
+    "DELETE",
+    f"{_REVIEWERS}/{{userId}}",
+    needs=Can.EDIT,
+    returns=Deletion,
+)
+def remove_reviewer(call: Call, change: ChangeAccess, user_id: str) -> bool:
+    """Takes back the request for somebody's review; a review that was given stays."""
+    with call.db.write() as tx:
+        return store.delete_reviewer(tx, change.change_id, user_id)
+
+
+@operation(
+    "getReviewsByChangeRequestId",
+    "GET",
+    _REVIEWS,
+    needs=Can.VIEW,
+    returns=Listing[Review],
+    errors=(404,),
+    agents="docs:read",
+)
+def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listing[Review]:
+    """The reviews of a change request, newest first. A review is outdated once the content was edited after it;
+    bringing the change request up to date with main does not outdate it."""
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        found = store.list_reviews(tx, row, query.limit, query.page, query.outdated)
+        comments = reviewing.review_comments(call, tx, row, found.rows, query.format)
+        shown = present_reviews(call, tx, row, list(found.rows), comments)
+    return present_slice(Slice(shown, found.count, found.next_token), lambda review: review)
+
+
+@operation(
+    "submitChangeRequestReview",
+    "POST",
+    _REVIEWS,
+    needs=Can.REVIEW,
+    returns=Review,
+    status=201,
+    errors=(403, 404, 409),
+    agents="docs:review",
+)
+def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Review:
+    """Review the content as it is now. The person who created the change request cannot, and neither can anybody who
+    edited it since somebody else approved it."""
+    with call.db.read() as tx:
+        said = reviewing.read_words(call, tx, change, body.comment)
+    with call.db.write() as tx:
+        review = reviewing.submit(call, tx, change, body.status, said)
+        row = store.get_change(tx, change.change_id)
+        comments = reviewing.review_comments(call, tx, row, [review], None)
+        return present_reviews(call, tx, row, [review], comments)[0]
+
+
+@operation(
+    "getChangeRequestReviewById",
+    "GET",
+    f"{_REVIEWS}/{{reviewId}}",
+    needs=Can.VIEW,
+    returns=Review,
+    errors=(404,),
+)
+def get_review(call: Call, change: ChangeAccess, review_id: str, query: ReviewQuery) -> Review:
+    """One review."""
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        review = store.get_review(tx, row.id, review_id)
+        comments = reviewing.review_comments(call, tx, row, [review], query.format)
+        return present_reviews(call, tx, row, [review], comments)[0]
+
+
+# --- what was seen ------------------------------------------------------------------------------------
+
+_SEEN = "/spaces/{spaceId}/change-requests/{changeRequestId}/seen"
+
+
+@operation(
+    "listSeenInChangeRequest",
+    "GET",
+    _SEEN,
+    needs=Can.VIEW,
+    returns=Listing[SeenMark],
+    errors=(404,),
+    extension=True,
+)
+def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[SeenMark]:
+    """What the caller has seen of a change request. A mark goes out when the thing changes again."""
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        found = viewed.list_marks(tx, row, change.user_id, query.limit, query.page)
+    return present_slice(found, lambda mark: present_seen(mark.object_id, mark.seen_at))
+
+
+@operation(
+    "markSeenInChangeRequest",
+    "PUT",
+    f"{_SEEN}/{{objectId}}",
+    needs=Can.VIEW,
+    returns=SeenMark,
+    errors=(400, 404),
+    extension=True,
+)
+def mark_seen(call: Call, change: ChangeAccess, object_id: str, body: MarkSeen) -> SeenMark:
+    """Notes that the caller has seen a page, file or reusable content as it was in a revision of the change request, or
+    with `variables` all variables."""
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        made = viewed.mark_of(tx, change, row, object_id, body.revision)
+    with call.db.write() as tx:
+        made = store.put_seen(tx, made)
+    return present_seen(made.object_id, made.seen_at)
+
+
+@operation(
+    "unmarkSeenInChangeRequest",
+    "DELETE",
+    f"{_SEEN}/{{objectId}}",
+    needs=Can.VIEW,
+    returns=Deletion,
+    extension=True,
+)
+def unmark_seen(call: Call, change: ChangeAccess, object_id: str) -> bool:
+    """Has something as not seen again."""
+    with call.db.write() as tx:
+        return store.delete_seen(tx, change.change_id, change.user_id, object_id)

@@ -1,0 +1,123 @@
+"""Reviews and their reviewers on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import PageQuery
+from octavo.kit.http.operation import Recipient
+from octavo.organization.access.wire import User, present_people
+
+from .store import ChangeRow, Reviewer, ReviewRow
+from .types import ReviewStatus
+from .wire import Subject
+
+
+class RequestedReviewer(Struct, rename="camel"):
+    revision: str
+    requested_by: User
+    created_at: str
+    user: User
+    kind: Literal["user"] = "user"
+    object: Literal["change-request-requested-reviewer"] = "change-request-requested-reviewer"
+
+
+class RequestReviewers(Struct):
+    users: Annotated[list[str], Meta(min_length=1, max_length=100)]
+    subject: Subject | UnsetType = UNSET
+    description: dict[str, Any] | UnsetType = UNSET
+
+
+class RequestedReviewers(Struct):
+    users: list[RequestedReviewer]
+
+
+class ReviewsQuery(PageQuery):
+    format: Literal["document", "markdown"] | None = None
+    outdated: bool | None = None
+
+
+class ReviewQuery(Struct):
+    format: Literal["document", "markdown"] | None = None
+
+
+class ReviewUrls(Struct):
+    location: str
+
+
+class Review(Struct, rename="camel"):
+    """``agent``: the program by which the reviewer gave it; Octavo's own."""
+
+    id: str
+    revision: str
+    reviewer: User
+    status: ReviewStatus
+    outdated: bool
+    created_at: str
+    updated_at: str
+    urls: ReviewUrls
+    object: Literal["change-request-review"] = "change-request-review"
+    requested_by: User | UnsetType = UNSET
+    comment: Any | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
+
+
+class SubmitReview(Struct):
+    status: ReviewStatus
+    comment: dict[str, Any] | None = None
+
+
+def present_reviewers(to: Recipient, tx: Transaction, reviewers: list[Reviewer]) -> list[RequestedReviewer]:
+    people = present_people(to, tx, [i for r in reviewers for i in (r.user_id, r.requested_by)])
+    return [
+        RequestedReviewer(r.revision, people[r.requested_by], iso(r.created_at), people[r.user_id])
+        for r in reviewers
+    ]
+
+
+def present_reviews(
+    to: Recipient, tx: Transaction, change: ChangeRow, reviews: list[ReviewRow], comments: dict[str, Any]
+) -> list[Review]:
+    """``comments``: the comment of a review as the API shows it, by the review's id."""
+    asked = [i for r in reviews for i in (r.reviewer, r.requested_by) if i]
+    people = present_people(to, tx, asked)
+    return [
+        Review(
+            id=review.id,
+            revision=review.revision,
+            reviewer=people[review.reviewer],
+            status=review.status,  # type: ignore[arg-type]
+            outdated=review.edits < change.edits,
+            created_at=iso(review.created_at),
+            updated_at=iso(review.updated_at),
+            urls=ReviewUrls(
+                to.url(f"/spaces/{change.space_id}/change-requests/{change.id}/reviews/{review.id}")
+            ),
+            requested_by=people[review.requested_by] if review.requested_by else UNSET,
+            comment=comments.get(review.id, UNSET),
+            agent=review.agent or UNSET,
+        )
+        for review in reviews
+    ]
+
+
+class SeenMark(Struct, rename="camel"):
+    """``id``: of the page, file or reusable content; ``variables`` for all variables together."""
+
+    id: str
+    seen_at: str
+    object: Literal["seen-mark"] = "seen-mark"
+
+
+class MarkSeen(Struct):
+    """``revision``: of the change request, in which the caller saw it."""
+
+    revision: str
+
+
+def present_seen(object_id: str, seen_at: int) -> SeenMark:
+    return SeenMark(object_id, iso(seen_at))

@@ -1,0 +1,352 @@
+"""Change requests: their life, their merging and their conflicts."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from octavo.content.revisions.store import find_items, find_pages, main_state
+from octavo.core.merge import Conflict, Edited
+from octavo.errors import BadRequest
+from octavo.kit.db.pagination import Listing, Slice, decode_token, encode_token, present_slice
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess
+from octavo.organization.access.roles import Can
+from octavo.organization.access.wire import present_people
+
+from . import content_routes, history_routes, merging, review_routes, rule_routes, saving, space_routes, store
+from .authorization import ChangeAccess, VisitedChange, change_access
+from .conflict_wire import (
+    ConflictsQuery,
+    OpenConflict,
+    ResolveAnswer,
+    ResolveConflict,
+    present_conflict,
+    present_settlement,
+    read_edited,
+)
+from .copying import adopt
+from .differences import states_of_change
+from .differences_presenting import present_differences, present_page_changes
+from .differences_wire import ChangesQuery, PageChangesQuery, SemanticChanges, TextChanges
+from .resolving import reopen, settle
+from .store import ChangeFilter
+from .templates import routes as template_routes
+from .templates.catalog import get_material
+from .wire import (
+    ChangeRequest,
+    ChangeRequestsQuery,
+    ContributorItem,
+    CreateChangeRequest,
+    MergeAnswer,
+    UpdateAnswer,
+    UpdateChangeRequest,
+    document_text,
+    present_change,
+    present_change_to_visitor,
+    present_changes,
+    present_contributors,
+)
+
+operation = Area("changes").operation
+
+__all__ = [
+    "content_routes",
+    "history_routes",
+    "review_routes",
+    "rule_routes",
+    "space_routes",
+    "template_routes",
+]
+
+_CHANGES = "/spaces/{spaceId}/change-requests"
+_CHANGE = f"{_CHANGES}/{{changeRequestId}}"
+
+
+def _filter(query: ChangeRequestsQuery) -> ChangeFilter:
+    return ChangeFilter(
+        status=query.status,
+        creator=query.creator,
+        contributor=query.contributor,
+        requested_reviewer=query.requested_reviewer,
+        issues_cluster=query.conversations_issues_cluster,
+    )
+
+
+@operation(
+    "listChangeRequestsForSpace",
+    "GET",
+    _CHANGES,
+    needs=Can.VIEW,
+    returns=Listing[ChangeRequest],
+    agents="docs:read",
+)
+def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> Listing[ChangeRequest]:
+    """The change requests of a space with one status (``open`` by default), newest first."""
+    with call.db.read() as tx:
+        found = store.list_changes(tx, space.space_id, _filter(query), query.limit, query.page)
+        shown = present_changes(call, tx, list(found.rows))
+    return present_slice(Slice(shown, found.count, found.next_token), lambda change: change)
+
+
+@operation(
+    "listChangeRequestsForOrganization",
+    "GET",
+    "/orgs/{organizationId}/change-requests",
+    needs=Can.VIEW,
+    returns=Listing[ChangeRequest],
+    agents="docs:read",
+)
+def list_organization_changes(
+    call: Call, org: OrgAccess, query: ChangeRequestsQuery
+) -> Listing[ChangeRequest]:
+    """The change requests of all spaces of an organization that the caller can see, newest first."""
+    with call.db.read() as tx:
+        found = store.list_organization_changes(tx, org, _filter(query), query.limit, query.page)
+        shown = present_changes(call, tx, list(found.rows))
+    return present_slice(Slice(shown, found.count, found.next_token), lambda change: change)
+
+
+@operation(
+    "createChangeRequest",
+    "POST",
+    _CHANGES,
+    needs=Can.EDIT,
+    returns=ChangeRequest,
+    status=201,
+    errors=(400, 404),
+    agents="docs:draft",
+)
+def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> ChangeRequest:
+    """A new draft over main as it is now, with the pages of a template if one is named."""
+    chosen, material = body.template, None
+    if chosen is not None:
+        with call.db.read() as tx:
+            material = get_material(tx, space.actor, chosen.id)
+            # What is wrong with it is said before anything is made.
+            adopt(tx, main_state(tx, space.space_id), material, chosen.params.content_refs)
+    with call.db.write() as tx:
+        change = saving.create(tx, space, body.subject)
+        made = change_access(tx, space, change.id)
+    if chosen is not None and material is not None:
+        refs = chosen.params.content_refs
+        saving.revise_change(
+            call.context,
+            made,
+            lambda tx, state, _: adopt(tx, state, material, refs),
+        )
+    with call.db.read() as tx:
+        return present_change(call, tx, store.get_change(tx, change.id))
+
+
+@operation(
+    "getChangeRequestById",
+    "GET",
+    _CHANGE,
+    needs=Can.VIEW,
+    returns=ChangeRequest,
+    errors=(404,),
+    visitors=True,
+    agents="docs:read",
+)
+def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeRequest:
+    """One change request, by its id or its number in the space. By the token of a preview, the one that it shows."""
+    present = present_change_to_visitor if isinstance(change, VisitedChange) else present_change
+    with call.db.read() as tx:
+        return present(call, tx, store.get_change(tx, change.change_id))
+
+
+@operation(
+    "updateChangeRequestById",
+    "PATCH",
+    _CHANGE,
+    needs=Can.EDIT,
+    returns=ChangeRequest,
+    errors=(404, 409),
+    agents="docs:draft",
+)
+def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeRequest) -> ChangeRequest:
+    """Subject, description and status. An archived one can only be opened again; a merged one stays as it is."""
+    description = document_text(body.description) if body.description is not UNSET else UNSET
+    given = {"subject": body.subject, "description": description, "status": body.status}
+    fields = {name: value for name, value in given.items() if value is not UNSET}
+    with call.db.write() as tx:
+        saving.set_change(tx, change, **fields)
+        return present_change(call, tx, store.get_change(tx, change.change_id))
+
+
+@operation(
+    "mergeChangeRequest",
+    "POST",
+    f"{_CHANGE}/merge",
+    needs=Can.MERGE,
+    returns=MergeAnswer,
+    errors=(404, 409, 412),
+    agents="docs:merge",
+    yields=("content:write",),
+)
+def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
+    """Brings a change request into main, as one revision. ``conflicts``: main and the change request changed the
+    same; main stays as it is, and the conflicts are open in the change request. 412: a merge rule does not pass."""
+    made = merging.merge(call.context, change)
+    return MergeAnswer(made.revision, "conflicts" if made.conflicts else "merge")
+
+
+@operation(
+    "updateChangeRequest",
+    "POST",
+    f"{_CHANGE}/update",
+    needs=Can.EDIT,
+    returns=UpdateAnswer,
+    errors=(404, 409),
+    agents="docs:draft",
+)
+def update_change(call: Call, change: ChangeAccess) -> UpdateAnswer:
+    """Brings main into a change request."""
+    made = merging.update(call.context, change)
+    return UpdateAnswer(made.revision, "conflicts" if made.conflicts else "update")
+
+
+@operation(
+    "getContributorsByChangeRequestId",
+    "GET",
+    f"{_CHANGE}/contributors",
+    needs=Can.VIEW,
+    returns=Listing[ContributorItem],
+    errors=(404,),
+)
+def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorItem]:
+    """Who edited or discussed a change request, the latest first."""
+    with call.db.read() as tx:
+        found = present_contributors(call, tx, store.list_contributors(tx, change.change_id))
+    return Listing(found, len(found))
+
+
+@operation(
+    "getChangeRequestChanges",
+    "GET",
+    f"{_CHANGE}/changes",
+    needs=Can.VIEW,
+    returns=SemanticChanges,
+    errors=(400, 404),
+    agents="docs:read",
+)
+def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> SemanticChanges:
+    """What a change request changes, against the state of main that it is based on, or ``since`` an earlier revision of
+    its own."""
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        states = states_of_change(tx, row, query.since)
+        return present_differences(call, tx, states, query.limit, query.page, query.only)
+
+
+@operation(
+    "getPageChangesInChangeRequest",
+    "GET",
+    f"{_CHANGE}/changes/page/{{pageId}}",
+    needs=Can.VIEW,
+    returns=TextChanges,
+    errors=(400, 404),
+    extension=True,
+    agents="docs:read",
+)
+def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: PageChangesQuery) -> TextChanges:
+    """The blocks of one page that a change request changes, word by word."""
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        return present_page_changes(call, tx, states_of_change(tx, row, query.since), page_id, query)
+
+
+# --- conflicts ----------------------------------------------------------------------------------------
+
+
+@operation(
+    "listConflictsInChangeRequest",
+    "GET",
+    f"{_CHANGE}/conflicts",
+    needs=Can.VIEW,
+    returns=Listing[OpenConflict],
+    errors=(404,),
+    extension=True,
+    agents="docs:read",
+)
+def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> Listing[OpenConflict]:
+    """What a change request and main both changed and somebody has to decide, until then with the version
+    ``kept``. With the ``status`` ``settled`` or ``all`` also what was decided since the change request was last brought
+    up to date, which can be opened again."""
+    with call.db.read() as tx:
+        row = store.get_change(tx, change.change_id)
+        found = row.open_conflicts if query.status != "settled" else []
+        decided = store.list_settled(tx, row.id) if query.status != "open" else []
+        settled = {}
+        for one in decided:
+            conflict = one.were_open[0]
+            settled[conflict.key] = one
+            found.insert(one.position, conflict)
+        start = _start(query.page, found)
+        shown = found[start : start + query.limit]
+        pages = find_pages(tx, row.state, [c.id for c in shown if c.target == "page"])
+        items = find_items(tx, row.state, [c.id for c in shown if c.target != "page"])
+        titles = {id: page.title for id, page in pages.items()} | {i: item.name for i, item in items.items()}
+        here = {conflict.key: settled[conflict.key] for conflict in shown if conflict.key in settled}
+        people = present_people(call, tx, [one.settled_by for one in here.values()])
+        presented = [
+            present_conflict(
+                tx,
+                conflict,
+                titles.get(conflict.id),
+                present_settlement(here[conflict.key], people) if conflict.key in here else UNSET,
+            )
+            for conflict in shown
+        ]
+    rest = start + query.limit < len(found) and query.limit > 0
+    token = encode_token(shown[-1].key) if rest else None
+    return present_slice(Slice(presented, len(found), token), lambda conflict: conflict)
+
+
+def _start(page: str | None, found: list[Conflict]) -> int:
+    after = decode_token(page, str)
+    if after is None:
+        return 0
+    keys = [conflict.key for conflict in found]
+    if after[0] not in keys:
+        raise BadRequest("page: the conflict that this page begins after is settled; begin anew.")
+    return keys.index(after[0]) + 1
+
+
+@operation(
+    "resolveConflictInChangeRequest",
+    "POST",
+    f"{_CHANGE}/conflicts/{{conflictId}}/resolve",
+    needs=Can.EDIT,
+    returns=ResolveAnswer,
+    errors=(400, 404, 409),
+    extension=True,
+)
+def resolve_conflict(
+    call: Call, change: ChangeAccess, conflict_id: str, body: ResolveConflict
+) -> ResolveAnswer:
+    """Settles one conflict with ours (the change request), theirs (main, or an edit of an older revision), how it was
+    before, or a value. An ordinary edit of what the conflict is about settles it too."""
+    if (body.choice == "edited") != (body.value is not UNSET):
+        raise BadRequest("value: expected with the choice `edited`, and with no other.")
+    choice = Edited(body.value) if body.choice == "edited" else body.choice
+    revision = settle(call.context, change, conflict_id, choice, read_edited)
+    with call.db.read() as tx:
+        return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))
+
+
+@operation(
+    "reopenConflictInChangeRequest",
+    "POST",
+    f"{_CHANGE}/conflicts/{{conflictId}}/reopen",
+    needs=Can.EDIT,
+    returns=ResolveAnswer,
+    errors=(404, 409),
+    extension=True,
+)
+def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> ResolveAnswer:
+    """Takes back how a conflict was settled: it is open again, with the version ``kept`` in its place. 409 where that
+    was edited since."""
+    revision = reopen(call.context, change, conflict_id)
+    with call.db.read() as tx:
+        return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))

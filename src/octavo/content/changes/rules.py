@@ -1,0 +1,162 @@
+"""Merge rules: what must hold before a change request is merged. All must pass, in their order; a bypass that
+is given to the actor overrides those that do not.
+
+A review counts until the content of the change request is edited again; bringing it up to date with main does
+not outdate it. What a rule cannot understand it refuses: a rule that was meant to protect must not vanish.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from octavo.core.expressions import ExpressionError, evaluate
+from octavo.errors import PreconditionFailed
+from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.accounts import list_users_by_id
+from octavo.organization.orgs.merge_rules import RuledChange, RuledReview
+from octavo.organization.orgs.store import get_organization
+from octavo.organization.spaces.store import get_space
+
+from .store import ChangeRow, list_latest_reviews
+
+Rule = dict[str, Any]
+
+UNNAMED = "somebody"
+"""In place of the id of a reviewer who is described without being named."""
+
+
+class Checked(NamedTuple):
+    """A rule, and whether a change request passes it. ``reason``: why not, None when it does. ``missing``: the ids of
+    those whose review it waits for, or of those who asked for changes."""
+
+    rule: Rule
+    reason: str | None
+    missing: list[str]
+
+
+def require_rules(tx: Transaction, change: ChangeRow, actor_id: str) -> None:
+    """Raises PreconditionFailed naming the first rule that does not pass and why, unless the actor may bypass."""
+    rules = rules_of_space(tx, change.space_id)
+    if not rules or may_bypass(rules, actor_id):
+        return
+    for checked in check_rules(tx, rules, ruled(tx, change), actor_id):
+        if checked.reason is not None:
+            raise PreconditionFailed(
+                f"The merge rule `{checked.rule.get('rule')}` does not pass: {checked.reason}"
+            )
+
+
+def rules_of_space(tx: Transaction, space_id: str) -> list[Rule]:
+    """The rules that hold in a space: its own, or those of its organization where it inherits them."""
+    space = get_space(tx, space_id)
+    found: dict[str, Any] = msgspec.json.decode(space.merge_rules)
+    if found.get("type") == "inherit":
+        return rules_of_organization(tx, space.organization_id)
+    return _listed(found)
+
+
+def rules_of_organization(tx: Transaction, organization_id: str) -> list[Rule]:
+    return _listed(get_organization(tx, organization_id).settings.merge_rules)
+
+
+def _listed(rules: dict[str, Any]) -> list[Rule]:
+    return list(rules.get("rules", [])) if rules.get("type") == "rules" else []
+
+
+def may_bypass(rules: list[Rule], actor_id: str) -> bool:
+    return any(rule.get("rule") == "allow_bypass" and actor_id in users_of(rule) for rule in rules)
+
+
+def users_of(rule: Rule) -> list[str]:
+    """The ids of those whom a rule names."""
+    return [user for user in rule.get("users", []) if isinstance(user, str)]
+
+
+def ruled(tx: Transaction, change: ChangeRow) -> RuledChange:
+    """What rules ask of a change request."""
+    return RuledChange(
+        id=change.id,
+        number=change.number,
+        subject=change.subject,
+        description=_text(change.description),
+        outdated=change.outdated,
+        created_by=change.created_by,
+        created_at=iso(change.created_at),
+        reviews=[
+            RuledReview(review.status, review.reviewer, review.edits < change.edits)
+            for review in list_latest_reviews(tx, change.id)
+        ],
+    )
+
+
+def check_rules(tx: Transaction, rules: list[Rule], change: RuledChange, actor_id: str) -> list[Checked]:
+    """Each rule in its order, but for those that only say who merges without them. ``actor_id``: who wants to merge."""
+    return [
+        Checked(rule, *_refusal(tx, rule, change, actor_id))
+        for rule in rules
+        if rule.get("rule") != "allow_bypass"
+    ]
+
+
+def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) -> tuple[str | None, list[str]]:
+    current = {review.reviewer for review in change.reviews if not review.outdated}
+    missing: list[str] = []
+    reason: str | None = None
+    match rule.get("rule"):
+        case "require_at_least_one_review":
+            reason = None if current else "nobody has reviewed it since it was last edited."
+        case "require_all_reviews_approved":
+            missing = [review.reviewer for review in change.reviews if review.status != "approved"]
+            reason = f"{_names(tx, missing)} asked for changes." if missing else None
+        case "require_specific_reviewers":
+            missing = [user for user in users_of(rule) if user not in current]
+            reason = f"it waits for a review by {_names(tx, missing)}." if missing else None
+        case "require_one_of_specific_reviewers":
+            wanted = users_of(rule)
+            missing = [] if current.intersection(wanted) else wanted
+            there = bool(current.intersection(wanted))
+            reason = None if there else f"it waits for a review by one of {_names(tx, wanted)}."
+        case "require_agent_review":
+            reason = "no agent reviews change requests here."
+        case "require_up_to_date_change_request":
+            reason = "main has changed since; update the change request." if change.outdated else None
+        case "require_change_request_subject":
+            reason = None if change.subject.strip() else "it has no subject."
+        case "require_change_request_description":
+            reason = None if change.description.strip() else "it has no description."
+        case "custom":
+            reason = _custom(str(rule.get("expression", "")), change, actor_id)
+        case _:
+            reason = "it is not known to this version."
+    return reason, missing
+
+
+def _custom(expression: str, change: RuledChange, actor_id: str) -> str | None:
+    try:
+        value = evaluate(expression, change.asked_by(actor_id))
+    except ExpressionError as error:
+        return f"{expression} cannot be evaluated: {error}."
+    if not isinstance(value, bool):
+        return f"{expression} is neither true nor false: a rule compares something."
+    return None if value else f"{expression} is not true."
+
+
+def _text(description: str | None) -> str:
+    if description is None:
+        return ""
+    found: list[str] = []
+    stack: list[Any] = [msgspec.json.decode(description)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            found += [leaf["text"] for leaf in node.get("leaves", [])]
+            stack += reversed([*node.get("nodes", []), *node.get("fragments", [])])
+    return " ".join(found).strip()
+
+
+def _names(tx: Transaction, user_ids: list[str]) -> str:
+    known = list_users_by_id(tx, user_ids)
+    return ", ".join(known[user].display_name if user in known else user for user in user_ids)

@@ -1,0 +1,68 @@
+"""Making a space, with what it begins with."""
+
+from __future__ import annotations
+
+from octavo.content.revisions.computing import Source
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import OrgAccess, space_access
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.creating import create_space
+from octavo.organization.spaces.store import get_space
+from octavo.organization.spaces.wire import CreateSpace, Space, present_space
+
+from .filling import fill, filling_with_source, filling_with_template
+from .saving import Make
+from .wire import TemplateChoice
+
+operation = Area("spaces").operation
+
+
+class CreateFilledSpace(CreateSpace, rename="camel"):
+    """``template``: pages to begin with. ``computedSource``: what the pages of the space are computed of. One of the
+    two at most."""
+
+    template: TemplateChoice | None = None
+    computed_source: Source | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.template is not None and self.computed_source is not None:
+            raise ValueError("template: expected a template or a computedSource, not both")
+
+
+@operation(
+    "createSpace",
+    "POST",
+    "/orgs/{organizationId}/spaces",
+    needs=Can.CREATE_CONTENT,
+    returns=Space,
+    status=201,
+    errors=(400, 404),
+)
+def create(call: Call, org: OrgAccess, body: CreateFilledSpace | None) -> Space:
+    """A new space, in a collection when `parent` names one: empty, with the pages of a template, or with the pages
+    that a source gives. Nothing is made when the template or the source cannot be used."""
+    given = body or CreateFilledSpace()
+    make: Make | None = None
+    with call.db.read() as tx:
+        if given.template is not None:
+            make = filling_with_template(tx, org.actor, given.template.id, given.template.params.content_refs)
+        elif given.computed_source is not None:
+            make = filling_with_source(tx, org, given.computed_source)
+    locked = make is not None and given.edit_mode == "locked"
+    with call.db.write() as tx:
+        # A locked space cannot be filled, so it is locked last.
+        made = create_space(
+            tx,
+            org,
+            given.title,
+            parent=given.parent,
+            emoji=given.emoji,
+            language=given.language,
+            edit_mode="live" if locked else given.edit_mode,
+        )
+    if make is not None:
+        fill(call.context, org.actor, made.id, make, lock=locked)
+    with call.db.read() as tx:
+        role = space_access(tx, org.actor, Can.VIEW, made.id).role
+        return present_space(call, get_space(tx, made.id), role)

@@ -1,0 +1,525 @@
+"""Change requests, contributors, reviewers and reviews: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from octavo.content.revisions.store import Layer, State
+from octavo.core.merge import Conflict
+from octavo.errors import NotFound
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Slice, list_page
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess
+from octavo.organization.access.visibility import select_visible_spaces
+from octavo.organization.spaces.store import count_new_draft, update_change_counts
+
+
+class Author(NamedTuple):
+    """Who says something: a person, and the program by which they do, where it is one."""
+
+    user_id: str
+    agent: str | None
+
+
+class ChangeRow(Struct, frozen=True):
+    """A change request with the head of its branch and of main as they are now. ``conflicts``: JSON."""
+
+    id: str
+    space_id: str
+    number: int
+    branch_id: str
+    status: str
+    subject: str
+    description: str | None
+    created_by: str
+    agent: str | None
+    created_at: int
+    updated_at: int
+    revision_initial: str
+    revision_merged_ancestor: str | None
+    revision_merged: str | None
+    edits: int
+    comments: int
+    issues_cluster: str | None
+    revision: str
+    sequence: int
+    base_sequence: int
+    conflicts: str | None
+    main_branch: str
+    main_sequence: int
+    main_revision: str
+
+    @property
+    def outdated(self) -> bool:
+        return self.status != "merged" and self.base_sequence < self.main_sequence
+
+    @property
+    def open_conflicts(self) -> list[Conflict]:
+        """What its last update left to decide."""
+        return msgspec.json.decode(self.conflicts, type=list[Conflict]) if self.conflicts else []
+
+    @property
+    def state(self) -> State:
+        """Its state."""
+        return State(
+            self.space_id,
+            self.revision,
+            (Layer(self.branch_id, self.sequence), Layer(self.main_branch, self.base_sequence)),
+        )
+
+    @property
+    def below(self) -> State:
+        """The state of main that it is based on (without the id of its revision)."""
+        return State(self.space_id, "", (Layer(self.main_branch, self.base_sequence),))
+
+    @property
+    def main(self) -> State:
+        """The head of main."""
+        return State(self.space_id, self.main_revision, (Layer(self.main_branch, self.main_sequence),))
+
+
+def encode_conflicts(conflicts: list[Conflict]) -> str | None:
+    """As a revision stores them: None when there are none."""
+    return msgspec.json.encode(conflicts).decode() if conflicts else None
+
+
+_OWN = ", ".join(f"c.{name}" for name in ChangeRow.__struct_fields__[:17])
+_CHANGE = f"{_OWN}, l.revision, l.sequence, r.base_sequence, r.conflicts, m.id, m.sequence, m.revision"
+_FROM = """FROM change_requests c JOIN branches l ON l.id = c.branch_id JOIN revisions r ON r.id = l.revision
+           JOIN spaces s ON s.id = c.space_id JOIN branches m ON m.id = s.main_branch"""
+
+
+def find_change(tx: Transaction, space_id: str, id_or_number: str) -> ChangeRow | None:
+    """By id, or by its number in the space."""
+    row = tx.one(
+        f"SELECT {_CHANGE} {_FROM} WHERE c.space_id = :space AND c.id = :id", space=space_id, id=id_or_number
+    )
+    if row is None and id_or_number.isascii() and id_or_number.isdigit() and len(id_or_number) <= 9:
+        row = tx.one(
+            f"SELECT {_CHANGE} {_FROM} WHERE c.space_id = :space AND c.number = :number",
+            space=space_id,
+            number=int(id_or_number),
+        )
+    return ChangeRow(*row) if row else None
+
+
+def get_change(tx: Transaction, change_id: str) -> ChangeRow:
+    row = tx.one(f"SELECT {_CHANGE} {_FROM} WHERE c.id = :id", id=change_id)
+    if row is None:
+        raise NotFound(f"There is no change request {change_id!r}.")
+    return ChangeRow(*row)
+
+
+def list_numbers(tx: Transaction, change_ids: Iterable[str]) -> dict[str, int]:
+    """The numbers of change requests by their ids; those that are gone are left out."""
+    wanted = list(dict.fromkeys(change_ids))
+    found = tx.all("SELECT id, number FROM change_requests WHERE id IN :ids", ids=wanted) if wanted else []
+    return {row[0]: row[1] for row in found}
+
+
+def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
+    """The change request, which nobody else changes until this transaction ends."""
+    tx.one(f"SELECT 1 FROM change_requests WHERE id = :id{tx.for_update}", id=change_id)
+    return get_change(tx, change_id)
+
+
+class ChangeFilter(Struct, frozen=True, kw_only=True):
+    status: str
+    creator: str | None = None
+    contributor: str | None = None
+    requested_reviewer: str | None = None
+    issues_cluster: str | None = None
+
+
+_FILTERS = {
+    "creator": "c.created_by = :creator",
+    "contributor": """EXISTS (SELECT 1 FROM change_contributors k WHERE k.change_id = c.id
+                      AND k.user_id = :contributor)""",
+    "requested_reviewer": """EXISTS (SELECT 1 FROM change_reviewers k WHERE k.change_id = c.id
+                             AND k.user_id = :requested_reviewer)""",
+    "issues_cluster": "c.issues_cluster = :issues_cluster",
+}
+
+
+def _list(
+    tx: Transaction,
+    where: str,
+    parameters: dict[str, Any],
+    wanted: ChangeFilter,
+    limit: int,
+    page: str | None,
+    *,
+    before: str = "",
+) -> Slice[ChangeRow]:
+    where = f"{where} AND c.status = :status"
+    parameters = {**parameters, "status": wanted.status}
+    for name, condition in _FILTERS.items():
+        if (value := getattr(wanted, name)) is not None:
+            where += f" AND {condition}"
+            parameters[name] = value
+    count = tx.value(
+        f"{before} SELECT count(*) FROM change_requests c JOIN spaces s ON s.id = c.space_id WHERE {where}",
+        **parameters,
+    )
+    return list_page(
+        tx, limit, page, _CHANGE, f"{_FROM} WHERE {where}", lambda row: ChangeRow(*row), by="c.id", descending=True,
+        before=before, count=count, **parameters,
+    )  # fmt: skip
+
+
+def list_changes(
+    tx: Transaction, space_id: str, wanted: ChangeFilter, limit: int, page: str | None
+) -> Slice[ChangeRow]:
+    """The change requests of a space, newest first."""
+    return _list(tx, "c.space_id = :space", {"space": space_id}, wanted, limit, page)
+
+
+def list_organization_changes(
+    tx: Transaction, org: OrgAccess, wanted: ChangeFilter, limit: int, page: str | None
+) -> Slice[ChangeRow]:
+    """Those of all spaces of an organization that the caller sees, newest first."""
+    seen = select_visible_spaces(org, "s.deleted_at IS NULL")
+    where = f"""c.organization_id = :organization
+                AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = c.space_id)"""
+    return _list(tx, where, seen.parameters, wanted, limit, page, before=seen.prefix)
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+
+def insert_change(
+    tx: Transaction,
+    branch: State,
+    initial_revision: str,
+    *,
+    by: SpaceAccess,
+    subject: str,
+    issues_cluster: str | None = None,
+) -> ChangeRow:
+    """A draft on a branch that was just opened. Its number is the count of all there ever were in the space."""
+    change_id, moment = ids.new_id(), now()
+    number = count_new_draft(tx, branch.space_id)
+    tx.run(
+        """INSERT INTO change_requests (id, space_id, number, branch_id, status, subject, created_by, agent, created_at,
+                                        updated_at, revision_initial, issues_cluster)
+           VALUES (:id, :space, :number, :branch, 'draft', :subject, :by, :agent, :at, :at, :initial, :cluster)""",
+        id=change_id,
+        space=branch.space_id,
+        number=number,
+        branch=branch.layers[0].branch_id,
+        subject=subject,
+        by=by.user_id,
+        agent=by.agent,
+        at=moment,
+        initial=initial_revision,
+        cluster=issues_cluster,
+    )
+    return get_change(tx, change_id)
+
+
+def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
+    """Sets columns; a new ``status`` is counted in the space."""
+    named = ", ".join(f"{name} = :{name}" for name in fields)
+    tx.run(
+        f"UPDATE change_requests SET updated_at = :at{', ' if named else ''}{named} WHERE id = :id",
+        id=change.id,
+        at=now(),
+        **fields,
+    )
+    status = fields.get("status", change.status)
+    if status != change.status:
+        update_change_counts(tx, change.space_id, change.status, status)
+
+
+def forget_clusters(tx: Transaction, space_id: str) -> None:
+    """The change requests of a space answer no questions of its old organization any more."""
+    tx.run(
+        "UPDATE change_requests SET issues_cluster = NULL WHERE space_id = :space AND issues_cluster IS NOT NULL",
+        space=space_id,
+    )
+
+
+def add_contribution(
+    tx: Transaction, change_id: str, user_id: str, action: str, *, accepted: bool = False
+) -> None:
+    """Count one more contribution (``edit`` or ``comment``) of somebody. An edit is counted in the change request
+    before. ``accepted``: somebody else accepted it, and so has seen it, as with a suggestion."""
+    tx.run(
+        """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at, edits)
+           VALUES (:change, :user, :action, 1, :at,
+                   (SELECT CASE WHEN :own = 1 THEN edits ELSE -1 END FROM change_requests WHERE id = :change))
+           ON CONFLICT (change_id, user_id, action)
+           DO UPDATE SET count = change_contributors.count + 1, updated_at = excluded.updated_at,
+                         edits = CASE WHEN :own = 1 THEN excluded.edits ELSE change_contributors.edits END""",
+        change=change_id,
+        user=user_id,
+        action=action,
+        at=now(),
+        own=0 if accepted else 1,
+    )
+
+
+class Contributor(Struct, frozen=True):
+    user_id: str
+    action: str
+    count: int
+    updated_at: int
+
+
+def list_contributors(tx: Transaction, change_id: str) -> list[Contributor]:
+    """Who contributed, the latest first."""
+    rows = tx.all(
+        """SELECT user_id, action, count, updated_at FROM change_contributors WHERE change_id = :change
+           ORDER BY updated_at DESC, user_id, action""",
+        change=change_id,
+    )
+    return [Contributor(*row) for row in rows]
+
+
+def wrote_since_approval(tx: Transaction, change_id: str, user_id: str) -> bool:
+    """Whether somebody edited a change request after the last state that another person approves."""
+    row = tx.one(
+        """SELECT 1 FROM change_contributors k
+           WHERE k.change_id = :change AND k.user_id = :user AND k.action = 'edit' AND k.edits >= 0 AND NOT EXISTS (
+             SELECT 1 FROM change_reviews v WHERE v.change_id = k.change_id AND v.reviewer <> :user
+             AND v.status = 'approved' AND v.edits >= k.edits AND NOT EXISTS (
+               SELECT 1 FROM change_reviews n WHERE n.change_id = v.change_id AND n.reviewer = v.reviewer
+               AND n.id > v.id))""",
+        change=change_id,
+        user=user_id,
+    )
+    return row is not None
+
+
+# --- reviewing ----------------------------------------------------------------------------------------
+
+
+class Reviewer(Struct, frozen=True):
+    user_id: str
+    requested_by: str
+    revision: str
+    created_at: int
+
+
+_REVIEWER = "user_id, requested_by, revision, created_at"
+
+
+def put_reviewer(tx: Transaction, change: ChangeRow, user_id: str, requested_by: str) -> Reviewer:
+    """Asks somebody for a review, or asks again."""
+    row = tx.one(
+        f"""INSERT INTO change_reviewers (change_id, user_id, requested_by, revision, created_at)
+            VALUES (:change, :user, :by, :revision, :at) ON CONFLICT (change_id, user_id)
+            DO UPDATE SET requested_by = excluded.requested_by, revision = excluded.revision,
+                          created_at = excluded.created_at
+            RETURNING {_REVIEWER}""",
+        change=change.id,
+        user=user_id,
+        by=requested_by,
+        revision=change.revision,
+        at=now(),
+    )
+    assert row is not None
+    return Reviewer(*row)
+
+
+def delete_reviewer(tx: Transaction, change_id: str, user_id: str) -> bool:
+    return bool(
+        tx.run(
+            "DELETE FROM change_reviewers WHERE change_id = :change AND user_id = :user",
+            change=change_id,
+            user=user_id,
+        )
+    )
+
+
+def list_reviewers(tx: Transaction, change_id: str, limit: int, page: str | None) -> Slice[Reviewer]:
+    return list_page(
+        tx, limit, page, _REVIEWER, "FROM change_reviewers WHERE change_id = :change", lambda row: Reviewer(*row),
+        by="user_id", change=change_id,
+    )  # fmt: skip
+
+
+class ReviewRow(Struct, frozen=True):
+    id: str
+    change_id: str
+    reviewer: str
+    requested_by: str | None
+    status: str
+    revision: str
+    edits: int
+    created_at: int
+    updated_at: int
+    agent: str | None
+
+
+_REVIEW = ", ".join(f"v.{name}" for name in ReviewRow.__struct_fields__)
+
+
+def insert_review(tx: Transaction, change: ChangeRow, by: Author, status: str) -> ReviewRow:
+    row = tx.one(
+        f"""INSERT INTO change_reviews (id, change_id, reviewer, requested_by, status, revision, edits, created_at,
+                                        updated_at, agent)
+            VALUES (:id, :change, :reviewer,
+                    (SELECT requested_by FROM change_reviewers WHERE change_id = :change AND user_id = :reviewer),
+                    :status, :revision, :edits, :at, :at, :agent)
+            RETURNING {_REVIEW.replace("v.", "")}""",
+        id=ids.new_id(),
+        change=change.id,
+        reviewer=by.user_id,
+        agent=by.agent,
+        status=status,
+        revision=change.revision,
+        edits=change.edits,
+        at=now(),
+    )
+    assert row is not None
+    return ReviewRow(*row)
+
+
+def get_review(tx: Transaction, change_id: str, review_id: str) -> ReviewRow:
+    row = tx.one(
+        f"SELECT {_REVIEW} FROM change_reviews v WHERE v.id = :id AND v.change_id = :change",
+        id=review_id,
+        change=change_id,
+    )
+    if row is None:
+        raise NotFound(f"There is no review {review_id!r} of this change request.")
+    return ReviewRow(*row)
+
+
+def list_reviews(
+    tx: Transaction, change: ChangeRow, limit: int, page: str | None, outdated: bool | None
+) -> Slice[ReviewRow]:
+    """The reviews of a change request, newest first; ``outdated``: only those that are, or are not."""
+    where = "v.change_id = :change"
+    if outdated is not None:
+        where += " AND v.edits < :edits" if outdated else " AND v.edits >= :edits"
+    return list_page(
+        tx, limit, page, _REVIEW, f"FROM change_reviews v WHERE {where}", lambda row: ReviewRow(*row), by="v.id",
+        descending=True, change=change.id, edits=change.edits,
+    )  # fmt: skip
+
+
+def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
+    """The last review of each reviewer."""
+    rows = tx.all(
+        f"""SELECT {_REVIEW} FROM change_reviews v WHERE v.change_id = :change AND NOT EXISTS (
+              SELECT 1 FROM change_reviews n WHERE n.change_id = v.change_id AND n.reviewer = v.reviewer
+              AND n.id > v.id)
+            ORDER BY v.id""",
+        change=change_id,
+    )
+    return [ReviewRow(*row) for row in rows]
+
+
+# --- what was seen ------------------------------------------------------------------------------------
+
+
+class SeenRow(Struct, frozen=True):
+    """``sequence``: of the branch, where it was seen."""
+
+    change_id: str
+    user_id: str
+    object_id: str
+    sequence: int
+    seen_at: int
+
+
+_SEEN = ", ".join(SeenRow.__struct_fields__)
+
+
+def list_seen(tx: Transaction, change_id: str, user_id: str) -> list[SeenRow]:
+    """By what was seen."""
+    rows = tx.all(
+        f"SELECT {_SEEN} FROM change_seen WHERE change_id = :change AND user_id = :user ORDER BY object_id",
+        change=change_id,
+        user=user_id,
+    )
+    return [SeenRow(*row) for row in rows]
+
+
+def put_seen(tx: Transaction, row: SeenRow) -> SeenRow:
+    names = ", ".join(f":{name}" for name in SeenRow.__struct_fields__)
+    tx.run(
+        f"""INSERT INTO change_seen ({_SEEN}) VALUES ({names}) ON CONFLICT (change_id, user_id, object_id)
+            DO UPDATE SET sequence = excluded.sequence, seen_at = excluded.seen_at""",
+        **msgspec.structs.asdict(row),
+    )
+    return row
+
+
+def delete_seen(tx: Transaction, change_id: str, user_id: str, object_id: str) -> bool:
+    return bool(
+        tx.run(
+            "DELETE FROM change_seen WHERE change_id = :change AND user_id = :user AND object_id = :object",
+            change=change_id,
+            user=user_id,
+            object=object_id,
+        )
+    )
+
+
+# --- conflicts that were settled ----------------------------------------------------------------------
+
+
+class Settled(Struct, frozen=True):
+    """``position``: among all conflicts of the change request, open and settled. ``conflicts``: JSON, the conflict as
+    it was open, then those that were settled with it. ``value``: JSON."""
+
+    position: int
+    conflicts: str
+    choice: Any
+    value: str | None
+    revision_before: str
+    revision: str
+    settled_by: str
+    settled_at: int
+
+    @property
+    def were_open(self) -> list[Conflict]:
+        return msgspec.json.decode(self.conflicts, type=list[Conflict])
+
+
+_SETTLED = ", ".join(Settled.__struct_fields__)
+
+
+def put_settled(tx: Transaction, change_id: str, settled: Settled) -> None:
+    names = ", ".join(f":{name}" for name in Settled.__struct_fields__)
+    tx.run(
+        f"INSERT INTO change_settlements (change_id, conflict_id, {_SETTLED}) VALUES (:change, :conflict, {names})",
+        change=change_id,
+        conflict=settled.were_open[0].key,
+        **msgspec.structs.asdict(settled),
+    )
+
+
+def list_settled(tx: Transaction, change_id: str) -> list[Settled]:
+    """In the order of the conflicts."""
+    rows = tx.all(
+        f"SELECT {_SETTLED} FROM change_settlements WHERE change_id = :change ORDER BY position, settled_at",
+        change=change_id,
+    )
+    return [Settled(*row) for row in rows]
+
+
+def forget_settled(tx: Transaction, change_id: str, conflict_id: str | None = None) -> None:
+    """One of them, or all."""
+    one = "" if conflict_id is None else " AND conflict_id = :conflict"
+    parameters = {} if conflict_id is None else {"conflict": conflict_id}
+    tx.run(f"DELETE FROM change_settlements WHERE change_id = :change{one}", change=change_id, **parameters)
+
+
+def withdraw_requests(tx: Transaction, space_id: str, organization_id: str) -> None:
+    """Takes back requests to review that people got who are no members of the organization."""
+    tx.run(
+        """DELETE FROM change_reviewers WHERE change_id IN (SELECT id FROM change_requests WHERE space_id = :space)
+           AND user_id NOT IN (SELECT user_id FROM members WHERE organization_id = :org)""",
+        space=space_id,
+        org=organization_id,
+    )

@@ -1,0 +1,151 @@
+"""Bytes that a batch of changes brings along: fetched and stored before anything is read or locked."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+from msgspec import Struct
+
+from octavo.content.revisions.files import MAX_FILE, store_file
+from octavo.content.revisions.images import HEAD as IMAGE_HEAD
+from octavo.content.revisions.images import dimensions
+from octavo.content.uploads.store import get_uploads
+from octavo.errors import BadRequest, TooLarge
+from octavo.kit.context import Context
+from octavo.kit.files import detect_type
+from octavo.kit.net.fetch import Allowance, Fetcher, FetchError, Limits
+from octavo.organization.access.authorization import SpaceAccess
+from octavo.organization.spaces.garbage import retain
+
+from .commands import ContentChange, FileInput, InsertFiles, UpdateFile
+
+MAX_INLINE = 1024 * 1024
+"""Bytes of a file in the request itself."""
+MAX_FILES = 100
+"""Files of a batch."""
+MAX_URLS = 20
+"""Files of a batch that are fetched."""
+FETCH_SECONDS = 20.0
+"""For all that a batch fetches: the request waits for it, and whoever sent it waits for the answer."""
+FETCH_SIZE = MAX_FILE
+"""Bytes of all that a batch fetches."""
+_AT_ONCE = 5
+
+
+class Upload(Struct, frozen=True):
+    hash: str
+    size: int
+    content_type: str
+    width: int | None = None
+    height: int | None = None
+
+
+def store_uploads(context: Context, space: SpaceAccess, changes: Iterable[ContentChange]) -> list[Upload]:
+    """The bytes of all files of a batch, in order. Raises BadRequest, TooLarge, NotFound."""
+    wanted = list(_inputs(changes))
+    if len(wanted) > MAX_FILES:
+        raise BadRequest(f"changes: {len(wanted)} files; a batch may bring at most {MAX_FILES}")
+    urls = sum(given.url is not None for given, _ in wanted)
+    if urls > MAX_URLS:
+        raise BadRequest(f"changes: {urls} files by url; a batch may have at most {MAX_URLS} fetched")
+    # What is wrong with the others is said before anything is fetched.
+    uploaded = iter(_find_uploaded(context, space, [one for one in wanted if one[0].upload is not None]))
+    inline = [_inline(given, place) if given.base64 is not None else None for given, place in wanted]
+    fetched = iter(
+        _fetch_all(context, [(given.url, place) for given, place in wanted if given.url is not None])
+    )
+    return [
+        next(uploaded)
+        if given.upload is not None
+        else _store(context, given, next(fetched) if data is None else data)
+        for (given, _), data in zip(wanted, inline, strict=True)
+    ]
+
+
+def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[FileInput, str]]) -> list[Upload]:
+    """What was uploaded before under the keys that files name; no more of it is read than its head."""
+    if not wanted:
+        return []
+    keys, places = [given.upload or "" for given, _ in wanted], [f"{place}.upload" for _, place in wanted]
+    with context.db.read() as tx:
+        rows = get_uploads(tx, space.organization_id, space.user_id, "page_file", keys, places)
+    with context.db.write() as tx:
+        # They stay, though the time of the upload may be over before a row of the space names them.
+        retain(tx, "file", [row.hash for row in rows if row.hash is not None])
+    found = []
+    for (given, _), row in zip(wanted, rows, strict=True):
+        assert row.hash is not None, "what get_uploads gives has come"
+        head = b"".join(context.files.open(row.hash, 0, min(row.size, IMAGE_HEAD)))
+        found.append(Upload(row.hash, row.size, _type_of(given, head), *(dimensions(head) or (None, None))))
+    return found
+
+
+def _inputs(changes: Iterable[ContentChange]) -> Iterator[tuple[FileInput, str]]:
+    """The files of a batch, each with its path in the body."""
+    for number, change in enumerate(changes):
+        if isinstance(change, InsertFiles):
+            yield from ((given, f"changes[{number}].files[{at}]") for at, given in enumerate(change.files))
+        elif isinstance(change, UpdateFile) and change.content is not None:
+            yield change.content, f"changes[{number}].content"
+
+
+def _store(context: Context, given: FileInput, data: bytes) -> Upload:
+    blob = store_file(context, data)
+    return Upload(blob.hash, blob.size, _type_of(given, data), *(dimensions(data) or (None, None)))
+
+
+def _type_of(given: FileInput, head: bytes) -> str:
+    """What the bytes say that they are; where they say nothing, what whoever brings them says, but for an image."""
+    told = detect_type(head[:64], given.name)
+    own = given.content_type
+    return own if told == "application/octet-stream" and own and not own.startswith("image/") else told
+
+
+def _inline(given: FileInput, place: str) -> bytes:
+    text = given.base64 or ""
+    if len(text) > MAX_INLINE * 4 // 3 + 4:
+        raise TooLarge(
+            f"{place}.base64: may hold at most {MAX_INLINE} bytes; give a url or an upload for more"
+        )
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadRequest(f"{place}.base64: not valid base64") from None
+    if len(data) > MAX_INLINE:
+        raise TooLarge(
+            f"{place}.base64: may hold at most {MAX_INLINE} bytes; give a url or an upload for more"
+        )
+    return data
+
+
+def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes]:
+    """The bytes at these addresses, each with what it is called in a message. The first that fails ends it."""
+    if not addresses:
+        return []
+    fetcher, together = Fetcher(context.settings.allow_private_fetch), Allowance(FETCH_SIZE)
+    deadline = time.monotonic() + FETCH_SECONDS
+    pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="octavo-fetch")
+    try:
+        waiting = [pool.submit(_fetched, fetcher, url, place, together, deadline) for url, place in addresses]
+        for done in as_completed(waiting):
+            done.result()
+        return [fetch.result() for fetch in waiting]
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _fetched(fetcher: Fetcher, url: str, place: str, together: Allowance, deadline: float) -> bytes:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise BadRequest(f"{place}.url: the files did not come within {FETCH_SECONDS:g} seconds")
+    try:
+        answer = fetcher.fetch(url, limits=Limits(size=MAX_FILE, seconds=left, together=together))
+    except FetchError as error:
+        raise BadRequest(f"{place}.url: {error.message}") from None
+    if answer.status != 200:
+        raise BadRequest(f"{place}.url: answered {answer.status}")
+    return answer.body

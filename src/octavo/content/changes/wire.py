@@ -1,0 +1,173 @@
+"""Change requests on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from octavo.core.app_urls import change_view
+from octavo.core.document.description import DocumentNodes, DocumentObject
+from octavo.core.document.json import DocumentError, from_json, to_json
+from octavo.errors import BadRequest
+from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import PageQuery
+from octavo.kit.http.operation import Recipient
+from octavo.organization.access.wire import User, present_people
+
+from .store import ChangeRow, Contributor
+from .types import Status
+
+Subject = Annotated[str, Meta(max_length=100)]
+
+
+class ChangeRequestUrls(Struct):
+    app: str
+    location: str
+
+
+class ChangeRequest(Struct, rename="camel"):
+    """``conflicts``: how many are open in it. ``agent``: the program by which its creator began it. Both are
+    Octavo's own."""
+
+    id: str
+    number: int
+    status: Status
+    subject: str
+    created_by: User
+    created_at: str
+    updated_at: str
+    space: str
+    revision: str
+    revision_initial: str
+    comments: int
+    outdated: bool
+    conflicts: int
+    urls: ChangeRequestUrls
+    object: Literal["change-request"] = "change-request"
+    description: DocumentNodes | UnsetType = UNSET
+    revision_merged_ancestor: str | UnsetType = UNSET
+    revision_merged: str | UnsetType = UNSET
+    conversations_issues_cluster: str | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
+
+
+class ChangeRequestsQuery(PageQuery, rename="camel"):
+    status: Status = "open"
+    creator: str | None = None
+    contributor: str | None = None
+    requested_reviewer: str | None = None
+    conversations_issues_cluster: str | None = None
+
+
+class TemplateParams(Struct, rename="camel", frozen=True):
+    """``contentRefs``: what a template leaves open, by name: references to files, pages or URLs."""
+
+    content_refs: Annotated[dict[str, dict[str, Any]], Meta(max_length=100)] = {}
+
+
+class TemplateChoice(Struct):
+    id: str
+    params: TemplateParams = TemplateParams()
+
+
+class CreateChangeRequest(Struct, rename="camel"):
+    subject: Subject = ""
+    template: TemplateChoice | None = None
+
+
+class UpdateChangeRequest(Struct, rename="camel"):
+    subject: Subject | UnsetType = UNSET
+    description: DocumentObject | UnsetType = UNSET
+    status: Literal["draft", "open", "archived"] | UnsetType = UNSET
+
+
+class MergeAnswer(Struct):
+    """``revision``: of main, or with ``conflicts`` the one of the change request that holds them."""
+
+    revision: str
+    result: Literal["merge", "conflicts"]
+
+
+class UpdateAnswer(Struct):
+    revision: str
+    result: Literal["update", "conflicts"]
+
+
+class ContributorItem(Struct, rename="camel"):
+    updated_at: str
+    count: int
+    user: User
+    action_type: Literal["edit", "comment"]
+
+
+def document_text(value: dict[str, Any]) -> str:
+    """A description as it is stored: checked, in the one form. Raises BadRequest."""
+    try:
+        return msgspec.json.encode(to_json(from_json(value))).decode()
+    except DocumentError as error:
+        raise BadRequest(f"description: {error}") from None
+
+
+def present_change(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
+    return present_changes(to, tx, [change])[0]
+
+
+def present_changes(to: Recipient, tx: Transaction, changes: list[ChangeRow]) -> list[ChangeRequest]:
+    people = present_people(to, tx, [change.created_by for change in changes])
+    return [_present(to, change, people[change.created_by]) for change in changes]
+
+
+def _present(to: Recipient, change: ChangeRow, creator: User) -> ChangeRequest:
+    return ChangeRequest(
+        id=change.id,
+        number=change.number,
+        status=change.status,  # type: ignore[arg-type]
+        subject=change.subject,
+        created_by=creator,
+        created_at=iso(change.created_at),
+        updated_at=iso(change.updated_at),
+        space=change.space_id,
+        revision=change.revision,
+        revision_initial=change.revision_initial,
+        comments=change.comments,
+        outdated=change.outdated,
+        conflicts=len(change.open_conflicts),
+        urls=ChangeRequestUrls(
+            app=to.app.space(change.space_id, change_view(change.number)),
+            location=to.url(f"/spaces/{change.space_id}/change-requests/{change.id}"),
+        ),
+        description=Raw(change.description.encode()) if change.description else UNSET,
+        revision_merged_ancestor=change.revision_merged_ancestor or UNSET,
+        revision_merged=change.revision_merged or UNSET,
+        conversations_issues_cluster=change.issues_cluster or UNSET,
+        agent=change.agent or UNSET,
+    )
+
+
+def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
+    """A change request as a preview shows it: what is read, and nothing of how people work on it."""
+    shown = present_change(to, tx, change)
+    return msgspec.structs.replace(
+        shown,
+        created_by=msgspec.structs.replace(shown.created_by, email=UNSET),
+        comments=0,
+        conflicts=0,
+        description=UNSET,
+        revision_merged_ancestor=UNSET,
+        revision_merged=UNSET,
+        conversations_issues_cluster=UNSET,
+        agent=UNSET,
+    )
+
+
+def present_contributors(
+    to: Recipient, tx: Transaction, contributors: list[Contributor]
+) -> list[ContributorItem]:
+    people = present_people(to, tx, [c.user_id for c in contributors])
+    return [
+        ContributorItem(iso(c.updated_at), c.count, people[c.user_id], c.action)  # type: ignore[arg-type]
+        for c in contributors
+    ]

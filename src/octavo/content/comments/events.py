@@ -1,0 +1,31 @@
+"""The events of comments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from octavo.kit.db.database import Transaction
+from octavo.kit.work.outbox import emit
+
+from .authorization import Discussion
+from .store import CommentRow
+
+
+def emit_about(tx: Transaction, what: str, discussion: Discussion, row: CommentRow, **more: Any) -> None:
+    """The event of a comment or reply. ``what``: created, updated or deleted. Replies have events of their own name."""
+    ids = {"change_request": row.change_id, "review": row.review_id}
+    if row.parent_id is None:
+        kind, ids["comment"] = "comment", row.id
+    else:
+        kind, ids["comment"], ids["reply"] = "comment_reply", row.parent_id, row.id
+    if row.page_id is not None:
+        ids["page"] = row.page_id
+    emit(
+        tx,
+        f"{kind}_{what}",
+        organization_id=discussion.space.organization_id,
+        space_id=discussion.space_id,
+        by=discussion.user_id,
+        **{name: id for name, id in ids.items() if id},
+        **more,
+    )

@@ -1,0 +1,199 @@
+"""Comments as the API shows them, many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from octavo.content.changes.store import ChangeRow, get_change
+from octavo.content.changes.suggesting import says_as_before, shown_nodes
+from octavo.content.revisions.store import State
+from octavo.core.app_urls import change_view
+from octavo.kit.clock import iso
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Recipient
+from octavo.organization.access.roles import Can
+from octavo.organization.access.wire import User, present_people
+
+from . import store
+from .authorization import Discussion, discussion_of
+from .bodies import shown_document
+from .store import CommentRow, Reaction, Replier, SuggestionRow
+from .targets import Where, locate, shown_state
+from .wire import (
+    Comment,
+    CommentBody,
+    CommentPermissions,
+    CommentReply,
+    CommentTarget,
+    CommentUrls,
+    EmojiReaction,
+    Format,
+    Id,
+    ReactedUser,
+    ReplierItem,
+    Suggestion,
+    TableCell,
+)
+
+
+class _Page:
+    """What showing some comments or replies of one discussion needs, read in a few questions."""
+
+    def __init__(
+        self, to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow]
+    ) -> None:
+        ids = [row.id for row in rows]
+        self.reactions: dict[str, list[Reaction]] = {}
+        for reaction in store.list_reactions(tx, ids):
+            self.reactions.setdefault(reaction.comment_id, []).append(reaction)
+        self.repliers: dict[str, list[Replier]] = {}
+        for replier in store.list_repliers(tx, ids):
+            self.repliers.setdefault(replier.comment_id, []).append(replier)
+        people = [id for row in rows for id in (row.posted_by, row.resolved_by) if id]
+        people += [r.user_id for found in self.reactions.values() for r in found]
+        people += [r.user_id for found in self.repliers.values() for r in found]
+        self.suggestions = store.list_suggestions(tx, ids) if discussion.change_id else {}
+        people += [one.settled_by for one in self.suggestions.values() if one.settled_by]
+        self.people: dict[str, User] = present_people(to, tx, people)
+        self.call = to
+        self.discussion = discussion
+        self.talk: str | None = None
+        if discussion.change_id:
+            number = get_change(tx, discussion.change_id).number
+            self.talk = to.app.space(discussion.space_id, f"{change_view(number)}/~/talk")
+
+    def present_urls(self, location: str, thread: str) -> CommentUrls:
+        """``thread``: the id of its first comment."""
+        discussion = self.discussion
+        app = self.talk or self.call.app.thread(discussion.space_id, thread)
+        return CommentUrls(app, self.call.url(f"{discussion.path}/{location}"))
+
+    def present_reactions(self, row: CommentRow) -> list[EmojiReaction]:
+        users: dict[str, list[ReactedUser]] = {}
+        for reaction in self.reactions.get(row.id, ()):
+            reacted = ReactedUser(self.people[reaction.user_id], iso(reaction.reacted_at))
+            users.setdefault(reaction.emoji, []).append(reacted)
+        return [EmojiReaction(emoji, len(reacted), reacted) for emoji, reacted in users.items()]
+
+    def present_repliers(self, row: CommentRow) -> list[ReplierItem]:
+        found = self.repliers.get(row.id, ())
+        return [ReplierItem(iso(r.updated_at), r.count, self.people[r.user_id]) for r in found]
+
+    def present_permissions(self, row: CommentRow) -> CommentPermissions:
+        discussion = self.discussion
+        return CommentPermissions(
+            view=True,
+            edit=discussion.may_edit(row.posted_by),
+            reply=discussion.may(Can.COMMENT),
+            delete=discussion.may_delete(row.posted_by),
+        )
+
+
+def _present_body(row: CommentRow, format: Format) -> CommentBody:
+    if format == "markdown":
+        return CommentBody(markdown=row.body)
+    return CommentBody(document=shown_document(row.body))
+
+
+def _present_target(row: CommentRow, where: Where) -> CommentTarget:
+    return CommentTarget(
+        space=row.space_id,
+        revision=where.revision,
+        page=Id(row.page_id) if row.page_id else UNSET,
+        node=Id(row.node_id) if row.node_id else UNSET,
+        table_cell=TableCell(*where.spot) if where.spot else UNSET,
+        change_request=row.change_id or UNSET,
+        review=row.review_id or UNSET,
+        gone=True if where.gone else UNSET,
+    )
+
+
+def present_suggestions(
+    context: Context,
+    tx: Transaction,
+    discussion: Discussion,
+    rows: Sequence[CommentRow],
+    state: State,
+    kept: dict[str, SuggestionRow],
+    people: dict[str, User],
+) -> dict[str, Suggestion]:
+    """By the ids of the comments that suggest something. ``state``: in which their blocks are looked for."""
+    actor = discussion.space.actor
+    shown = {}
+    for row in rows:
+        found = kept.get(row.id)
+        if found is None or row.page_id is None or row.node_id is None:
+            continue
+        is_open = found.status == "open"
+        shown[row.id] = Suggestion(
+            status=found.status,
+            before=shown_nodes(context, actor, tx, state, row.page_id, found.was),
+            after=shown_nodes(context, actor, tx, state, row.page_id, found.becomes),
+            outdated=is_open and not says_as_before(tx, state, row.page_id, row.node_id, found.was),
+            settled_at=iso(found.settled_at) if found.settled_at else UNSET,
+            settled_by=people[found.settled_by] if found.settled_by else UNSET,
+            revision=found.revision or UNSET,
+        )
+    return shown
+
+
+def present_comments(
+    to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
+) -> list[Comment]:
+    page = _Page(to, tx, discussion, rows)
+    state = shown_state(tx, discussion)
+    where = locate(tx, state, rows)
+    suggestions = present_suggestions(to.context, tx, discussion, rows, state, page.suggestions, page.people)
+    return [
+        Comment(
+            id=row.id,
+            posted_by=page.people[row.posted_by],
+            agent=row.agent or UNSET,
+            posted_at=iso(row.posted_at),
+            edited_at=iso(row.edited_at) if row.edited_at else UNSET,
+            reactions=page.present_reactions(row),
+            replies=row.replies,
+            repliers=page.present_repliers(row),
+            body=_present_body(row, format),
+            target=_present_target(row, where[row.id]),
+            status="resolved" if row.resolved_at else "open",
+            resolved_at=iso(row.resolved_at) if row.resolved_at else UNSET,
+            resolved_by=page.people[row.resolved_by] if row.resolved_by else UNSET,
+            urls=page.present_urls(row.id, row.id),
+            permissions=page.present_permissions(row),
+            suggestion=suggestions.get(row.id, UNSET),
+        )
+        for row in rows
+    ]
+
+
+def present_replies(
+    to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
+) -> list[CommentReply]:
+    page = _Page(to, tx, discussion, rows)
+    return [
+        CommentReply(
+            id=row.id,
+            posted_by=page.people[row.posted_by],
+            agent=row.agent or UNSET,
+            posted_at=iso(row.posted_at),
+            edited_at=iso(row.edited_at) if row.edited_at else UNSET,
+            reactions=page.present_reactions(row),
+            body=_present_body(row, format),
+            urls=page.present_urls(f"{row.parent_id}/replies/{row.id}", row.parent_id or row.id),
+            permissions=page.present_permissions(row),
+        )
+        for row in rows
+    ]
+
+
+def present_review_comments(
+    to: Recipient, tx: Transaction, change: ChangeRow, review_ids: list[str], format: Format
+) -> dict[str, Comment]:
+    """What reviews say, by their ids."""
+    rows = store.list_review_comments(tx, change.id, review_ids)
+    shown = present_comments(to, tx, discussion_of(tx, to.actor, change), rows, format)
+    return {row.review_id: comment for row, comment in zip(rows, shown, strict=True) if row.review_id}

@@ -1,0 +1,7 @@
+"""Keep the comments of reviews."""
+
+from __future__ import annotations
+
+from .reviews import keep_review_comments
+
+keep_review_comments()

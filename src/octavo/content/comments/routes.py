@@ -1,0 +1,349 @@
+"""Comments in discussions of spaces and of change requests: each operation once for either."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from octavo.content.changes.commands import DocumentInput
+from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
+from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.organization.access.roles import Can
+from octavo.organization.orgs.members.store import list_members_by_id
+from octavo.organization.orgs.members.wire import Member, present_member
+
+from . import posting, store, suggesting
+from .authorization import Discussion
+from .presenting import present_comments, present_replies
+from .store import CommentFilter
+from .targets import About
+from .wire import (
+    Comment,
+    CommentReply,
+    CommentsQuery,
+    Format,
+    FormatQuery,
+    PostComment,
+    PostReply,
+    RepliesQuery,
+    SettleSuggestion,
+    UpdateComment,
+)
+
+operation = Area("comments").operation
+
+_SPACE = "/spaces/{spaceId}"
+_CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}"
+_COMMENT = "/comments/{commentId}"
+_REPLIES = f"{_COMMENT}/replies"
+_REPLY = f"{_REPLIES}/{{commentReplyId}}"
+
+
+def _show(call: Call, discussion: Discussion, comment_id: str, format: Format) -> Comment:
+    with call.db.read() as tx:
+        row = store.get_comment(tx, discussion, comment_id)
+        return present_comments(call, tx, discussion, [row], format)[0]
+
+
+def _show_reply(
+    call: Call, discussion: Discussion, comment_id: str, reply_id: str, format: Format
+) -> CommentReply:
+    with call.db.read() as tx:
+        row = store.get_comment(tx, discussion, reply_id, comment_id)
+        return present_replies(call, tx, discussion, [row], format)[0]
+
+
+def _update(
+    call: Call, discussion: Discussion, comment_id: str, reply_id: str | None, body: UpdateComment
+) -> None:
+    posting.update(
+        call.context,
+        discussion,
+        comment_id,
+        reply_id,
+        said=body.body if body.body is not UNSET else None,
+        resolved=body.resolved if body.resolved is not UNSET else None,
+        added_reactions=body.added_reactions,
+        removed_reactions=body.removed_reactions,
+    )
+
+
+# --- comments -----------------------------------------------------------------------------------------
+
+
+@operation(
+    "listCommentsInSpace",
+    "GET",
+    f"{_SPACE}/comments",
+    needs=Can.VIEW,
+    returns=Listing[Comment],
+    agents="docs:read",
+)
+@operation(
+    "listCommentsInChangeRequest",
+    "GET",
+    f"{_CHANGE}/comments",
+    needs=Can.VIEW,
+    returns=Listing[Comment],
+    errors=(404,),
+    agents="docs:read",
+)
+def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> Listing[Comment]:
+    """The comments of a space or change request, the newest first; filtered by status, page and authors, and by what
+    became of the edit that they suggest."""
+    wanted = CommentFilter(query.status, query.target_page, query.authors, query.suggestion)
+    with call.db.read() as tx:
+        found = store.list_comments(tx, discussion, wanted, query.order, query.limit, query.page)
+        shown = present_comments(call, tx, discussion, found.rows, query.format)
+    return present_slice(Slice(shown, found.count, found.next_token), lambda comment: comment)
+
+
+@operation(
+    "postCommentInSpace",
+    "POST",
+    f"{_SPACE}/comments",
+    needs=Can.COMMENT,
+    returns=Comment,
+    errors=(400, 404),
+    agents="docs:comment",
+)
+@operation(
+    "postCommentInChangeRequest",
+    "POST",
+    f"{_CHANGE}/comments",
+    needs=Can.COMMENT,
+    returns=Comment,
+    errors=(400, 404, 409, 413),
+    agents="docs:comment",
+)
+def post_comment(call: Call, discussion: Discussion, body: PostComment, query: FormatQuery) -> Comment:
+    """Says something about a space or change request, a page of it, a node of that page, or a cell of that node. In a
+    change request, ``suggestion`` suggests an edit of the node, a block of the page."""
+    cell = body.table_cell
+    comment_id = posting.post(
+        call.context,
+        discussion,
+        body.body,
+        About(body.page, body.node, (cell.record, cell.definition) if cell is not None else None),
+        body.suggestion if isinstance(body.suggestion, DocumentInput) else None,
+    )
+    return _show(call, discussion, comment_id, query.format)
+
+
+@operation("getCommentInSpace", "GET", f"{_SPACE}{_COMMENT}", needs=Can.VIEW, returns=Comment, errors=(404,))
+@operation(
+    "getCommentInChangeRequest", "GET", f"{_CHANGE}{_COMMENT}", needs=Can.VIEW, returns=Comment, errors=(404,)
+)
+def get_comment(call: Call, discussion: Discussion, comment_id: str, query: FormatQuery) -> Comment:
+    """One comment."""
+    return _show(call, discussion, comment_id, query.format)
+
+
+@operation(
+    "updateCommentInSpace",
+    "PUT",
+    f"{_SPACE}{_COMMENT}",
+    needs=Can.COMMENT,
+    returns=Comment,
+    errors=(400, 403, 404),
+)
+@operation(
+    "updateCommentInChangeRequest",
+    "PUT",
+    f"{_CHANGE}{_COMMENT}",
+    needs=Can.COMMENT,
+    returns=Comment,
+    errors=(400, 403, 404),
+)
+def update_comment(
+    call: Call, discussion: Discussion, comment_id: str, body: UpdateComment, query: FormatQuery
+) -> Comment:
+    """Changes the words (only of one's own), resolves or opens again, adds and removes the caller's reactions."""
+    _update(call, discussion, comment_id, None, body)
+    return _show(call, discussion, comment_id, query.format)
+
+
+@operation(
+    "deleteCommentInSpace",
+    "DELETE",
+    f"{_SPACE}{_COMMENT}",
+    needs=Can.COMMENT,
+    returns=Deletion,
+    errors=(403, 404),
+)
+@operation(
+    "deleteCommentInChangeRequest",
+    "DELETE",
+    f"{_CHANGE}{_COMMENT}",
+    needs=Can.COMMENT,
+    returns=Deletion,
+    errors=(403, 404),
+)
+def delete_comment(call: Call, discussion: Discussion, comment_id: str) -> bool:
+    """Deletes a comment with its replies: one's own, or anybody's for those who may edit the content."""
+    return posting.delete(call.context, discussion, comment_id)
+
+
+@operation(
+    "settleSuggestionInChangeRequest",
+    "PUT",
+    f"{_CHANGE}{_COMMENT}/suggestion",
+    needs=Can.EDIT,
+    returns=Comment,
+    errors=(400, 404, 409),
+    extension=True,
+    yields=("changes:write",),
+)
+def settle_suggestion(
+    call: Call, discussion: Discussion, comment_id: str, body: SettleSuggestion, query: FormatQuery
+) -> Comment:
+    """Accepts the edit that a comment suggests, which makes a revision of the change request by who suggested it;
+    declines it; or opens it again, which undoes an accepted one. Its thread is resolved and opened with it. 409 where
+    the block was edited since so that both cannot stay."""
+    suggesting.settle(call.context, discussion, comment_id, body.status)
+    return _show(call, discussion, comment_id, query.format)
+
+
+# --- replies ------------------------------------------------------------------------------------------
+
+
+@operation(
+    "listCommentRepliesInSpace",
+    "GET",
+    f"{_SPACE}{_REPLIES}",
+    needs=Can.VIEW,
+    returns=Listing[CommentReply],
+    errors=(404,),
+    agents="docs:read",
+)
+@operation(
+    "listCommentRepliesInChangeRequest",
+    "GET",
+    f"{_CHANGE}{_REPLIES}",
+    needs=Can.VIEW,
+    returns=Listing[CommentReply],
+    errors=(404,),
+    agents="docs:read",
+)
+def list_replies(
+    call: Call, discussion: Discussion, comment_id: str, query: RepliesQuery
+) -> Listing[CommentReply]:
+    """The replies to a comment, the first one first."""
+    with call.db.read() as tx:
+        store.get_comment(tx, discussion, comment_id)
+        found = store.list_replies(tx, comment_id, query.limit, query.page)
+        shown = present_replies(call, tx, discussion, found.rows, query.format)
+    return present_slice(Slice(shown, found.count, found.next_token), lambda reply: reply)
+
+
+@operation(
+    "postCommentReplyInSpace",
+    "POST",
+    f"{_SPACE}{_REPLIES}",
+    needs=Can.COMMENT,
+    returns=CommentReply,
+    errors=(400, 404),
+    agents="docs:comment",
+)
+@operation(
+    "postCommentReplyInChangeRequest",
+    "POST",
+    f"{_CHANGE}{_REPLIES}",
+    needs=Can.COMMENT,
+    returns=CommentReply,
+    errors=(400, 404),
+    agents="docs:comment",
+)
+def post_reply(
+    call: Call, discussion: Discussion, comment_id: str, body: PostReply, query: FormatQuery
+) -> CommentReply:
+    """Replies to a comment."""
+    reply_id = posting.reply(call.context, discussion, comment_id, body.body)
+    return _show_reply(call, discussion, comment_id, reply_id, query.format)
+
+
+@operation(
+    "getCommentReplyInSpace", "GET", f"{_SPACE}{_REPLY}", needs=Can.VIEW, returns=CommentReply, errors=(404,)
+)
+@operation(
+    "getCommentReplyInChangeRequest",
+    "GET",
+    f"{_CHANGE}{_REPLY}",
+    needs=Can.VIEW,
+    returns=CommentReply,
+    errors=(404,),
+)
+def get_reply(
+    call: Call, discussion: Discussion, comment_id: str, comment_reply_id: str, query: FormatQuery
+) -> CommentReply:
+    """One reply."""
+    return _show_reply(call, discussion, comment_id, comment_reply_id, query.format)
+
+
+@operation(
+    "updateCommentReplyInSpace",
+    "PUT",
+    f"{_SPACE}{_REPLY}",
+    needs=Can.COMMENT,
+    returns=CommentReply,
+    errors=(400, 403, 404),
+)
+@operation(
+    "updateCommentReplyInChangeRequest",
+    "PUT",
+    f"{_CHANGE}{_REPLY}",
+    needs=Can.COMMENT,
+    returns=CommentReply,
+    errors=(400, 403, 404),
+)
+def update_reply(
+    call: Call,
+    discussion: Discussion,
+    comment_id: str,
+    comment_reply_id: str,
+    body: UpdateComment,
+    query: FormatQuery,
+) -> CommentReply:
+    """Changes the words (only of one's own) and the caller's reactions; `resolved` is about the thread."""
+    _update(call, discussion, comment_id, comment_reply_id, body)
+    return _show_reply(call, discussion, comment_id, comment_reply_id, query.format)
+
+
+@operation(
+    "deleteCommentReplyInSpace",
+    "DELETE",
+    f"{_SPACE}{_REPLY}",
+    needs=Can.COMMENT,
+    returns=Deletion,
+    errors=(403, 404),
+)
+@operation(
+    "deleteCommentReplyInChangeRequest",
+    "DELETE",
+    f"{_CHANGE}{_REPLY}",
+    needs=Can.COMMENT,
+    returns=Deletion,
+    errors=(403, 404),
+)
+def delete_reply(call: Call, discussion: Discussion, comment_id: str, comment_reply_id: str) -> bool:
+    """Deletes a reply: one's own, or anybody's for those who may edit the content."""
+    return posting.delete(call.context, discussion, comment_id, comment_reply_id)
+
+
+# --- who takes part -----------------------------------------------------------------------------------
+
+
+@operation("listCommentersInSpace", "GET", f"{_SPACE}/commenters", needs=Can.VIEW, returns=Listing[Member])
+@operation(
+    "listCommentersInChangeRequest",
+    "GET",
+    f"{_CHANGE}/commenters",
+    needs=Can.VIEW,
+    returns=Listing[Member],
+    errors=(404,),
+)
+def list_commenters(call: Call, discussion: Discussion, query: PageQuery) -> Listing[Member]:
+    """The members of the organization who commented or replied in a space or change request."""
+    with call.db.read() as tx:
+        found = store.list_commenters(tx, discussion, query.limit, query.page)
+        members = list_members_by_id(tx, discussion.organization_id, list(found.rows))
+    return present_slice(found, lambda user_id: present_member(call, members[user_id]))

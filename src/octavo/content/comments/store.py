@@ -1,0 +1,382 @@
+"""Comments, replies and reactions: rows in, frozen records out. A reply is a comment with a parent."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from octavo.content.changes.suggesting import Accepted, Nodes, Suggested
+from octavo.errors import NotFound
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Order, Slice, list_page
+
+from .authorization import Discussion
+
+
+class Anchor(Struct, frozen=True):
+    """What a comment is about, and the revision in which that was there."""
+
+    revision: str
+    page_id: str | None = None
+    node_id: str | None = None
+    record: str | None = None
+    definition: str | None = None
+    cell: str | None = None
+
+
+class CommentRow(Struct, frozen=True):
+    id: str
+    place_id: str
+    space_id: str
+    change_id: str | None
+    review_id: str | None
+    parent_id: str | None
+    page_id: str | None
+    node_id: str | None
+    record: str | None
+    definition: str | None
+    cell: str | None
+    revision: str
+    body: str
+    posted_by: str
+    agent: str | None
+    posted_at: int
+    edited_at: int | None
+    resolved_at: int | None
+    resolved_by: str | None
+    replies: int
+
+
+_COMMENT = ", ".join(f"c.{name}" for name in CommentRow.__struct_fields__)
+
+
+def get_comment(
+    tx: Transaction,
+    discussion: Discussion,
+    comment_id: str,
+    parent_id: str | None = None,
+    *,
+    lock: bool = False,
+) -> CommentRow:
+    """A comment, or with ``parent_id`` a reply to that. ``lock``: nobody else changes it until the end."""
+    found = find_comment(tx, discussion, comment_id, parent_id, lock=lock)
+    if found is None:
+        what = "comment" if parent_id is None else "reply"
+        raise NotFound(f"There is no {what} {comment_id!r} here.")
+    return found
+
+
+def find_comment(
+    tx: Transaction,
+    discussion: Discussion,
+    comment_id: str,
+    parent_id: str | None = None,
+    *,
+    lock: bool = False,
+) -> CommentRow | None:
+    row = tx.one(
+        f"""SELECT {_COMMENT} FROM comments c WHERE c.id = :id AND c.place_id = :discussion
+            AND c.parent_id {_is(parent_id)}{tx.for_update if lock else ""}""",
+        id=comment_id,
+        discussion=discussion.id,
+        parent=parent_id or "",
+    )
+    return CommentRow(*row) if row else None
+
+
+def _is(parent_id: str | None) -> str:
+    return "IS NULL" if parent_id is None else "= :parent"
+
+
+class CommentFilter(Struct, frozen=True):
+    """``authors`` empty: everybody's. ``suggestion``: those alone that suggest an edit which is so."""
+
+    status: str = "all"
+    page_id: str | None = None
+    authors: list[str] = []
+    suggestion: str | None = None
+
+
+_STATUS = {"all": "", "open": " AND c.resolved_at IS NULL", "resolved": " AND c.resolved_at IS NOT NULL"}
+
+
+def list_comments(
+    tx: Transaction, discussion: Discussion, wanted: CommentFilter, order: Order, limit: int, page: str | None
+) -> Slice[CommentRow]:
+    """By the time they were posted."""
+    where = "c.place_id = :discussion AND c.parent_id IS NULL" + _STATUS[wanted.status]
+    parameters: dict[str, Any] = {"discussion": discussion.id}
+    if wanted.page_id is not None:
+        where += " AND c.page_id = :page"
+        parameters["page"] = wanted.page_id
+    if wanted.authors:
+        where += " AND c.posted_by IN :authors"
+        parameters["authors"] = wanted.authors
+    if wanted.suggestion is not None:
+        where += """ AND EXISTS (SELECT 1 FROM comment_suggestions s
+                     WHERE s.comment_id = c.id AND s.status = :suggestion)"""
+        parameters["suggestion"] = wanted.suggestion
+    return _list(tx, where, parameters, order, limit, page)
+
+
+def list_replies(tx: Transaction, comment_id: str, limit: int, page: str | None) -> Slice[CommentRow]:
+    """As they were said, the first one first."""
+    return _list(tx, "c.parent_id = :parent", {"parent": comment_id}, "asc", limit, page)
+
+
+def _list(
+    tx: Transaction, where: str, parameters: dict[str, Any], order: Order, limit: int, page: str | None
+) -> Slice[CommentRow]:
+    return list_page(
+        tx, limit, page, _COMMENT, f"FROM comments c WHERE {where}", lambda row: CommentRow(*row), by="c.id",
+        descending=order == "desc", **parameters,
+    )  # fmt: skip
+
+
+def list_review_comments(tx: Transaction, change_id: str, review_ids: list[str]) -> list[CommentRow]:
+    """The comments that came with these reviews."""
+    rows = tx.all(
+        f"""SELECT {_COMMENT} FROM comments c WHERE c.place_id = :change AND c.parent_id IS NULL
+            AND c.review_id IN :reviews""",
+        change=change_id,
+        reviews=review_ids,
+    )
+    return [CommentRow(*row) for row in rows]
+
+
+class Replier(Struct, frozen=True):
+    comment_id: str
+    user_id: str
+    count: int
+    updated_at: int
+
+
+def list_repliers(tx: Transaction, comment_ids: list[str]) -> list[Replier]:
+    """Who replied how often to these comments, and when last; the latest first."""
+    rows = tx.all(
+        """SELECT c.parent_id, c.posted_by, count(*), max(c.posted_at) FROM comments c
+           WHERE c.parent_id IN :ids GROUP BY c.parent_id, c.posted_by ORDER BY 4 DESC, 2""",
+        ids=comment_ids,
+    )
+    return [Replier(*row) for row in rows]
+
+
+_COMMENTERS = """FROM members m WHERE m.organization_id = :organization AND EXISTS (
+  SELECT 1 FROM comments c WHERE c.place_id = :discussion AND c.posted_by = m.user_id)"""
+
+
+def list_commenters(tx: Transaction, discussion: Discussion, limit: int, page: str | None) -> Slice[str]:
+    """The ids of the members of the organization who commented or replied here."""
+    return list_page(
+        tx, limit, page, "m.user_id", _COMMENTERS, lambda row: row[0], by="m.user_id",
+        organization=discussion.space.organization_id, discussion=discussion.id,
+    )  # fmt: skip
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+
+def insert_comment(
+    tx: Transaction, discussion: Discussion, body: str, anchor: Anchor, *, review_id: str | None = None
+) -> CommentRow:
+    """An open comment of the caller."""
+    made = _insert(tx, discussion, body, anchor, review_id=review_id)
+    _count(tx, made, +1)
+    return made
+
+
+def insert_reply(tx: Transaction, discussion: Discussion, parent: CommentRow, body: str) -> CommentRow:
+    """``parent``: locked."""
+    tx.run("UPDATE comments SET replies = replies + 1 WHERE id = :id", id=parent.id)
+    return _insert(tx, discussion, body, Anchor(parent.revision), parent_id=parent.id)
+
+
+def _insert(
+    tx: Transaction,
+    discussion: Discussion,
+    body: str,
+    anchor: Anchor,
+    *,
+    review_id: str | None = None,
+    parent_id: str | None = None,
+) -> CommentRow:
+    row = CommentRow(
+        id=ids.new_id(),
+        place_id=discussion.id,
+        space_id=discussion.space_id,
+        change_id=discussion.change_id,
+        review_id=review_id,
+        parent_id=parent_id,
+        page_id=anchor.page_id,
+        node_id=anchor.node_id,
+        record=anchor.record,
+        definition=anchor.definition,
+        cell=anchor.cell,
+        revision=anchor.revision,
+        body=body,
+        posted_by=discussion.user_id,
+        agent=discussion.agent,
+        posted_at=now(),
+        edited_at=None,
+        resolved_at=None,
+        resolved_by=None,
+        replies=0,
+    )
+    values = {name: getattr(row, name) for name in CommentRow.__struct_fields__}
+    named = ", ".join(f":{name}" for name in values)
+    tx.run(f"INSERT INTO comments ({', '.join(values)}) VALUES ({named})", **values)
+    return row
+
+
+def set_body(tx: Transaction, comment_id: str, body: str) -> None:
+    tx.run(
+        "UPDATE comments SET body = :body, edited_at = :at WHERE id = :id", body=body, at=now(), id=comment_id
+    )
+
+
+def set_resolved(tx: Transaction, comment: CommentRow, by: str | None) -> None:
+    """``by`` None: open again. ``comment``: locked, and the other way until now."""
+    tx.run(
+        "UPDATE comments SET resolved_at = :at, resolved_by = :by WHERE id = :id",
+        at=now() if by else None,
+        by=by,
+        id=comment.id,
+    )
+    _count(tx, comment, -1 if by else +1)
+
+
+def delete_comment(tx: Transaction, comment: CommentRow) -> None:
+    """With its replies. ``comment``: locked; of a reply, its parent too."""
+    tx.run("DELETE FROM comments WHERE id = :id", id=comment.id)
+    if comment.parent_id is not None:
+        tx.run("UPDATE comments SET replies = replies - 1 WHERE id = :id", id=comment.parent_id)
+    elif comment.resolved_at is None:
+        _count(tx, comment, -1)
+
+
+def _count(tx: Transaction, comment: CommentRow, step: int) -> None:
+    """Keeps the count of open comments of where it is."""
+    table = "change_requests" if comment.change_id else "spaces"
+    tx.run(f"UPDATE {table} SET comments = comments + :step WHERE id = :id", step=step, id=comment.place_id)
+
+
+# --- reactions ----------------------------------------------------------------------------------------
+
+
+class Reaction(Struct, frozen=True):
+    comment_id: str
+    emoji: str
+    user_id: str
+    reacted_at: int
+
+
+def list_reactions(tx: Transaction, comment_ids: list[str]) -> list[Reaction]:
+    """The first one first."""
+    rows = tx.all(
+        """SELECT comment_id, emoji, user_id, reacted_at FROM comment_reactions WHERE comment_id IN :ids
+           ORDER BY reacted_at, emoji, user_id""",
+        ids=comment_ids,
+    )
+    return [Reaction(*row) for row in rows]
+
+
+def add_reaction(tx: Transaction, comment_id: str, emoji: str, user_id: str) -> bool:
+    """Whether it is new."""
+    return bool(
+        tx.run(
+            """INSERT INTO comment_reactions (comment_id, emoji, user_id, reacted_at)
+               VALUES (:comment, :emoji, :user, :at) ON CONFLICT (comment_id, emoji, user_id) DO NOTHING""",
+            comment=comment_id,
+            emoji=emoji,
+            user=user_id,
+            at=now(),
+        )
+    )
+
+
+def remove_reaction(tx: Transaction, comment_id: str, emoji: str, user_id: str) -> bool:
+    """Whether it was there."""
+    return bool(
+        tx.run(
+            "DELETE FROM comment_reactions WHERE comment_id = :comment AND emoji = :emoji AND user_id = :user",
+            comment=comment_id,
+            emoji=emoji,
+            user=user_id,
+        )
+    )
+
+
+def count_emojis(tx: Transaction, comment_id: str) -> int:
+    """How many different ones are at a comment."""
+    found: int = tx.value(
+        "SELECT count(DISTINCT emoji) FROM comment_reactions WHERE comment_id = :comment", comment=comment_id
+    )
+    return found
+
+
+# --- suggestions --------------------------------------------------------------------------------------
+
+
+class SuggestionRow(Struct, frozen=True):
+    """``was``, ``becomes``: nodes of the page with references as its file writes them. ``revision_before``,
+    ``revision``: of the change request, before and after it was accepted."""
+
+    comment_id: str
+    was: Nodes
+    becomes: Nodes
+    status: Literal["open", "accepted", "declined"]
+    settled_at: int | None
+    settled_by: str | None
+    revision_before: str | None
+    revision: str | None
+
+
+_SUGGESTION = ", ".join(SuggestionRow.__struct_fields__)
+
+
+def insert_suggestion(tx: Transaction, comment_id: str, made: Suggested) -> None:
+    """An open one."""
+    tx.run(
+        """INSERT INTO comment_suggestions (comment_id, was, becomes, status)
+           VALUES (:comment, :was, :becomes, 'open')""",
+        comment=comment_id,
+        was=msgspec.json.encode(made.was).decode(),
+        becomes=msgspec.json.encode(made.becomes).decode(),
+    )
+
+
+def find_suggestion(tx: Transaction, comment_id: str) -> SuggestionRow | None:
+    return list_suggestions(tx, [comment_id]).get(comment_id)
+
+
+def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, SuggestionRow]:
+    """By their comments."""
+    rows = tx.all(f"SELECT {_SUGGESTION} FROM comment_suggestions WHERE comment_id IN :ids", ids=comment_ids)
+    return {
+        id: SuggestionRow(id, msgspec.json.decode(was), msgspec.json.decode(becomes), *rest)
+        for id, was, becomes, *rest in rows
+    }
+
+
+def settle_suggestion(
+    tx: Transaction, seen: SuggestionRow, status: str, by: str, accepted: Accepted | None
+) -> bool:
+    """Whether it still was as it was seen."""
+    is_open = status == "open"
+    return bool(
+        tx.run(
+            """UPDATE comment_suggestions SET status = :status, settled_at = :at, settled_by = :by,
+               revision_before = :before, revision = :revision WHERE comment_id = :comment AND status = :seen""",
+            comment=seen.comment_id,
+            status=status,
+            seen=seen.status,
+            at=None if is_open else now(),
+            by=None if is_open else by,
+            before=accepted.before if accepted else None,
+            revision=accepted.after if accepted else None,
+        )
+    )

@@ -1,0 +1,53 @@
+"""The proof that somebody may follow a space, or one of its change requests."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from octavo.content.changes.authorization import enter_change
+from octavo.content.changes.store import get_change
+from octavo.content.revisions.store import State, main_state
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor, Call, enters
+from octavo.organization.access.authorization import SpaceAccess, enter_space
+from octavo.organization.access.roles import Can
+
+
+class Followed(Struct, frozen=True):
+    """The caller at one of the two. ``change_id`` None: the space itself."""
+
+    space: SpaceAccess
+    change_id: str | None = None
+
+    @property
+    def actor(self) -> Actor:
+        return self.space.actor
+
+    @property
+    def organization_id(self) -> str:
+        return self.space.organization_id
+
+    @property
+    def space_id(self) -> str:
+        return self.space.space_id
+
+    @property
+    def user_id(self) -> str:
+        return self.space.user_id
+
+    def state(self, tx: Transaction) -> State:
+        """The content that is looked at there."""
+        return (
+            main_state(tx, self.space_id) if self.change_id is None else get_change(tx, self.change_id).state
+        )
+
+
+@enters(Followed, "spaceId")
+def enter_followed_space(call: Call, needs: Can, space_id: str) -> Followed:
+    return Followed(enter_space(call, needs, space_id))
+
+
+@enters(Followed, "spaceId", "changeRequestId")
+def enter_followed_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> Followed:
+    change = enter_change(call, needs, space_id, change_request_id)
+    return Followed(change.space, change.change_id)

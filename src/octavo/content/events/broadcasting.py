@@ -1,0 +1,190 @@
+"""What is said of events to those who listen: by space, by change request, and by person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from msgspec import UNSET
+
+from octavo.content.notifications.types import TOLD as NOTIFIED
+from octavo.kit.clock import iso, now
+from octavo.kit.db.database import Transaction
+from octavo.kit.work.hub import Message, Topic, source
+from octavo.kit.work.outbox import Event
+from octavo.organization.access.accounts import list_users_by_id
+
+from . import store
+from .presence import present_at
+from .store import Here
+from .wire import CommentEvent, NotificationEvent, PresenceEvent, ReviewEvent, RevisionEvent, present_person
+
+
+def of_space(space_id: str) -> Topic:
+    return "space", space_id
+
+
+def of_main(space_id: str) -> Topic:
+    """New revisions of main alone."""
+    return "main", space_id
+
+
+def of_change(change_id: str) -> Topic:
+    return "change", change_id
+
+
+def of_person(user_id: str) -> Topic:
+    return "person", user_id
+
+
+class _Told(NamedTuple):
+    """How an event of ours is told: as which kind, by which model, as which action, and with which of its fields by which names."""
+
+    kind: str
+    model: Callable[..., RevisionEvent | ReviewEvent | CommentEvent]
+    action: str
+    fields: dict[str, str]
+
+
+_REVISION = {"revision": "revision_id", "pages": "page_ids", "conflicts": "conflicts"}
+_COMMENT = {
+    "comment": "comment_id",
+    "reply": "reply_id",
+    "review": "review_id",
+    "page": "page_id",
+    "changed": "changed",
+}
+TOLD = {
+    "space_content_updated": _Told("revision", RevisionEvent, "edited", _REVISION),
+    "change_request_content_updated": _Told("revision", RevisionEvent, "edited", _REVISION),
+    "change_request_updated": _Told("revision", RevisionEvent, "updated", _REVISION),
+    "change_request_created": _Told("review", ReviewEvent, "created", {}),
+    "change_request_status_updated": _Told("review", ReviewEvent, "statusChanged", {"status": "status"}),
+    "change_request_review_requested": _Told("review", ReviewEvent, "requested", {"user": "reviewer_id"}),
+    "change_request_review_submitted": _Told(
+        "review", ReviewEvent, "submitted", {"review": "review_id", "status": "status"}
+    ),
+    "change_request_merged": _Told("review", ReviewEvent, "merged", {"revision": "revision_id"}),
+    **{
+        f"{what}_{action}": _Told("comment", CommentEvent, action, _COMMENT)
+        for what in ("comment", "comment_reply")
+        for action in ("created", "updated", "deleted")
+    },
+}
+_NOTIFIED = {**_COMMENT, "status": "status"}
+
+
+@source
+class Telling:
+    """Makes messages of events, and of who came and went."""
+
+    def __init__(self) -> None:
+        self._stamp: tuple[int, int] | None = None
+        self._there: dict[tuple[str, str], Here] = {}
+
+    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[Message]:
+        if event.type == NOTIFIED:
+            yield from _notify(tx, event, topics)
+            return
+        told = TOLD.get(event.type)
+        if told is None or event.space_id is None or event.organization_id is None:
+            return
+        change_id: str | None = event.payload.get("change_request")
+        wanted = [of_space(event.space_id)]
+        if change_id is not None:
+            wanted.append(of_change(change_id))
+        elif told.kind == "revision":
+            wanted.append(of_main(event.space_id))
+        common = {
+            "timestamp": iso(event.created_at),
+            "organization_id": event.organization_id,
+            "space_id": event.space_id,
+            "change_request_id": change_id or UNSET,
+        }
+        fields = {new: event.payload[old] for old, new in told.fields.items() if old in event.payload}
+        if not topics.isdisjoint(wanted):
+            user = _person(tx, event.payload.get("by"))
+            yield Message(
+                tuple(wanted),
+                told.kind,
+                told.model(action=told.action, user=user, **common, **fields),
+            )
+
+    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[Message]:
+        stamp = store.find_stamp(tx)
+        spaces = {id for kind, id in topics if kind == "space"}
+        changes = {id for kind, id in topics if kind == "change"}
+        known = {
+            key: here
+            for key, here in self._there.items()
+            if here.space_id in spaces or here.change_request_id in changes
+        }
+        if stamp == self._stamp and len(known) == len(self._there):
+            return []
+        there = present_at(tx, spaces, changes)
+        self._stamp, self._there = stamp, there
+        return list(_changes_of_presence(tx, known, there))
+
+
+def _person(tx: Transaction, user_id: str | None) -> Any:
+    if user_id is None:
+        return UNSET
+    return present_person(user_id, list_users_by_id(tx, [user_id]).get(user_id))
+
+
+def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[Message]:
+    """To each of those who listen for themselves and got a notification."""
+    payload = event.payload
+    fields = {new: payload[old] for old, new in _NOTIFIED.items() if old in payload}
+    shown = {name: value for name, value in fields.items() if name in NotificationEvent.__struct_fields__}
+    for user_id, (notification_id, reason) in payload["users"].items():
+        if of_person(user_id) not in topics:
+            continue
+        yield Message(
+            (of_person(user_id),),
+            "notification",
+            NotificationEvent(
+                timestamp=iso(event.created_at),
+                organization_id=event.organization_id or "",
+                space_id=event.space_id or "",
+                change_request_id=payload.get("change_request") or UNSET,
+                user=_person(tx, payload.get("by")),
+                notification_id=notification_id,
+                reason=reason,
+                **shown,
+            ),
+            about=event.space_id or "",
+        )
+
+
+def _changes_of_presence(
+    tx: Transaction, before: dict[tuple[str, str], Here], after: dict[tuple[str, str], Here]
+) -> Iterator[Message]:
+    moved = [here for key, here in after.items() if key not in before or not before[key].is_at(here)]
+    left = [
+        here
+        for key, here in before.items()
+        if key not in after
+        or (after[key].space_id, after[key].change_request_id) != (here.space_id, here.change_request_id)
+    ]
+    if not moved and not left:
+        return
+    known = list_users_by_id(tx, [here.user_id for here in (*left, *moved)])
+    for here, activity in [(here, "left") for here in left] + [(here, here.activity) for here in moved]:
+        wanted = [of_space(here.space_id)]
+        if here.change_request_id is not None:
+            wanted.append(of_change(here.change_request_id))
+        yield Message(
+            tuple(wanted),
+            "presence",
+            PresenceEvent(
+                timestamp=iso(now()),
+                organization_id=here.organization_id,
+                space_id=here.space_id,
+                change_request_id=here.change_request_id or UNSET,
+                user=present_person(here.user_id, known.get(here.user_id)),
+                activity=activity,  # type: ignore[arg-type]
+                client_id=here.client_id,
+                page_id=None if activity == "left" else here.page_id,
+            ),
+        )

@@ -1,0 +1,127 @@
+"""Presence: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from octavo.kit.db.database import Transaction, json_list
+from octavo.kit.db.pagination import Slice, list_page
+
+from .types import Activity
+
+LASTS = 60_000
+"""Milliseconds for which somebody counts as present who says no more."""
+
+
+class Here(Struct, frozen=True, kw_only=True):
+    """Where a client of somebody is. ``came_at``: when it came there; ``said_at``: when it last said so."""
+
+    user_id: str
+    client_id: str
+    space_id: str
+    change_request_id: str | None
+    page_id: str | None
+    activity: Activity
+    came_at: int
+    said_at: int
+    organization_id: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.user_id, self.client_id
+
+    @property
+    def place(self) -> tuple[str | None, ...]:
+        return self.space_id, self.change_request_id, self.page_id, self.activity
+
+    def is_at(self, other: Here) -> bool:
+        return self.place == other.place
+
+
+_NAMES = Here.__struct_fields__[:-1]
+_COLUMNS = ", ".join(_NAMES)
+_HERE = f"{', '.join(f'p.{name}' for name in _NAMES)}, s.organization_id"
+_PRESENT = "FROM presence p JOIN spaces s ON s.id = p.space_id"
+
+
+def _here(row: tuple[Any, ...]) -> Here:
+    return Here(**dict(zip(Here.__struct_fields__, row, strict=True)))
+
+
+def list_of_person(tx: Transaction, user_id: str, moment: int) -> list[Here]:
+    rows = tx.all(
+        f"SELECT {_HERE} {_PRESENT} WHERE p.user_id = :user AND p.said_at > :since",
+        user=user_id,
+        since=moment - LASTS,
+    )
+    return [_here(row) for row in rows]
+
+
+def list_present(
+    tx: Transaction, spaces: Collection[str], changes: Collection[str], moment: int
+) -> list[Here]:
+    """Who is at any of these spaces or change requests."""
+    given = {"spaces": json_list(spaces), "changes": json_list(changes), "since": moment - LASTS}
+    rows = tx.all(
+        f"SELECT {_HERE} {_PRESENT} WHERE p.said_at > :since"
+        f" AND (p.space_id {tx.among('spaces')} OR p.change_request_id {tx.among('changes')})",
+        **given,
+    )
+    return [_here(row) for row in rows]
+
+
+def list_here(
+    tx: Transaction, space_id: str, change_id: str | None, limit: int, page: str | None, moment: int
+) -> Slice[Here]:
+    """Who is at a space with its change requests, or at one of them, by person and client."""
+    place, id = ("space_id", space_id) if change_id is None else ("change_request_id", change_id)
+    source = f"{_PRESENT} WHERE p.{place} = :id AND p.said_at > :since"
+    return list_page(
+        tx, limit, page, _HERE, source, _here, by="p.user_id, p.client_id", key_types=(str, str),
+        id=id, since=moment - LASTS,
+    )  # fmt: skip
+
+
+def find_stamp(tx: Transaction) -> tuple[int, int]:
+    """Another one whenever anybody's presence was written or removed."""
+    row = tx.one("SELECT count(*), CAST(coalesce(sum(said_at), 0) AS BIGINT) FROM presence")
+    assert row is not None
+    return row[0], row[1]
+
+
+def put(tx: Transaction, present: Iterable[Here]) -> None:
+    """Those whose account or place went away meanwhile are passed over."""
+    others = [name for name in _NAMES if name not in ("user_id", "client_id")]
+    change = ", ".join(f"{name} = excluded.{name}" for name in others)
+    tx.run_many(
+        f"""INSERT INTO presence ({_COLUMNS})
+            SELECT {", ".join(f"CAST(:{name} AS {_type(name)})" for name in _NAMES)}
+            WHERE EXISTS (SELECT 1 FROM users WHERE id = :user_id)
+              AND EXISTS (SELECT 1 FROM spaces WHERE id = :space_id)
+              AND (:change_request_id IS NULL
+                OR EXISTS (SELECT 1 FROM change_requests WHERE id = :change_request_id))
+            ON CONFLICT (user_id, client_id) DO UPDATE SET {change}""",
+        [{name: getattr(here, name) for name in _NAMES} for here in present],
+    )
+
+
+def _type(name: str) -> str:
+    return "BIGINT" if name in ("came_at", "said_at") else "TEXT"
+
+
+def remove(tx: Transaction, keys: Iterable[tuple[str, str]]) -> None:
+    tx.run_many(
+        "DELETE FROM presence WHERE user_id = :user AND client_id = :client",
+        [{"user": user, "client": client} for user, client in keys],
+    )
+
+
+def has_ended(tx: Transaction, moment: int) -> bool:
+    return tx.one("SELECT 1 FROM presence WHERE said_at <= :until LIMIT 1", until=moment - LASTS) is not None
+
+
+def remove_ended(tx: Transaction, moment: int) -> None:
+    tx.run("DELETE FROM presence WHERE said_at <= :until", until=moment - LASTS)

@@ -1,0 +1,149 @@
+"""Events and presence on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.content.notifications.types import Reason
+from octavo.kit.clock import iso
+from octavo.kit.db.pagination import PageQuery
+from octavo.kit.work.hub import Closed, Ready, Reset
+from octavo.organization.access.accounts import UserRow
+from octavo.organization.access.wire import User
+
+from .types import Activity
+
+Status = Literal["draft", "open", "archived", "merged", "approved", "changes-requested"]
+"""Of a change request, or of a review."""
+MAX_SPACES = 10
+LONGEST = 3600
+
+
+class Person(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
+    """Somebody, as far as a line about them needs it."""
+
+    id: str
+    display_name: str
+    photo_url: str | UnsetType = UNSET
+
+
+def present_person(user_id: str, known: UserRow | None) -> Person:
+    """Of somebody whose account is gone, the id alone is known."""
+    if known is None:
+        return Person(user_id, "Deleted user")
+    return Person(user_id, known.display_name, known.photo_url or UNSET)
+
+
+class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
+    """``timestamp``: when it happened. ``change_request_id``: where it happened in one. ``user``: who did it, where somebody
+    did."""
+
+    timestamp: str
+    organization_id: str
+    space_id: str
+    change_request_id: str | UnsetType = UNSET
+    user: Person | UnsetType = UNSET
+
+
+class RevisionEvent(_Event, tag="revision", kw_only=True):
+    """``page_ids``: the pages that differ from the revision before, unless there are more than fifty. ``updated``: the
+    change request was brought up to date with main."""
+
+    action: Literal["edited", "updated"]
+    revision_id: str
+    page_ids: list[str] | UnsetType = UNSET
+    conflicts: int | UnsetType = UNSET
+
+
+class ReviewEvent(_Event, tag="review", kw_only=True):
+    """What became of a change request. ``reviewer_id``: who was asked for a review."""
+
+    action: Literal["created", "statusChanged", "requested", "submitted", "merged"]
+    status: Status | UnsetType = UNSET
+    review_id: str | UnsetType = UNSET
+    reviewer_id: str | UnsetType = UNSET
+    revision_id: str | UnsetType = UNSET
+
+
+class CommentEvent(_Event, tag="comment", kw_only=True):
+    """``reply_id``: of the reply to the comment that it is about. ``changed``: which parts of it."""
+
+    action: Literal["created", "updated", "deleted"]
+    comment_id: str
+    reply_id: str | UnsetType = UNSET
+    review_id: str | UnsetType = UNSET
+    page_id: str | UnsetType = UNSET
+    changed: list[Literal["body", "resolved", "reactions"]] | UnsetType = UNSET
+
+
+class PresenceEvent(_Event, tag="presence", kw_only=True):
+    """Somebody came, went to another page, or left. ``client_id``: as their client calls itself."""
+
+    activity: Activity | Literal["left"]
+    client_id: str
+    page_id: str | None
+
+
+class NotificationEvent(_Event, tag="notification", kw_only=True):
+    """Something that concerns the person who listens, and is in their inbox by now."""
+
+    notification_id: str
+    reason: Reason
+    comment_id: str | UnsetType = UNSET
+    reply_id: str | UnsetType = UNSET
+    review_id: str | UnsetType = UNSET
+    page_id: str | UnsetType = UNSET
+    status: Status | UnsetType = UNSET
+
+
+Told = RevisionEvent | ReviewEvent | CommentEvent | PresenceEvent | Ready | Reset | Closed
+ToldToPerson = Told | NotificationEvent
+
+
+class EventsQuery(Struct, rename="camel"):
+    """``after``: the id of the last event that is known; the header ``Last-Event-ID`` goes before it. ``seconds``: for
+    how long to listen; 0: what there is by now."""
+
+    after: str | None = None
+    seconds: Annotated[int, Meta(ge=0, le=LONGEST)] = LONGEST
+
+
+class OwnEventsQuery(EventsQuery):
+    """``space``: spaces of which everything is told as well."""
+
+    space: Annotated[list[str], Meta(max_length=MAX_SPACES)] = []
+
+
+class SayPresence(Struct, rename="camel"):
+    """``page``: the id of the page; None: at none."""
+
+    page: str | None = None
+    activity: Activity = "viewing"
+
+
+class Presence(Struct, rename="camel", kw_only=True):
+    id: str
+    user: User
+    page: str | None
+    activity: Activity
+    came_at: str
+    change_request_id: str | UnsetType = UNSET
+    object: Literal["presence"] = "presence"
+
+
+PresenceQuery = PageQuery
+
+
+def present_presence(
+    client_id: str, user: User, page: str | None, activity: Activity, came_at: int, change_id: str | None
+) -> Presence:
+    return Presence(
+        id=client_id,
+        user=user,
+        page=page,
+        activity=activity,
+        came_at=iso(came_at),
+        change_request_id=change_id or UNSET,
+    )

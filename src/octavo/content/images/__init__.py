@@ -1,0 +1,3 @@
+"""Images of spaces in the widths that screens need, created once per file for readers and the app."""
+
+from . import tables as tables

@@ -1,0 +1,187 @@
+"""Creation of image variants: a job creates them when a revision adds a file, in a separate process per
+image.
+
+Readers never wait for variants, and if one can't be created, the page shows the original image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from octavo.content.revisions.files import store_file
+from octavo.content.revisions.store import Changes, Item, State, list_items, list_rasters, main_state
+from octavo.errors import NotFound
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.processes.subprocesses import Bounds, run_apart
+from octavo.kit.scheduling import deadlines
+from octavo.kit.temporary import TemporaryFolder
+from octavo.kit.work import jobs
+from octavo.organization.spaces.hooks import Copy
+
+from . import store
+from .store import ImageVariant, ScaledImage
+from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
+
+_TYPES = ("image/png", "image/jpeg", "image/webp")
+_BOUNDS = Bounds(memory=1024**3, file=32 * 1024**2, seconds=30)
+"""Resource limits for one image."""
+_BATCH = 5
+"""Number of images per run of the job. Other jobs can run in between, and shutting down waits only for these.
+"""
+
+_on_made: list[Callable[[Transaction, str], None]] = []
+
+
+class _Result(Struct):
+    """Output of the process: the displayed size of the image, and the sizes of its variants."""
+
+    size: tuple[int, int]
+    variants: list[tuple[int, int]]
+
+
+def on_variants_created(hook: Callable[[Transaction, str], None]) -> None:
+    """Register ``hook(tx, organization_id)``, called when images of an organization have new variants."""
+    _on_made.append(hook)
+
+
+# --- selecting images -----------------------------------------------------------------------------------
+
+
+def is_scaled(item: Item) -> bool:
+    """Return whether variants are created for this file, according to its metadata."""
+    return (
+        item.kind == "file"
+        and bool(item.content)
+        and item.content_type in _TYPES
+        and item.width is not None
+        and item.height is not None
+        # The image may be displayed rotated by 90 degrees.
+        and max(item.width, item.height) > NARROWEST
+        and item.width * item.height <= MAX_PIXELS
+        and item.size <= MAX_BYTES
+    )
+
+
+def enqueue_files(tx: Transaction, space_id: str, changes: Changes) -> None:
+    """Enqueue the creation of variants of the images in a revision."""
+    _enqueue_items(tx, space_id, [item for item in changes.items.values() if item is not None])
+
+
+def enqueue_all_files(tx: Transaction, space_id: str, anew: bool) -> None:
+    if anew:
+        _enqueue_items(tx, space_id, list_rasters(tx, space_id))
+
+
+def _enqueue_items(tx: Transaction, space_id: str, items: Collection[Item]) -> None:
+    wanted = [item.content or "" for item in items if is_scaled(item)]
+    if wanted:
+        store.add_waiting(tx, space_id, wanted)
+        _enqueue(tx, space_id)
+
+
+def _enqueue(tx: Transaction, space_id: str) -> None:
+    jobs.enqueue(
+        tx,
+        "makeVariants",
+        organization=_organization(tx, space_id),
+        key=f"makeVariants {space_id}",
+        space_id=space_id,
+    )
+
+
+def _organization(tx: Transaction, space_id: str) -> str | None:
+    found: str | None = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
+    return found
+
+
+def prepare_anew(
+    tx: Transaction,
+    state: State,
+    changes: Changes,
+    hosts: tuple[str, ...],
+    *,
+    anew: bool = False,
+    whole: bool = False,
+) -> bool:
+    """Return ``anew``. Revisions, including those of change requests, enqueue their own images."""
+    return anew
+
+
+def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
+    """Return an error message if an image of main was not recorded."""
+    wanted = {item.content for item in list_items(tx, main_state(tx, space_id), "file") if is_scaled(item)}
+    missing = len(wanted - store.list_recorded(tx, space_id))
+    return f"images: variants of {missing} images are missing" if missing else None
+
+
+def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:
+    """Copy the variants of a space to its copy. For a large copy, a job creates them with all other derived
+    data."""
+    if copy.written:
+        return
+    store.copy_variants(tx, copy.source_id, copy.copy_id)
+    enqueue_all_files(tx, copy.copy_id, True)
+
+
+# --- creating variants --------------------------------------------------------------------------------
+
+
+@jobs.job("noteImages", seconds=600)
+def note_images(context: Context, space_id: str) -> None:
+    """Enqueue the variants of all images in a space that has none, because it comes from an older version."""
+    with context.db.write() as tx:
+        if _organization(tx, space_id) is not None:
+            enqueue_all_files(tx, space_id, True)
+        jobs.finish(tx)
+
+
+@jobs.job("makeVariants", seconds=1800)
+def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
+    """Create the variants of up to ``most`` waiting images of a space, one after the other."""
+    made = 0
+    content: str | None = None
+    for _ in range(most):
+        with context.db.read() as tx:
+            content = store.find_waiting(tx, space_id)
+            elsewhere = store.find_space_with_variants(tx, content) if content is not None else None
+            known = store.find_pictures(tx, elsewhere, [content]) if content and elsewhere else {}
+        if content is None:
+            break
+        deadlines.check()
+        picture = known.get(content) if elsewhere else _create_variants(context, content)
+        with context.db.write() as tx:
+            made += store.save_variants(tx, space_id, content, picture) and picture is not None
+    with context.db.write() as tx:
+        organization_id = _organization(tx, space_id)
+        if made and organization_id is not None:
+            for hook in _on_made:
+                hook(tx, organization_id)
+        jobs.finish(tx)
+        if content is not None and organization_id is not None:
+            _enqueue(tx, space_id)
+
+
+def _create_variants(context: Context, content: str) -> ScaledImage | None:
+    """Create and store the variants of a file, or return None to leave it unchanged."""
+    with TemporaryFolder("images") as name:
+        folder = Path(name)
+        try:
+            with (folder / "source").open("wb") as out:
+                for piece in context.files.open(content):
+                    out.write(piece)
+        except NotFound:
+            return None
+        result = folder / "result.json"
+        if not run_apart("octavo.content.images.scaling", folder, bounds=_BOUNDS) or not result.exists():
+            return None
+        found = msgspec.json.decode(result.read_bytes(), type=_Result)
+        variants = []
+        for width, height in found.variants:
+            blob = store_file(context, (folder / f"{width}.webp").read_bytes())
+            variants.append(ImageVariant(width, height, blob.hash, blob.size))
+    return ScaledImage(*found.size, tuple(variants))

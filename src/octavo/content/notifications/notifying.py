@@ -1,0 +1,135 @@
+"""Telling people what concerns them, in a job of its own behind each event: whoever merges, comments or reviews pays for
+the row of the event and for nothing else, however many watch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.work import jobs
+from octavo.kit.work.outbox import Event, consumer, emit
+from octavo.organization.access.authorization import role_of_person
+
+from . import mailing, store
+from .recipients import CONCERNING, Concern, passes_mute, read_concern
+from .store import Note
+from .types import TOLD, Reason
+
+BATCH = 200
+"""People who are told in one transaction."""
+KEEP = {"done": 30, "read": 90, "unread": 365}
+"""Days for which notifications are kept, by their state."""
+_DAY = 86_400_000
+
+
+@consumer("notifications")
+def note_event(tx: Transaction, event: Event) -> None:
+    if event.organization_id is None or event.space_id is None:
+        return
+    if event.type == "comment_deleted":
+        jobs.enqueue(
+            tx, "forgetNotifications", organization=event.organization_id, comment=event.payload["comment"]
+        )
+    elif event.type in CONCERNING:
+        jobs.enqueue(tx, "notifyPeople", organization=event.organization_id, event=event._asdict())
+
+
+@jobs.job("notifyPeople")
+def notify_people(context: Context, event: dict[str, Any], after: str | None = None) -> None:
+    """Tells those whom an event concerns, a batch of them in the order of their ids; the next batch is a job of its own.
+    ``after``: whom the last batch ended with."""
+    told = Event(**event)
+    with context.db.read() as tx:
+        concern = read_concern(tx, told)
+        if concern is None:
+            return
+        people = _next_people(tx, told, concern, after or "")
+        reasons = _reasons(tx, told, concern, people)
+        channels = store.list_channels(tx, reasons)
+    with context.db.write() as tx:
+        users = {}
+        for user_id, reason in sorted(reasons.items()):
+            channel = channels[user_id][reason]
+            if channel == "off":
+                continue
+            row = store.put_notification(
+                tx, user_id, told.space_id or "", _note(concern.note, reason), digest=channel == "digest"
+            )
+            users[user_id] = [row.id, reason]
+            if channel == "mail":
+                mailing.enqueue(context, tx, told.organization_id or "", row)
+        if users:
+            emit(
+                tx,
+                TOLD,
+                organization_id=told.organization_id,
+                space_id=told.space_id,
+                users=users,
+                of=told.type,
+                **told.payload,
+            )
+        if len(people) == BATCH:
+            jobs.enqueue(tx, "notifyPeople", organization=told.organization_id, event=event, after=people[-1])
+        jobs.finish(tx)
+
+
+def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) -> list[str]:
+    """The next of those whom it concerns and of those who watch: a team that is mentioned may have thousands."""
+    found = set(sorted(user_id for user_id in concern.direct if user_id > after)[:BATCH])
+    if concern.watched is not None:
+        found.update(store.list_watchers(tx, event.space_id or "", concern.pages, after, BATCH))
+    return sorted(found)[:BATCH]
+
+
+def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str]) -> dict[str, Reason]:
+    """Who of them is told, and why: neither who did it, nor who muted it, nor who does not see the space."""
+    reasons: dict[str, Reason] = {}
+    for user_id in people:
+        reason = concern.direct.get(user_id, concern.watched)
+        if reason is not None and (user_id in concern.direct or user_id != event.payload.get("by")):
+            reasons[user_id] = reason
+    levels = store.list_levels(tx, event.space_id or "", concern.pages, reasons)
+    return {
+        user_id: reason
+        for user_id, reason in reasons.items()
+        if (passes_mute(reason) or not _is_muted(levels.get(user_id, [])))
+        and role_of_person(tx, event.organization_id or "", "space", event.space_id or "", user_id)
+        is not None
+    }
+
+
+def _is_muted(said: list[store.WatchRow]) -> bool:
+    """What somebody said of a page goes before what they said of the space; one page that they watch is enough."""
+    of_pages = [row.level for row in said if row.page_id]
+    levels = of_pages or [row.level for row in said]
+    return bool(levels) and "watching" not in levels
+
+
+def _note(note: Note, reason: Reason) -> Note:
+    return replace(note, reason=reason)
+
+
+@jobs.job("forgetNotifications")
+def forget_notifications(context: Context, comment: str) -> None:
+    """Deletes what people were told about a thread that is gone."""
+    while True:
+        with context.db.write() as tx:
+            if store.forget_about(tx, f"comment:{comment}") == 0:
+                return
+
+
+@jobs.job("pruneNotifications", seconds=600)
+def prune_notifications(context: Context) -> None:
+    """Deletes notifications past the time that they are kept for."""
+    for state, days in KEEP.items():
+        while True:
+            with context.db.write() as tx:
+                if store.prune(tx, state, now() - days * _DAY) == 0:  # type: ignore[arg-type]
+                    break
+
+
+jobs.schedule("pruneNotifications", 86_400, "pruneNotifications")

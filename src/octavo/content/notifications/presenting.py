@@ -1,0 +1,193 @@
+"""Notifications as the API shows them, many at a time, and as mails say them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import UNSET, Struct
+
+from octavo.content.changes.store import ChangeRow, find_change
+from octavo.content.revisions.store import find_page, list_ancestors, main_state
+from octavo.core.app_urls import AppAddresses, change_view
+from octavo.core.document.nodes import Block, Inline, Text, walk
+from octavo.core.document.reader import read
+from octavo.core.pages import Page
+from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction, json_list
+from octavo.kit.http.operation import Recipient
+from octavo.organization.access.accounts import list_users_by_id
+from octavo.organization.access.wire import present_people
+
+from .store import NotificationRow
+from .types import Reason
+from .wire import Notification, NotificationUrls, NotifiedChange, NotifiedComment, NotifiedPage, NotifiedSpace
+
+_LONGEST = 160
+"""Characters of a comment that are shown."""
+_READ = 2000
+"""Characters of a comment that are read for it."""
+
+
+class Found(Struct, frozen=True):
+    """What notifications are about, as it is now."""
+
+    spaces: dict[str, tuple[str, str]]
+    """Title and organization."""
+    changes: dict[str, ChangeRow]
+    pages: dict[str, tuple[Page, str]]
+    """With the path."""
+    words: dict[str, str]
+
+    def space(self, row: NotificationRow) -> NotifiedSpace:
+        title, organization = self.spaces[row.space_id]
+        return NotifiedSpace(row.space_id, title, organization)
+
+    def address(self, app: AppAddresses, row: NotificationRow) -> str:
+        """Where it is shown in the app."""
+        change = self.changes.get(row.change_id or "")
+        path = self.pages[row.page_id][1] if row.page_id in self.pages else ""
+        if change is not None:
+            view = "/~/talk" if row.comment_id else "/~/review"
+            if change.status == "merged" and not row.comment_id:
+                return app.page(row.space_id, path) if path else app.space(row.space_id)
+            return app.space(row.space_id, f"{change_view(change.number)}{view}")
+        if row.reason == "failed":
+            kind, _, run = row.about.partition(":")
+            if kind == "translation":
+                return app.organization(self.spaces[row.space_id][1], f"translations/{run}")
+            if kind == "run":
+                return app.space(row.space_id, "/~/import")
+            of, _, id = run.rpartition(":")
+            if of == "collection":
+                return f"{app.collection(id)}/~/git"
+            if of == "site":
+                return f"{app.site(self.spaces[row.space_id][1], id)}/~/git"
+            return app.space(row.space_id, "/~/settings/git")
+        if row.comment_id:
+            return app.thread(row.space_id, row.comment_id, path)
+        return app.page(row.space_id, path) if path else app.space(row.space_id)
+
+
+def find(tx: Transaction, rows: Sequence[NotificationRow]) -> Found:
+    spaces = tx.all(
+        f"SELECT id, title, organization_id FROM spaces WHERE id {tx.among('ids')}",
+        ids=json_list({row.space_id for row in rows}),
+    )
+    changes = {
+        row.change_id: change
+        for row in rows
+        if row.change_id and (change := find_change(tx, row.space_id, row.change_id)) is not None
+    }
+    pages: dict[str, tuple[Page, str]] = {}
+    for row in rows:
+        if row.page_id is None or row.page_id in pages:
+            continue
+        change = changes.get(row.change_id or "")
+        state = main_state(tx, row.space_id) if change is None else change.state
+        page = find_page(tx, state, row.page_id)
+        if page is not None:
+            above = list_ancestors(tx, state, page)
+            pages[page.id] = page, "/".join(one.slug for one in [*above, page])
+    said = [id for row in rows for id in (row.reply_id or row.comment_id,) if id]
+    words = tx.all(f"SELECT id, body FROM comments WHERE id {tx.among('ids')}", ids=json_list(said))
+    return Found(
+        {id: (title, organization) for id, title, organization in spaces},
+        changes,
+        pages,
+        {id: excerpt(body) for id, body in words},
+    )
+
+
+def excerpt(body: str) -> str:
+    """The first words of a comment, on one line."""
+    words = " ".join(" ".join(map(_words, read(body[:_READ]).nodes)).split())
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1].rstrip()}…"
+
+
+def _words(block: Block) -> str:
+    found = []
+    for node in walk(block):
+        if isinstance(node, Text):
+            found += [leaf.text for leaf in node.leaves]
+        elif isinstance(node, Inline) and node.type == "mention":
+            found.append(node.data.get("label") or "")
+    return "".join(found)
+
+
+def present(to: Recipient, tx: Transaction, rows: Sequence[NotificationRow]) -> list[Notification]:
+    found = find(tx, rows)
+    people = present_people(to, tx, [row.actor_id for row in rows if row.actor_id])
+    shown = []
+    for row in rows:
+        change = found.changes.get(row.change_id or "")
+        page = found.pages.get(row.page_id or "")
+        said = row.reply_id or row.comment_id
+        comment = (
+            NotifiedComment(row.comment_id, found.words.get(said, ""), row.reply_id or UNSET)
+            if row.comment_id and said
+            else UNSET
+        )
+        shown.append(
+            Notification(
+                id=row.id,
+                reason=row.reason,
+                state=row.state,
+                events=row.events,
+                at=iso(row.at),
+                space=found.space(row),
+                urls=NotificationUrls(found.address(to.app, row), to.url(f"/user/notifications/{row.id}")),
+                user=people[row.actor_id] if row.actor_id else UNSET,
+                change_request=NotifiedChange(change.id, change.number, change.subject, change.status)  # type: ignore[arg-type]
+                if change
+                else UNSET,
+                page=NotifiedPage(page[0].id, page[0].title, page[1]) if page else UNSET,
+                comment=comment,
+                review=row.review_id or UNSET,
+                revision=row.revision or UNSET,
+                status=row.status or UNSET,
+                problem=row.problem or UNSET,
+            )
+        )
+    return shown
+
+
+# --- in mails -----------------------------------------------------------------------------------------
+
+_SAID: dict[Reason, str] = {
+    "mentioned": "{who} mentioned you",
+    "replied": "{who} replied",
+    "commented": "{who} commented",
+    "reviewRequested": "{who} asks for your review",
+    "merged": "{who} merged",
+    "edited": "{who} edited",
+    "failed": "It failed",
+}
+_REVIEWED = {
+    "approved": "{who} approved",
+    "changes-requested": "{who} wants changes",
+    "accepted": "{who} accepted your suggestion",
+    "declined": "{who} declined your suggestion",
+}
+_STATUS = {
+    "open": "{who} opened for review",
+    "draft": "{who} made a draft of",
+    "archived": "{who} archived",
+}
+
+
+def sentence(tx: Transaction, found: Found, row: NotificationRow) -> str:
+    """One line: who did what where."""
+    person = list_users_by_id(tx, [row.actor_id]).get(row.actor_id) if row.actor_id else None
+    said = _SAID.get(row.reason, "")
+    if row.reason == "reviewed":
+        said = _REVIEWED.get(row.status or "", "{who} reviewed")
+    elif row.reason == "statusChanged":
+        said = _STATUS.get(row.status or "", "{who} changed the status of")
+    change, page = found.changes.get(row.change_id or ""), found.pages.get(row.page_id or "")
+    where = found.spaces[row.space_id][0]
+    if change is not None:
+        where = f"#{change.number} {change.subject}".strip() + f" ({where})"
+    elif page is not None:
+        where = f"{page[0].title} ({where})"
+    line = f"{said.format(who=person.display_name if person else 'Somebody')}: {where}"
+    return " ".join(line.split())

@@ -1,0 +1,383 @@
+"""Notifications with their counts, watches and settings: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction, json_list
+from octavo.kit.db.pagination import Slice, list_page
+
+from .types import DEFAULTS, Channel, Level, Reason, State
+
+
+class Note(Struct, frozen=True, kw_only=True):
+    """What somebody is told. ``about``: what it is about; the next one about the same takes its place."""
+
+    about: str
+    reason: Reason
+    at: int
+    status: str | None = None
+    actor_id: str | None = None
+    change_id: str | None = None
+    page_id: str | None = None
+    comment_id: str | None = None
+    reply_id: str | None = None
+    review_id: str | None = None
+    revision: str | None = None
+    problem: str | None = None
+
+
+class NotificationRow(Struct, frozen=True, kw_only=True):
+    """``at``: milliseconds. ``events``: since it was read."""
+
+    id: str
+    user_id: str
+    space_id: str
+    about: str
+    reason: Reason
+    status: Any
+    actor_id: str | None
+    change_id: str | None
+    page_id: str | None
+    comment_id: str | None
+    reply_id: str | None
+    review_id: str | None
+    revision: str | None
+    problem: str | None
+    events: int
+    state: State
+    at: int
+
+
+_NAMES = NotificationRow.__struct_fields__
+_COLUMNS = ", ".join(f"n.{name}" for name in _NAMES)
+_OF_NOTE = Note.__struct_fields__
+_FLEETING = ("replied", "commented")
+"""Reasons that do not take the place of a mention that was not read yet."""
+
+
+def _row(values: tuple[Any, ...]) -> NotificationRow:
+    return NotificationRow(**dict(zip(_NAMES, values, strict=True)))
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+
+def put_notification(
+    tx: Transaction, user_id: str, space_id: str, note: Note, *, digest: bool = False
+) -> NotificationRow:
+    """Tells somebody something: a new row, or the one about the same is new again."""
+    found = tx.one(
+        f"SELECT {_COLUMNS} FROM notifications n WHERE n.user_id = :user AND n.about = :about{tx.for_update}",
+        user=user_id,
+        about=note.about,
+    )
+    before = _row(found) if found else None
+    values: dict[str, Any] = {**msgspec.structs.asdict(note), "state": "unread", "digest": int(digest)}
+    values["space_id"] = space_id
+    if before is None:
+        values |= {"id": ids.new_id(), "user_id": user_id, "events": 1}
+        names = ", ".join(values)
+        tx.run(
+            f"INSERT INTO notifications ({names}) VALUES ({', '.join(f':{name}' for name in values)})",
+            **values,
+        )
+    else:
+        unread = before.state == "unread"
+        if unread and before.reason == "mentioned" and note.reason in _FLEETING:
+            values["reason"] = "mentioned"
+        values |= {"id": before.id, "user_id": user_id, "events": before.events + 1 if unread else 1}
+        changed = ", ".join(f"{name} = :{name}" for name in values if name not in ("id", "user_id"))
+        tx.run(f"UPDATE notifications SET {changed} WHERE id = :id AND user_id = :user_id", **values)
+    _count(tx, user_id, space_id, None if before is None else before.state, "unread")
+    return NotificationRow(**{name: values[name] for name in _NAMES})
+
+
+def _count(tx: Transaction, user_id: str, space_id: str, before: State | None, after: State | None) -> None:
+    """Keeps the counts of somebody's notifications of a space: one went from a state to another."""
+    if before == after:
+        return
+    steps = {state: (state == after) - (state == before) for state in ("unread", "read", "done")}
+    tx.run(
+        """INSERT INTO notification_counts (user_id, space_id, unread, read, done)
+           VALUES (:user, :space, :unread, :read, :done) ON CONFLICT (user_id, space_id) DO UPDATE
+           SET unread = notification_counts.unread + excluded.unread,
+               read = notification_counts.read + excluded.read, done = notification_counts.done + excluded.done""",
+        user=user_id,
+        space=space_id,
+        **steps,
+    )
+
+
+def set_state(tx: Transaction, rows: Iterable[NotificationRow], state: State) -> int:
+    """Of notifications of one person; how many changed."""
+    changed = 0
+    for row in rows:
+        if row.state == state:
+            continue
+        changed += tx.run(
+            """UPDATE notifications SET state = :state, digest = CASE WHEN :state = 'unread' THEN digest ELSE 0 END,
+               events = CASE WHEN :state = 'unread' THEN 1 ELSE events END WHERE id = :id""",
+            state=state,
+            id=row.id,
+        )
+        _count(tx, row.user_id, row.space_id, row.state, state)
+    return changed
+
+
+def forget_about(tx: Transaction, about: str, limit: int = 500) -> int:
+    """Deletes what people were told about something that is gone, at most so many; how many."""
+    return _delete(tx, "n.about = :about", limit, about=about)
+
+
+def prune(tx: Transaction, state: State, before: int, limit: int = 500) -> int:
+    """Deletes those in a state whose last event was before a moment (milliseconds); how many."""
+    return _delete(tx, "n.state = :state AND n.at < :before", limit, state=state, before=before)
+
+
+def _delete(tx: Transaction, where: str, limit: int, **parameters: Any) -> int:
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM notifications n WHERE {where} ORDER BY n.user_id LIMIT :limit{tx.for_update}",
+        limit=limit,
+        **parameters,
+    )
+    for row in map(_row, rows):
+        tx.run("DELETE FROM notifications WHERE id = :id", id=row.id)
+        _count(tx, row.user_id, row.space_id, row.state, None)
+    return len(rows)
+
+
+# --- looking ------------------------------------------------------------------------------------------
+
+
+class Counted(Struct, frozen=True):
+    """How many notifications of a space somebody has."""
+
+    space_id: str
+    unread: int
+    read: int
+    done: int
+
+
+def list_counts(tx: Transaction, user_id: str) -> list[Counted]:
+    rows = tx.all(
+        """SELECT space_id, unread, read, done FROM notification_counts
+           WHERE user_id = :user AND unread + read + done > 0""",
+        user=user_id,
+    )
+    return [Counted(*row) for row in rows]
+
+
+_WHERE = {"inbox": "n.state <> 'done'", "unread": "n.state = 'unread'", "done": "n.state = 'done'"}
+
+
+def list_notifications(
+    tx: Transaction, user_id: str, status: str, spaces: list[str], count: int, limit: int, page: str | None
+) -> Slice[NotificationRow]:
+    """Those of these spaces, the latest first. ``count``: how many there are."""
+    source = f"""FROM notifications n
+        WHERE n.user_id = :user AND {_WHERE[status]} AND n.space_id {tx.among("spaces")}"""
+    return list_page(
+        tx, limit, page, _COLUMNS, source, _row, by="n.at, n.id", key_types=(int, str), descending=True, count=count,
+        user=user_id, spaces=json_list(spaces),
+    )  # fmt: skip
+
+
+def find_notification(
+    tx: Transaction, user_id: str, notification_id: str, *, lock: bool = False
+) -> NotificationRow | None:
+    row = tx.one(
+        f"""SELECT {_COLUMNS} FROM notifications n WHERE n.id = :id AND n.user_id = :user
+            {tx.for_update if lock else ""}""",
+        id=notification_id,
+        user=user_id,
+    )
+    return _row(row) if row else None
+
+
+def lock_changing(
+    tx: Transaction,
+    user_id: str,
+    spaces: list[str],
+    only: list[str] | None,
+    state: State,
+    until: int,
+    limit: int,
+) -> list[NotificationRow]:
+    """Those up to a moment that are to get a state: ``only`` these, or all that are in the inbox; at most so many.
+    Nobody else changes them."""
+    which = "n.state <> 'done'" if only is None else f"n.id {tx.among('only')}"
+    rows = tx.all(
+        f"""SELECT {_COLUMNS} FROM notifications n
+            WHERE n.user_id = :user AND n.state <> :state AND {which} AND n.at <= :until
+              AND n.space_id {tx.among("spaces")}
+            ORDER BY n.at DESC, n.id DESC LIMIT :limit{tx.for_update}""",
+        user=user_id,
+        state=state,
+        until=until,
+        limit=limit,
+        spaces=json_list(spaces),
+        **({} if only is None else {"only": json_list(only)}),
+    )
+    return list(map(_row, rows))
+
+
+# --- digests ------------------------------------------------------------------------------------------
+
+
+def list_for_digest(tx: Transaction, user_id: str) -> list[NotificationRow]:
+    """All that waits for the next digest of somebody, the latest first."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM notifications n WHERE n.user_id = :user AND n.digest = 1 ORDER BY n.at DESC",
+        user=user_id,
+    )
+    return list(map(_row, rows))
+
+
+def list_digested(tx: Transaction, after: str, limit: int) -> list[str]:
+    """The people for whom something waits for the next digest."""
+    rows = tx.all(
+        """SELECT DISTINCT user_id FROM notifications WHERE digest = 1 AND user_id > :after
+           ORDER BY user_id LIMIT :limit""",
+        after=after,
+        limit=limit,
+    )
+    return [user_id for (user_id,) in rows]
+
+
+def note_digested(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
+    """These wait for no digest any more, but for those that became new since they were read."""
+    tx.run_many(
+        "UPDATE notifications SET digest = 0 WHERE id = :id AND at = :at AND events = :events",
+        [{"id": row.id, "at": row.at, "events": row.events} for row in rows],
+    )
+
+
+# --- watches ------------------------------------------------------------------------------------------
+
+
+class WatchRow(Struct, frozen=True):
+    """``page_id`` empty: the space."""
+
+    user_id: str
+    space_id: str
+    page_id: str
+    level: Level
+    set_at: int
+
+
+_WATCH = ", ".join(WatchRow.__struct_fields__)
+
+
+def put_watch(tx: Transaction, user_id: str, space_id: str, page_id: str, level: Level) -> WatchRow:
+    row = tx.one(
+        f"""INSERT INTO watches ({_WATCH}) VALUES (:user, :space, :page, :level, :at)
+            ON CONFLICT (user_id, space_id, page_id) DO UPDATE SET level = excluded.level, set_at = excluded.set_at
+            RETURNING {_WATCH}""",
+        user=user_id,
+        space=space_id,
+        page=page_id,
+        level=level,
+        at=now(),
+    )
+    assert row is not None
+    return WatchRow(*row)
+
+
+def find_watch(tx: Transaction, user_id: str, space_id: str, page_id: str) -> WatchRow | None:
+    row = tx.one(
+        f"SELECT {_WATCH} FROM watches WHERE user_id = :user AND space_id = :space AND page_id = :page",
+        user=user_id,
+        space=space_id,
+        page=page_id,
+    )
+    return WatchRow(*row) if row else None
+
+
+def delete_watch(tx: Transaction, user_id: str, space_id: str, page_id: str) -> bool:
+    return bool(
+        tx.run(
+            "DELETE FROM watches WHERE user_id = :user AND space_id = :space AND page_id = :page",
+            user=user_id,
+            space=space_id,
+            page=page_id,
+        )
+    )
+
+
+def list_watched_spaces(tx: Transaction, user_id: str) -> list[str]:
+    rows = tx.all("SELECT DISTINCT space_id FROM watches WHERE user_id = :user", user=user_id)
+    return [space_id for (space_id,) in rows]
+
+
+def list_watches(
+    tx: Transaction, user_id: str, spaces: list[str], limit: int, page: str | None
+) -> Slice[WatchRow]:
+    """What somebody watches or muted in these spaces."""
+    source = f"FROM watches WHERE user_id = :user AND space_id {tx.among('spaces')}"
+    return list_page(
+        tx, limit, page, _WATCH, source, lambda row: WatchRow(*row), by="space_id, page_id", key_types=(str, str),
+        user=user_id, spaces=json_list(spaces),
+    )  # fmt: skip
+
+
+def list_watchers(tx: Transaction, space_id: str, page_ids: list[str], after: str, limit: int) -> list[str]:
+    """The next people, by their ids, who watch a space or one of these pages of it."""
+    rows = tx.all(
+        f"""SELECT DISTINCT user_id FROM watches WHERE space_id = :space AND level = 'watching'
+            AND page_id {tx.among("pages")} AND user_id > :after ORDER BY user_id LIMIT :limit""",
+        space=space_id,
+        pages=json_list(["", *page_ids]),
+        after=after,
+        limit=limit,
+    )
+    return [user_id for (user_id,) in rows]
+
+
+def list_levels(
+    tx: Transaction, space_id: str, page_ids: list[str], user_ids: Iterable[str]
+) -> dict[str, list[WatchRow]]:
+    """What these people said about a space and these pages of it."""
+    rows = tx.all(
+        f"""SELECT {_WATCH} FROM watches WHERE space_id = :space AND page_id {tx.among("pages")}
+            AND user_id {tx.among("users")}""",
+        space=space_id,
+        pages=json_list(["", *page_ids]),
+        users=json_list(user_ids),
+    )
+    found: dict[str, list[WatchRow]] = {}
+    for row in rows:
+        found.setdefault(row[0], []).append(WatchRow(*row))
+    return found
+
+
+# --- settings -----------------------------------------------------------------------------------------
+
+_CHANNELS = dict[Reason, Channel]
+
+
+def list_channels(tx: Transaction, user_ids: Iterable[str]) -> dict[str, dict[Reason, Channel]]:
+    """How these people are told, by reason; all of them are there."""
+    wanted = list(user_ids)
+    rows = tx.all(
+        f"SELECT user_id, channels FROM notification_settings WHERE user_id {tx.among('users')}",
+        users=json_list(wanted),
+    )
+    said = {user_id: msgspec.json.decode(channels, type=_CHANNELS) for user_id, channels in rows}
+    return {user_id: {**DEFAULTS, **said.get(user_id, {})} for user_id in wanted}
+
+
+def set_channels(tx: Transaction, user_id: str, channels: dict[Reason, Channel]) -> None:
+    tx.run(
+        """INSERT INTO notification_settings (user_id, channels, updated_at) VALUES (:user, :channels, :at)
+           ON CONFLICT (user_id) DO UPDATE SET channels = excluded.channels, updated_at = excluded.updated_at""",
+        user=user_id,
+        channels=msgspec.json.encode(channels).decode(),
+        at=now(),
+    )

@@ -1,0 +1,1 @@
+"""The content API: pages, revisions, files, documents, and the links between them."""

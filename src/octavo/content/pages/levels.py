@@ -1,0 +1,155 @@
+"""Parts of the page tree of a state: one level, and the ancestors of pages. The cost depends on the parts,
+not on the size of the space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from octavo.content.revisions.expanding import Expansion
+from octavo.content.revisions.store import (
+    State,
+    count_children,
+    find_parents,
+    list_ancestors,
+    slice_children,
+    trace_pages,
+)
+from octavo.core.pages import Page
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Slice, decode_token, slice_rows
+
+_FIRST = 100
+"""Number of pages to read at a time when searching for the first document."""
+
+
+class PlacedPage(Struct, frozen=True):
+    """Page in its level. ``above``: the path of the parent page."""
+
+    page: Page
+    above: str
+    has_pages: bool
+
+
+class LevelPart(Struct, frozen=True):
+    """Pages below ``parent`` (None: the top level), starting at the index ``at``, of ``count`` in total."""
+
+    parent: str | None
+    at: int
+    count: int
+    entries: list[PlacedPage]
+
+
+class Levels:
+    """Levels of a state, including its computed pages: the pages below a page or (None) at the top."""
+
+    def __init__(self, tx: Transaction, state: State, expansion: Expansion) -> None:
+        self._tx, self._state, self._expansion = tx, state, expansion
+
+    def slice(self, parent: Page | None, limit: int, at: int, token: str | None) -> Slice[Page]:
+        """Return up to ``limit`` pages of a level, from the index ``at``, after those that ``token`` says
+        were read."""
+        after = decode_token(token, str, str)
+        rows = self._rows(parent, limit + 1, at, after)
+        return slice_rows(rows, limit, self._count(parent), lambda page: (page.rank, page.id))
+
+    def around(self, page: Page, limit: int) -> list[LevelPart]:
+        """Return the level of each ancestor of a page and of the page itself: of each, the part of ``limit``
+        pages that contains it."""
+        levels = []
+        way = [*self.above(page), page]
+        for parent, child in zip([None, *way], way, strict=False):
+            index = self._count(parent, child)
+            levels.append(self.level(parent, limit, index - index % limit))
+        return levels
+
+    def level(self, parent: Page | None, limit: int, at: int = 0) -> LevelPart:
+        entries = self.entries(self._rows(parent, limit, at), parent)
+        return LevelPart(parent.id if parent else None, at, self._count(parent), entries)
+
+    def traces(self, page_ids: list[str]) -> dict[str, list[PlacedPage]]:
+        """Return those of these pages that exist, each after its ancestors, by ID."""
+        ways = trace_pages(self._tx, self._state, page_ids)
+        for id in page_ids:
+            computed = self._expansion.find(id)
+            if computed is not None:
+                ways[id] = [*self.above(computed), computed]
+        parents = self._parents({page.id for way in ways.values() for page in way})
+        return {id: _present_path(ways[id], parents) for id in page_ids if id in ways}
+
+    def entries(self, pages: Iterable[Page], parent: Page | None) -> list[PlacedPage]:
+        """Return pages of one level as entries."""
+        pages = list(pages)
+        above = [*self.above(parent), parent] if parent else []
+        path = "/".join(page.slug for page in above)
+        parents = self._parents({page.id for page in pages})
+        return [PlacedPage(page, path, page.id in parents) for page in pages]
+
+    def above(self, page: Page) -> list[Page]:
+        """Return the ancestors of a page from the top down."""
+        if self._expansion.find(page.id) is not None:
+            return self._expansion.list_ancestors(self._tx, self._state, page)
+        return list_ancestors(self._tx, self._state, page)
+
+    def first(self) -> Page | None:
+        """Return the first document of the tree."""
+        left: list[tuple[Page | None, int]] = [(None, 0)]
+        while left:
+            parent, at = left.pop()
+            rows = self._rows(parent, _FIRST, at)
+            for n, page in enumerate(rows):
+                if page.kind == "document":
+                    return page
+                if self._parents({page.id}):
+                    left += [(parent, at + n + 1), (page, 0)]
+                    break
+            else:
+                if len(rows) == _FIRST:
+                    left.append((parent, at + _FIRST))
+        return None
+
+    def _whole(self, parent: Page | None) -> list[Page] | None:
+        """Return the entire level if it contains computed pages, else None, because it is then read by an
+        index."""
+        return self._expansion.children(self._tx, self._state, parent.id if parent else None)
+
+    def _rows(
+        self, parent: Page | None, limit: int, at: int, after: tuple[str, str] | None = None
+    ) -> list[Page]:
+        whole = self._whole(parent)
+        if whole is None:
+            within = parent.id if parent else None
+            return slice_children(self._tx, self._state, within, limit=limit, at=at, after=after)
+        if after is not None:
+            whole = [page for page in whole if (page.rank, page.id) > after]
+        return whole[at : at + limit]
+
+    def _count(self, parent: Page | None, before: Page | None = None) -> int:
+        """Return the number of pages in a level, or before one of them."""
+        whole = self._whole(parent)
+        if whole is None:
+            return count_children(self._tx, self._state, parent.id if parent else None, before)
+        if before is None:
+            return len(whole)
+        return sum((page.rank, page.id) < (before.rank, before.id) for page in whole)
+
+    def _parents(self, page_ids: set[str]) -> set[str]:
+        """Return those of these pages that have subpages."""
+        known = {
+            id: children
+            for id in page_ids
+            if (children := self._expansion.children(self._tx, self._state, id)) is not None
+        }
+        found = find_parents(self._tx, self._state, page_ids - known.keys())
+        return found | {id for id, children in known.items() if children}
+
+
+def _present_path(way: list[Page], parents: set[str]) -> list[PlacedPage]:
+    """Return the pages of a path from the top as entries."""
+    path: list[str] = []
+    found = []
+    for page in way:
+        found.append(PlacedPage(page, "/".join(path), page.id in parents))
+        path.append(page.slug)
+    return found

@@ -1,0 +1,37 @@
+"""Meta links of pages: the canonical page and alternates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import UNSET
+
+from octavo.content.references.resolving import Resolver, page_owner
+from octavo.core.pages import Page
+
+from .wire import PageMetaLinks, PageTarget, UrlTarget
+
+
+def meta_links_of(
+    page: Page, resolver: Resolver, is_withheld: Callable[[dict[str, Any]], bool] = lambda ref: False
+) -> PageMetaLinks:
+    """Return the meta links of a page that lead to the web or to something the resolver's reader can see."""
+
+    def target(ref: Any) -> PageTarget | UrlTarget | None:
+        if not isinstance(ref, dict):
+            return None
+        meaning = resolver.resolve(page_owner(page), ref, "link")
+        if meaning.status != "ok":
+            return None
+        if meaning.kind == "page" and meaning.target is not None:
+            elsewhere = meaning.space if meaning.space != resolver.known[0].space_id else None
+            found = {"kind": "page", "page": meaning.target, **({"space": elsewhere} if elsewhere else {})}
+            return None if is_withheld(found) else PageTarget(meaning.target, elsewhere or UNSET)
+        url = ref.get("url")
+        return UrlTarget(url) if meaning.kind == "url" and isinstance(url, str) else None
+
+    links = page.meta_links or {}
+    given = links.get("alternates")
+    alternates = [found for ref in given if (found := target(ref))] if isinstance(given, list) else []
+    return PageMetaLinks(target(links.get("canonical")) or UNSET, alternates or UNSET)

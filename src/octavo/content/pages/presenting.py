@@ -1,0 +1,39 @@
+"""Files of a space in the API, with links to their content and, for images, to their variants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import UNSET
+
+from octavo.content.images.making import is_scaled
+from octavo.content.images.store import VARIANT_TYPE, ImageVariant, ScaledImage, find_pictures, variant_name
+from octavo.content.revisions.files import download_url, signed_url
+from octavo.content.revisions.store import Item
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.files import FileGrant
+
+from .wire import File, FileVariant, present_file
+
+
+def present_files(
+    context: Context, tx: Transaction, space_id: str, items: Sequence[Item], oids: Mapping[str, str] = {}
+) -> list[File]:
+    pictures = find_pictures(tx, space_id, [item.content or "" for item in items if is_scaled(item)])
+    files = []
+    for item in items:
+        picture = pictures.get(item.content or "")
+        variants = present_variants(context, item, picture)
+        files.append(present_file(item, download_url(context, item), picture, variants or UNSET, oids))
+    return files
+
+
+def present_variants(context: Context, item: Item, picture: ScaledImage | None) -> list[FileVariant]:
+    """Return the variants of a file. ``picture``: the scaled image, if the file is an image."""
+    return [_present_variant(context, item, each) for each in picture.variants] if picture else []
+
+
+def _present_variant(context: Context, item: Item, variant: ImageVariant) -> FileVariant:
+    grant = FileGrant(variant.file, variant_name(item.name), VARIANT_TYPE)
+    return FileVariant(variant.width, variant.height, variant.size, signed_url(context, grant))

@@ -1,0 +1,548 @@
+"""Operations that read content: main of a space, revisions, and change requests, each operation once for all
+of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar, assert_never
+
+from msgspec import UNSET, Raw
+
+from octavo.content.references.lookup import Owner
+from octavo.content.revisions.authorization import ReadState, VisitedState
+from octavo.content.revisions.computing import NotYet, Requester, compute_document, compute_revision
+from octavo.content.revisions.store import get_document as find_document
+from octavo.content.revisions.store import main_state
+from octavo.core.document.description import DocumentNodes
+from octavo.core.document.json import DocumentError, from_json, to_json
+from octavo.core.document.reader import read
+from octavo.core.document.writing import write
+from octavo.errors import BadRequest
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, PageQuery
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import SpaceAccess
+from octavo.organization.access.roles import Can
+
+from .documents import document_json
+from .links import Links
+from .reading import ContentReader
+from .visiting import VisitorReader
+from .wire import (
+    ChildPagesQuery,
+    ComputeContent,
+    ComputedRevision,
+    ContentLocation,
+    ContentQuery,
+    ConvertedText,
+    ConvertText,
+    DocumentQuery,
+    File,
+    FilesQuery,
+    LinksQuery,
+    PageContentQuery,
+    PageEntry,
+    PageMetaLinks,
+    Pages,
+    PageTraces,
+    PageWay,
+    ReferenceUsages,
+    ReusableContent,
+    ReusableContentQuery,
+    Revision,
+    RevisionPage,
+    RevisionQuery,
+    SchemaQuery,
+    WayQuery,
+    WaysQuery,
+)
+
+operation = Area("content").operation
+change_operation = Area("changes").operation
+"""Decorator for operations on change requests, which require the scope of change requests."""
+
+_MAIN = "/spaces/{spaceId}/content"
+_REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
+_CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
+
+
+@contextmanager
+def _reader(call: Call, read: ReadState | VisitedState) -> Iterator[ContentReader | VisitorReader]:
+    with call.db.read() as tx:
+        match read:
+            case VisitedState():
+                call.leave_loop()
+                yield VisitorReader(call, tx, read)
+            case ReadState():
+                yield ContentReader(call, tx, read.state, read.view)
+            case _:
+                assert_never(read)
+
+
+@contextmanager
+def _state_reader(call: Call, read: ReadState) -> Iterator[ContentReader]:
+    with call.db.read() as tx:
+        yield ContentReader(call, tx, read.state, read.view)
+
+
+# --- states -------------------------------------------------------------------------------------------
+
+
+@operation("getCurrentRevision", "GET", _MAIN, needs=Can.VIEW, returns=Revision, visitors=True)
+@operation("getRevisionById", "GET", _REVISION, needs=Can.VIEW, returns=Revision, visitors=True)
+@change_operation("getRevisionOfChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, returns=Revision)
+def get_revision(call: Call, read: ReadState | VisitedState, query: RevisionQuery) -> Revision:
+    """Get the entire content of a state: its page tree, files, reusable contents, and variables."""
+    with _reader(call, read) as reader:
+        return reader.revision(query)
+
+
+@operation(
+    "listPages", "GET", _MAIN + "/pages", needs=Can.VIEW, returns=Pages, visitors=True, agents="docs:read"
+)
+@operation(
+    "listPagesInRevisionById", "GET", _REVISION + "/pages", needs=Can.VIEW, returns=Pages, visitors=True
+)
+@change_operation(
+    "listPagesInChangeRequest", "GET", _CHANGE + "/pages", needs=Can.VIEW, returns=Pages, agents="docs:read"
+)
+def list_pages(call: Call, read: ReadState | VisitedState, query: ContentQuery) -> Pages:
+    """List the pages of a state as a tree."""
+    with _reader(call, read) as reader:
+        return reader.pages(query)
+
+
+@operation(
+    "listChildPages",
+    "GET",
+    _MAIN + "/children",
+    needs=Can.VIEW,
+    returns=Listing[PageEntry],
+    errors=(404,),
+    extension=True,
+)
+@operation(
+    "listChildPagesInRevisionById",
+    "GET",
+    _REVISION + "/children",
+    needs=Can.VIEW,
+    returns=Listing[PageEntry],
+    errors=(404,),
+    extension=True,
+)
+@change_operation(
+    "listChildPagesInChangeRequest",
+    "GET",
+    _CHANGE + "/children",
+    needs=Can.VIEW,
+    returns=Listing[PageEntry],
+    errors=(404,),
+    extension=True,
+)
+def list_children(call: Call, read: ReadState, query: ChildPagesQuery) -> Listing[PageEntry]:
+    """List one level of the page tree, in order: the pages below `parent`, or those at the top level without
+    it."""
+    with _state_reader(call, read) as reader:
+        return reader.children(query)
+
+
+@operation(
+    "getWayToPage", "GET", _MAIN + "/way", needs=Can.VIEW, returns=PageWay, errors=(404,), extension=True
+)
+@operation(
+    "getWayToPageInRevisionById",
+    "GET",
+    _REVISION + "/way",
+    needs=Can.VIEW,
+    returns=PageWay,
+    errors=(404,),
+    extension=True,
+)
+@change_operation(
+    "getWayToPageInChangeRequest",
+    "GET",
+    _CHANGE + "/way",
+    needs=Can.VIEW,
+    returns=PageWay,
+    errors=(404,),
+    extension=True,
+)
+def get_way(call: Call, read: ReadState, query: WayQuery) -> PageWay:
+    """Get the location of a page in the tree: each level from the top to its own. Of a long level, only the
+    part that contains the page or its ancestor is returned. Levels are divided into parts of `limit` pages,
+    which `listChildPages` returns by the index `at`."""
+    with _state_reader(call, read) as reader:
+        return reader.way(query)
+
+
+@operation("listWaysToPages", "GET", _MAIN + "/ways", needs=Can.VIEW, returns=PageTraces, extension=True)
+@operation(
+    "listWaysToPagesInRevisionById",
+    "GET",
+    _REVISION + "/ways",
+    needs=Can.VIEW,
+    returns=PageTraces,
+    extension=True,
+)
+@change_operation(
+    "listWaysToPagesInChangeRequest",
+    "GET",
+    _CHANGE + "/ways",
+    needs=Can.VIEW,
+    returns=PageTraces,
+    extension=True,
+)
+def list_ways(call: Call, read: ReadState, query: WaysQuery) -> PageTraces:
+    """List the ancestors, with titles and paths, of up to a hundred pages. Pages that don't exist are left
+    out."""
+    with _state_reader(call, read) as reader:
+        return reader.ways(query)
+
+
+@operation(
+    "getPageById",
+    "GET",
+    _MAIN + "/page/{pageId}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+    quick=True,
+    visitors=True,
+    agents="docs:read",
+)
+@operation(
+    "getPageInRevisionById",
+    "GET",
+    _REVISION + "/page/{pageId}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+    quick=True,
+    visitors=True,
+)
+@change_operation(
+    "getPageInChangeRequestById",
+    "GET",
+    _CHANGE + "/page/{pageId}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+    quick=True,
+    agents="docs:read",
+)
+def get_page(call: Call, read: ReadState | VisitedState, page_id: str, query: PageContentQuery) -> Raw:
+    """Get a page with its content: as a document of nodes, or with ``format=markdown`` as it was written."""
+    with _reader(call, read) as reader:
+        return reader.page(page_id, query)
+
+
+@operation(
+    "getPageByPath",
+    "GET",
+    _MAIN + "/path/{pagePath}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+    visitors=True,
+    agents="docs:read",
+)
+@operation(
+    "getPageInRevisionByPath",
+    "GET",
+    _REVISION + "/path/{pagePath}",
+    needs=Can.VIEW,
+    returns=RevisionPage,
+    visitors=True,
+)
+@change_operation(
+    "getPageInChangeRequestByPath", "GET", _CHANGE + "/path/{pagePath}", needs=Can.VIEW, returns=RevisionPage
+)
+def get_page_by_path(
+    call: Call, read: ReadState | VisitedState, page_path: str, query: PageContentQuery
+) -> RevisionPage:
+    """Get a page by its path. Slashes can be percent-encoded."""
+    with _reader(call, read) as reader:
+        return reader.page_by_path(page_path, query)
+
+
+@operation(
+    "getPageDocumentInRevisionById",
+    "GET",
+    _REVISION + "/page/{pageId}/document",
+    needs=Can.VIEW,
+    returns=DocumentNodes,
+    visitors=True,
+)
+def get_page_document(call: Call, read: ReadState | VisitedState, page_id: str, query: DocumentQuery) -> Raw:
+    """Get the document of a page as nodes."""
+    with _reader(call, read) as reader:
+        return reader.document(page_id, query)
+
+
+@operation(
+    "listSpacePageMetaLinks",
+    "GET",
+    _MAIN + "/page/{pageId}/meta-links",
+    needs=Can.VIEW,
+    returns=PageMetaLinks,
+    visitors=True,
+)
+@operation(
+    "listRevisionPageMetaLinks",
+    "GET",
+    _REVISION + "/page/{pageId}/meta-links",
+    needs=Can.VIEW,
+    returns=PageMetaLinks,
+    visitors=True,
+)
+@change_operation(
+    "listChangeRequestPageMetaLinks",
+    "GET",
+    _CHANGE + "/page/{pageId}/meta-links",
+    needs=Can.VIEW,
+    returns=PageMetaLinks,
+)
+def list_meta_links(call: Call, read: ReadState | VisitedState, page_id: str) -> PageMetaLinks:
+    """List the meta links of a page that lead to the web or to pages that the caller can see."""
+    with _reader(call, read) as reader:
+        return reader.meta_links(page_id)
+
+
+@operation("listFiles", "GET", _MAIN + "/files", needs=Can.VIEW, returns=Listing[File], visitors=True)
+@operation(
+    "listFilesInRevisionById",
+    "GET",
+    _REVISION + "/files",
+    needs=Can.VIEW,
+    returns=Listing[File],
+    visitors=True,
+)
+@change_operation(
+    "listFilesInChangeRequestById", "GET", _CHANGE + "/files", needs=Can.VIEW, returns=Listing[File]
+)
+def list_files(call: Call, read: ReadState | VisitedState, query: FilesQuery) -> Listing[File]:
+    """List the files of a state, oldest first."""
+    with _reader(call, read) as reader:
+        return reader.files(query)
+
+
+@operation("getFileById", "GET", _MAIN + "/files/{fileId}", needs=Can.VIEW, returns=File, visitors=True)
+@operation(
+    "getFileInRevisionById", "GET", _REVISION + "/files/{fileId}", needs=Can.VIEW, returns=File, visitors=True
+)
+@change_operation(
+    "getFileInChangeRequestById", "GET", _CHANGE + "/files/{fileId}", needs=Can.VIEW, returns=File
+)
+def get_file(call: Call, read: ReadState | VisitedState, file_id: str, query: ContentQuery) -> File:
+    """Get a file."""
+    with _reader(call, read) as reader:
+        return reader.file(file_id, query)
+
+
+@operation(
+    "getReusableContentById",
+    "GET",
+    _MAIN + "/reusable-contents/{reusableContentId}",
+    needs=Can.VIEW,
+    returns=ReusableContent,
+)
+@operation(
+    "getReusableContentInRevisionById",
+    "GET",
+    _REVISION + "/reusable-contents/{reusableContentId}",
+    needs=Can.VIEW,
+    returns=ReusableContent,
+)
+@change_operation(
+    "getReusableContentInChangeRequestById",
+    "GET",
+    _CHANGE + "/reusable-contents/{reusableContentId}",
+    needs=Can.VIEW,
+    returns=ReusableContent,
+)
+def get_reusable_content(
+    call: Call, read: ReadState, reusable_content_id: str, query: ReusableContentQuery
+) -> ReusableContent:
+    """Get a reusable content, with `format=markdown` including its text."""
+    with _reader(call, read) as reader:
+        return reader.reusable_content(reusable_content_id, query)
+
+
+@operation(
+    "getReusableContentDocumentInRevisionById",
+    "GET",
+    _REVISION + "/reusable-contents/{reusableContentId}/document",
+    needs=Can.VIEW,
+    returns=DocumentNodes,
+)
+def get_reusable_document(call: Call, read: ReadState, reusable_content_id: str, query: DocumentQuery) -> Raw:
+    """Get the document of a reusable content as nodes."""
+    with _reader(call, read) as reader:
+        return reader.reusable_document(reusable_content_id, query)
+
+
+# --- references ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _links(call: Call, space: SpaceAccess) -> Iterator[Links]:
+    with call.db.read() as tx:
+        yield Links(call, tx, space, main_state(tx, space.space_id))
+
+
+@operation(
+    "listSpaceLinks",
+    "GET",
+    "/spaces/{spaceId}/links",
+    needs=Can.VIEW,
+    returns=ReferenceUsages,
+    errors=(404,),
+)
+def list_space_links(call: Call, space: SpaceAccess, query: LinksQuery) -> ReferenceUsages:
+    """List everything that main refers to, grouped by target, with up to a hundred places each."""
+    with _links(call, space) as links:
+        return links.of_space(query)
+
+
+@operation(
+    "listPageLinksInSpace",
+    "GET",
+    "/spaces/{spaceId}/content/page/{pageId}/links",
+    needs=Can.VIEW,
+    returns=ReferenceUsages,
+)
+def list_page_links(call: Call, space: SpaceAccess, page_id: str, query: LinksQuery) -> ReferenceUsages:
+    """List everything that a page of main refers to."""
+    with _links(call, space) as links:
+        return links.of_page(page_id, query, query.status)
+
+
+@operation(
+    "listSpacePageBacklinks",
+    "GET",
+    "/spaces/{spaceId}/content/page/{pageId}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+)
+def list_page_backlinks(
+    call: Call, space: SpaceAccess, page_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """List the places, in all spaces that the caller can see, that refer to a page."""
+    with _links(call, space) as links:
+        return links.to_page(page_id, query)
+
+
+@operation(
+    "listSpaceFileBacklinks",
+    "GET",
+    "/spaces/{spaceId}/content/files/{fileId}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+)
+def list_file_backlinks(
+    call: Call, space: SpaceAccess, file_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """List the places that use a file."""
+    with _links(call, space) as links:
+        return links.to_file(file_id, query)
+
+
+@operation(
+    "listSpaceReusableContentBacklinks",
+    "GET",
+    "/spaces/{spaceId}/content/reusable-contents/{reusableContentId}/backlinks",
+    needs=Can.VIEW,
+    returns=Listing[ContentLocation],
+    extension=True,
+)
+def list_reusable_content_backlinks(
+    call: Call, space: SpaceAccess, reusable_content_id: str, query: PageQuery
+) -> Listing[ContentLocation]:
+    """List the places that include a reusable content."""
+    with _links(call, space) as links:
+        return links.to_reusable(reusable_content_id, query)
+
+
+@operation(
+    "getDocumentById",
+    "GET",
+    "/spaces/{spaceId}/documents/{documentId}",
+    needs=Can.VIEW,
+    returns=DocumentNodes,
+)
+def get_document(call: Call, space: SpaceAccess, document_id: str, query: SchemaQuery) -> Raw:
+    """Get a document of the space by the ID in its page or reusable content."""
+    with call.db.read() as tx:
+        found = find_document(tx, space.space_id, document_id)
+        resolver = ContentReader(call, tx, found.state).resolver
+        owner = Owner(found.owner_id, found.owner_kind, found.file_path)
+        return document_json(tx, found.state, resolver, owner, document_id)
+
+
+# --- computed -----------------------------------------------------------------------------------------
+
+
+T = TypeVar("T")
+
+
+def _asker(space: SpaceAccess) -> Requester:
+    return Requester(space.space_id, space.organization_id, space.actor)
+
+
+def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
+    """Return the result of ``compute``. If it depends on external sources, fetch them first."""
+    try:
+        with call.db.read() as tx:
+            return compute(tx)
+    except NotYet as missing:
+        missing.fetch(call.context)
+    with call.db.read() as tx:
+        return compute(tx)
+
+
+@operation(
+    "convertText",
+    "POST",
+    "/spaces/{spaceId}/content/convert",
+    needs=Can.VIEW,
+    returns=ConvertedText,
+    errors=(400, 413),
+    extension=True,
+)
+def convert_text(call: Call, space: SpaceAccess, body: ConvertText) -> ConvertedText:
+    """Convert Markdown to nodes, or nodes to Markdown, as in a page of the space. Nothing is stored, and
+    references are not resolved."""
+    try:
+        document = read(body.markdown) if body.markdown is not UNSET else from_json(body.document)
+    except DocumentError as error:
+        raise BadRequest(str(error)) from None
+    return ConvertedText(write(document), to_json(document))
+
+
+@operation(
+    "getComputedDocument",
+    "POST",
+    "/spaces/{spaceId}/content/computed/document",
+    needs=Can.VIEW,
+    returns=DocumentNodes,
+    errors=(400,),
+)
+def get_computed_document(call: Call, space: SpaceAccess, query: SchemaQuery, body: ComputeContent) -> Raw:
+    """Get the document that a source currently produces. The same source, seed, and state of its dependencies
+    always produce the same nodes with the same keys."""
+    asker = _asker(space)
+    return Raw(_compute(call, lambda tx: compute_document(tx, asker, body.source, body.seed)))
+
+
+@operation(
+    "getComputedRevision",
+    "POST",
+    "/spaces/{spaceId}/content/computed/revision",
+    needs=Can.VIEW,
+    returns=ComputedRevision,
+    errors=(400,),
+)
+def get_computed_revision(call: Call, space: SpaceAccess, body: ComputeContent) -> ComputedRevision:
+    """Get the pages, files, and reusable contents that a source currently produces. The seed determines their
+    IDs."""
+    asker = _asker(space)
+    found, _ = _compute(call, lambda tx: compute_revision(tx, asker, body.source, body.seed))
+    with call.db.read() as tx:
+        return ContentReader(call, tx, main_state(tx, space.space_id)).computed(found)

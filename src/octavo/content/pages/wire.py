@@ -1,0 +1,681 @@
+"""Wire types of content: revisions, pages, files, and reusable contents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from io import BytesIO
+from typing import Annotated, Any, Literal, cast
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+
+from octavo.content.images.store import ScaledImage
+from octavo.content.revisions.computing import Source
+from octavo.content.revisions.store import Item, RevisionRow, RevisionType
+from octavo.core.document.description import DocumentNodes, DocumentObject
+from octavo.core.document.urls import safe_url
+from octavo.core.pages import Cover, Layout, Page
+from octavo.kit.clock import iso
+from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, Next, PageQuery
+from octavo.kit.urls import HttpUrl
+from octavo.organization.access.wire import User
+from octavo.organization.orgs.wire import Organization
+from octavo.organization.spaces.wire import Collection, Space
+
+from .documents import Evaluated
+
+Format = Literal["document", "markdown"]
+
+
+class ContentQuery(Struct, rename="camel"):
+    """Query of content. ``metadata``: include Git metadata. ``computed``: evaluate computed sources."""
+
+    metadata: bool = True
+    computed: bool = True
+
+
+class RevisionQuery(ContentQuery):
+    """Query of a revision. ``pages``: include the page tree."""
+
+    pages: bool = True
+
+
+class FilesQuery(PageQuery):
+    metadata: bool = True
+    computed: bool = True
+
+
+class PageContentQuery(ContentQuery):
+    """Query of a page. ``format``: the form of its content. ``pages``: include its subpages."""
+
+    format: Format = "document"
+    pages: bool = True
+    evaluated: Evaluated = "false"
+
+
+class ChildPagesQuery(PageQuery):
+    """Query of a level. ``at``: the index to start at, counted from the first page or after ``page``."""
+
+    parent: str | None = None
+    at: Annotated[int, Meta(ge=0, le=2**31)] = 0
+    computed: bool = True
+
+
+class WayQuery(Struct):
+    """Query of a location. ``to``: a page ID, or ``path``: a page path. Without both: the first document."""
+
+    to: str | None = None
+    path: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
+    computed: bool = True
+
+    def __post_init__(self) -> None:
+        if self.to is not None and self.path is not None:
+            raise ValueError("give either `to` or `path`, not both")
+
+
+class WaysQuery(Struct):
+    """Query of locations. ``pages``: page IDs."""
+
+    pages: Annotated[list[str], Meta(min_length=1, max_length=100)]
+    computed: bool = True
+
+
+class ReusableContentQuery(ContentQuery):
+    """Query of a reusable content. ``format`` `markdown`: include its stored text, without front matter."""
+
+    format: Format = "document"
+
+
+class DocumentQuery(Struct, rename="camel"):
+    evaluated: Evaluated = "false"
+
+
+class SchemaQuery(Struct):
+    """Query of a document. ``schema``: the version of the node types; there is only one."""
+
+    schema: Literal["current", "next"] = "current"
+
+
+class GitBlob(Struct):
+    """File in the repository that the space is synced with."""
+
+    oid: str
+    path: str
+
+
+class AppUrls(Struct):
+    app: str
+
+
+class PageLayout(Struct, rename="camel"):
+    width: str
+    cover: bool
+    cover_size: str
+    title: bool
+    description: bool
+    table_of_contents: bool
+    outline: bool
+    pagination: bool
+    metadata: bool
+
+
+class PageCover(Struct, rename="camel"):
+    y_pos: float
+    ref: dict[str, Any] | UnsetType = UNSET
+    ref_dark: dict[str, Any] | UnsetType = UNSET
+    height: int | UnsetType = UNSET
+
+
+class DocumentPage(Struct, rename="camel", tag_field="type", tag="document"):
+    id: str
+    title: str
+    slug: str
+    path: str
+    urls: AppUrls
+    pages: list[RevisionPage]
+    layout: PageLayout
+    created_at: str
+    updated_at: str
+    hidden: bool
+    no_index: bool
+    no_robots_index: bool
+    kind: Literal["sheet"] = "sheet"
+    link_title: str | UnsetType = UNSET
+    emoji: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    cover: PageCover | UnsetType = UNSET
+    variables: dict[str, Any] | UnsetType = UNSET
+    meta_links: dict[str, Any] | UnsetType = UNSET
+    computed: dict[str, Any] | UnsetType = UNSET
+    computed_seed: str | UnsetType = UNSET
+    document_id: str | UnsetType = UNSET
+    git: GitBlob | UnsetType = UNSET
+    markdown: str | UnsetType = UNSET
+    document: DocumentNodes | UnsetType = UNSET
+
+
+class GroupPage(Struct, rename="camel", tag_field="type", tag="group"):
+    id: str
+    title: str
+    slug: str
+    path: str
+    pages: list[RevisionPage]
+    created_at: str
+    updated_at: str
+    hidden: bool
+    no_index: bool
+    no_robots_index: bool
+    kind: Literal["group"] = "group"
+    link_title: str | UnsetType = UNSET
+    emoji: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+
+
+class LinkPage(Struct, rename="camel", tag_field="type", tag="link"):
+    id: str
+    title: str
+    target: dict[str, Any]
+    created_at: str
+    updated_at: str
+    hidden: bool
+    kind: Literal["link"] = "link"
+    link_title: str | UnsetType = UNSET
+    emoji: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+    href: str | UnsetType = UNSET
+
+
+class ComputedPage(Struct, rename="camel", tag_field="type", tag="computed"):
+    id: str
+    title: str
+    computed: dict[str, Any]
+    created_at: str
+    updated_at: str
+    emoji: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+
+
+RevisionPage = DocumentPage | GroupPage | LinkPage | ComputedPage
+
+
+class PageTarget(Struct, tag_field="kind", tag="page"):
+    page: str
+    space: str | UnsetType = UNSET
+
+
+class UrlTarget(Struct, tag_field="kind", tag="url"):
+    url: str
+
+
+class PageMetaLinks(Struct):
+    """Meta links of a page. ``canonical``: the page that search engines should show instead. ``alternates``:
+    the same page in other forms."""
+
+    canonical: PageTarget | UrlTarget | UnsetType = UNSET
+    alternates: list[PageTarget | UrlTarget] | UnsetType = UNSET
+
+
+class Pages(Struct):
+    pages: list[RevisionPage]
+
+
+class PageEntry(Struct, rename="camel"):
+    """Page as an entry of the tree."""
+
+    id: str
+    type: Literal["document", "group", "link", "computed"]
+    title: str
+    has_pages: bool
+    hidden: bool
+    path: str | UnsetType = UNSET
+    emoji: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+
+
+class PageLevel(Struct):
+    """Part of one level of the tree: its pages from the index ``at`` on."""
+
+    parent: str | None
+    at: int
+    count: int
+    items: list[PageEntry]
+
+
+class PageWay(Struct):
+    """Levels from the top to that of ``page``."""
+
+    page: str | None
+    levels: list[PageLevel]
+
+
+class PageTrace(Struct):
+    """Page after its ancestors."""
+
+    page: str
+    way: list[PageEntry]
+
+
+class PageTraces(Struct):
+    items: list[PageTrace]
+
+
+class Dimensions(Struct):
+    width: int
+    height: int
+
+
+class ComputeContent(Struct):
+    """Body for computing content. ``source``: ``{type, props, dependencies}``. ``seed``: the seed of
+    generated IDs."""
+
+    source: Source
+    seed: Annotated[str, Meta(min_length=1, max_length=256)]
+
+
+class ConvertText(Struct):
+    """Body with text to convert: exactly one of the two fields."""
+
+    markdown: str | UnsetType = UNSET
+    document: DocumentObject | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.markdown is UNSET) == (self.document is UNSET):
+            raise ValueError("give either `markdown` or `document`")
+
+
+class ConvertedText(Struct):
+    """Text in both forms."""
+
+    markdown: str
+    document: DocumentObject
+
+
+class ComputedRevision(Struct, rename="camel"):
+    pages: list[RevisionPage]
+    files: list[File]
+    reusable_contents: list[ReusableContent]
+
+
+class FileVariant(Struct, rename={"download_url": "downloadURL"}):
+    width: int
+    height: int
+    size: int
+    download_url: str
+
+
+class File(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}):
+    """File. ``dimensions``: of an image as browsers show it, after applying its own rotation. ``variants``:
+    ordered from narrow to wide."""
+
+    id: str
+    name: str
+    content_type: str
+    download_url: str
+    size: int
+    object: Literal["file"] = "file"
+    dimensions: Dimensions | UnsetType = UNSET
+    variants: list[FileVariant] | UnsetType = UNSET
+    git: GitBlob | UnsetType = UNSET
+
+
+class ReusableContent(Struct):
+    id: str
+    title: str
+    object: Literal["reusable-content"] = "reusable-content"
+    document: str | UnsetType = UNSET
+    markdown: str | UnsetType = UNSET
+    git: GitBlob | UnsetType = UNSET
+
+
+# --- references ---------------------------------------------------------------------------------------
+
+ReferenceStatus = Literal["ok", "broken", "in-app"]
+
+
+class LinksQuery(PageQuery):
+    status: ReferenceStatus | None = None
+
+
+class ChangeLinksQuery(LinksQuery, rename="camel"):
+    """Query of a change request's links. ``brokenContext``: only broken links, either those that the change
+    request broke or those that were already broken."""
+
+    broken_context: Literal["change-request", "space"] | None = None
+
+
+class AnchorLocation(Struct, tag_field="type", tag="anchor"):
+    anchor: str
+
+
+class NodeLocation(Struct, tag_field="type", tag="node"):
+    node: str
+
+
+class ChangeRequestContext(Struct, rename="camel", tag_field="type", tag="changeRequest"):
+    change_request: Any
+
+
+class UrlLocation(Struct, tag_field="kind", tag="url"):
+    url: str
+
+
+class PageLocation(Struct, rename="camel", tag_field="kind", tag="page"):
+    organization: Organization
+    space: Space
+    page: RevisionPage
+    version_context: ChangeRequestContext | UnsetType = UNSET
+    internal_location: AnchorLocation | NodeLocation | UnsetType = UNSET
+
+
+class FileLocation(Struct, rename="camel", tag_field="kind", tag="file"):
+    organization: Organization
+    space: Space
+    file: File
+    version_context: ChangeRequestContext | UnsetType = UNSET
+
+
+class ReusableContentLocation(Struct, rename="camel", tag_field="kind", tag="reusable-content"):
+    organization: Organization
+    space: Space
+    reusable_content: ReusableContent
+    version_context: ChangeRequestContext | UnsetType = UNSET
+
+
+class SpaceLocation(Struct, tag_field="kind", tag="space"):
+    organization: Organization
+    space: Space
+
+
+class CollectionLocation(Struct, tag_field="kind", tag="collection"):
+    organization: Organization
+    collection: Collection
+
+
+class SpecLocation(Struct, tag_field="kind", tag="openapi"):
+    organization: Organization
+    spec: Any = field(name="openAPISpec")
+
+
+class UserLocation(Struct, tag_field="kind", tag="user"):
+    user: User
+
+
+ContentLocation = (
+    UrlLocation
+    | PageLocation
+    | FileLocation
+    | ReusableContentLocation
+    | SpaceLocation
+    | CollectionLocation
+    | SpecLocation
+    | UserLocation
+)
+
+
+class ReferenceUsage(Struct, rename="camel"):
+    """Target of references and the places that refer to it."""
+
+    status: ReferenceStatus
+    relation: Literal["reference", "dependsOn"]
+    location_references: list[ContentLocation]
+    target_reference: ContentLocation | UnsetType = UNSET
+
+
+class BrokenStats(Struct, rename="camel"):
+    total: int
+    change_request: int | UnsetType = UNSET
+
+
+class ReferenceStats(Struct):
+    """Number of references, counted in each place."""
+
+    total: int
+    broken: BrokenStats
+
+
+class ReferenceUsages(Struct):
+    items: list[ReferenceUsage]
+    count: int
+    stats: ReferenceStats
+    next: Next | UnsetType = UNSET
+
+
+class EmbedQuery(Struct):
+    url: HttpUrl
+
+
+class RevisionUrls(Struct):
+    app: str
+
+
+class Revision(Struct, rename="camel"):
+    id: str
+    parents: list[str]
+    pages: list[RevisionPage]
+    files: list[File]
+    reusable_contents: list[ReusableContent]
+    variables: dict[str, Any]
+    created_at: str
+    urls: RevisionUrls
+    type: RevisionType
+    object: Literal["revision"] = "revision"
+    git: dict[str, Any] | UnsetType = UNSET
+    merged_from: Any | UnsetType = UNSET
+
+
+VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_]*\Z", max_length=100)]
+
+WITH_PATHS = ("document", "group")
+"""Kinds of pages that have a path."""
+
+ResolveCover = Callable[[Page, str], dict[str, Any]]
+
+
+def present_layout(layout: Layout) -> PageLayout:
+    return PageLayout(
+        width=layout.width if layout.width in ("default", "wide") else "wide",
+        cover=layout.cover,
+        # `background` is newer than the public description; its closest value is `full`.
+        cover_size=layout.cover_size if layout.cover_size in ("hero", "full") else "full",
+        title=layout.title,
+        description=layout.description,
+        table_of_contents=layout.table_of_contents,
+        outline=layout.outline,
+        pagination=layout.pagination,
+        metadata=layout.metadata,
+    )
+
+
+_PLAIN_LAYOUT = present_layout(Layout())
+
+
+def present_cover(page: Page, cover: Cover, resolve: ResolveCover) -> PageCover:
+    return PageCover(
+        ref=resolve(page, cover.light),
+        ref_dark=resolve(page, cover.dark) if cover.dark else UNSET,
+        y_pos=cover.y,
+        height=min(700, max(10, cover.height)) if cover.height else UNSET,
+    )
+
+
+def present_blob(oids: Mapping[str, str], content: str | None, path: str | None) -> GitBlob | UnsetType:
+    """Return the Git blob of a synced text or file. ``oids``: Git object IDs by content hash."""
+    oid = oids.get(content or "")
+    return GitBlob(oid, path) if oid and path else UNSET
+
+
+def present_page(
+    app_url: str,
+    page: Page,
+    path: str,
+    pages: list[RevisionPage],
+    resolve_cover: ResolveCover,
+    oids: Mapping[str, str] = {},
+) -> RevisionPage:
+    """Return a page whose subpages are already presented."""
+    created, updated = iso(page.created_at), iso(page.updated_at)
+    emoji, icon, link_title = page.emoji or UNSET, page.icon or UNSET, page.link_title or UNSET
+    if page.kind == "group":
+        return GroupPage(
+            page.id, page.title, page.slug, path, pages, created, updated,
+            page.hidden, page.no_index, page.no_robots_index, emoji=emoji, icon=icon, link_title=link_title,
+        )  # fmt: skip
+    if page.kind == "link":
+        target = page.target or {"kind": "url", "url": ""}
+        if target.get("kind") == "url":
+            # Files of a repository or archive can contain anything, and renderers put it into links unchanged.
+            target = {"kind": "url", "url": safe_url(target.get("url")) or ""}
+        href = target.get("url", UNSET) if target.get("kind") == "url" else UNSET
+        return LinkPage(
+            page.id, page.title, target, created, updated, page.hidden,
+            emoji=emoji, icon=icon, href=href, link_title=link_title,
+        )  # fmt: skip
+    if page.kind == "computed":
+        return ComputedPage(
+            page.id, page.title, page.computed or {}, created, updated, emoji=emoji, icon=icon
+        )
+    return DocumentPage(
+        id=page.id,
+        title=page.title,
+        slug=page.slug,
+        path=path,
+        urls=AppUrls(f"{app_url}/{path}"),
+        pages=pages,
+        layout=_PLAIN_LAYOUT if page.layout == Layout() else present_layout(page.layout),
+        created_at=created,
+        updated_at=updated,
+        hidden=page.hidden,
+        no_index=page.no_index,
+        no_robots_index=page.no_robots_index,
+        emoji=emoji,
+        icon=icon,
+        link_title=link_title,
+        description=page.description or UNSET,
+        cover=present_cover(page, page.cover, resolve_cover) if page.cover else UNSET,
+        variables=page.variables or UNSET,
+        meta_links=page.meta_links or UNSET,
+        document_id=page.body or UNSET,
+        git=present_blob(oids, page.body, page.file_path),
+        computed=page.computed or UNSET,
+        # The page ID makes the IDs of computed content unique to this page.
+        computed_seed=page.id if page.computed else UNSET,
+    )
+
+
+def present_entry(page: Page, above: str, has_pages: bool) -> PageEntry:
+    """Return an entry of the tree. ``above``: the path of the page's parent."""
+    path = (f"{above}/{page.slug}" if above else page.slug) if page.kind in WITH_PATHS else UNSET
+    return PageEntry(
+        id=page.id,
+        type=page.kind,
+        title=page.title,
+        has_pages=has_pages,
+        hidden=page.hidden,
+        path=path,
+        emoji=page.emoji or UNSET,
+        icon=page.icon or UNSET,
+    )
+
+
+_BELOW = [cast(RevisionPage, Raw(b"\x00"))]
+"""Placeholder for the subpages of a page: a byte that JSON contains nowhere else."""
+
+
+def encode_tree(
+    app_url: str,
+    pages: Iterable[Page],
+    root: str | None,
+    root_path: str,
+    resolve_cover: ResolveCover,
+    oids: Mapping[str, str] = {},
+) -> bytes:
+    """Encode the pages below ``root`` as JSON: a list of ``RevisionPage``. ``pages`` must contain siblings in
+    order.
+
+    Pages are written one by one, so only one page is held in memory besides the output.
+    """
+    children: dict[str | None, list[Page]] = {}
+    for page in pages:
+        children.setdefault(page.parent, []).append(page)
+    encode = msgspec.json.Encoder().encode
+    text = BytesIO()
+    text.write(b"[")
+    first = True
+    # Pending output, the next item last: pages with the path above them, and the text that closes earlier ones.
+    stack: list[tuple[Page, str] | bytes] = [b"]"]
+    stack += [(page, root_path) for page in reversed(children.pop(root, ()))]
+    while stack:
+        entry = stack.pop()
+        if isinstance(entry, bytes):
+            text.write(entry)
+            first = False
+            continue
+        page, above = entry
+        path = f"{above}/{page.slug}" if above else page.slug
+        if not first:
+            text.write(b",")
+        head, *tail = encode(present_page(app_url, page, path, _BELOW, resolve_cover, oids)).split(b"\x00")
+        text.write(head)
+        first = bool(tail)
+        if tail:
+            stack.append(tail[0])
+            stack += [(child, path) for child in reversed(children.pop(page.id, ()))]
+    return text.getvalue()
+
+
+def present_file(
+    item: Item,
+    download_url: str,
+    picture: ScaledImage | None = None,
+    variants: list[FileVariant] | UnsetType = UNSET,
+    oids: Mapping[str, str] = {},
+) -> File:
+    """Return a file. ``picture``: the scaled image, if the file is an image."""
+    shown: ScaledImage | Item = picture or item
+    return File(
+        id=item.id,
+        name=item.name,
+        content_type=item.content_type or "application/octet-stream",
+        download_url=download_url,
+        size=item.size,
+        dimensions=Dimensions(shown.width, shown.height) if shown.width and shown.height else UNSET,
+        variants=variants,
+        git=present_blob(oids, item.content, item.path),
+    )
+
+
+def present_reusable(item: Item, oids: Mapping[str, str] = {}) -> ReusableContent:
+    return ReusableContent(
+        id=item.id,
+        title=item.name,
+        document=item.content or UNSET,
+        git=present_blob(oids, item.content, item.path),
+    )
+
+
+def present_revision(
+    app_url: str,
+    revision: RevisionRow,
+    *,
+    merged_from: Any,
+    pages: list[RevisionPage],
+    files: list[File],
+    reusable_contents: list[ReusableContent],
+    variables: dict[str, Any],
+    metadata: bool,
+) -> Revision:
+    return Revision(
+        id=revision.id,
+        parents=revision.parents,
+        pages=pages,
+        files=files,
+        reusable_contents=reusable_contents,
+        variables=variables,
+        created_at=iso(revision.created_at),
+        urls=RevisionUrls(app_url),
+        type=revision.type,  # type: ignore[arg-type]
+        git=revision.git if revision.git and metadata else UNSET,
+        merged_from=merged_from if merged_from is not None else UNSET,
+    )

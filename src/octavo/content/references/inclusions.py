@@ -1,0 +1,20 @@
+"""Budget for included content, so that a short page can't become huge by including much."""
+
+from __future__ import annotations
+
+MAX_INCLUDED = 4_000_000
+"""Maximum total size in bytes of the Markdown in reusable contents included by one page."""
+_LEAST = 8_000
+"""Minimum number of bytes charged per inclusion, so that short ones also count."""
+
+
+class Inclusions:
+    """Budget of one page."""
+
+    def __init__(self) -> None:
+        self._left = MAX_INCLUDED
+
+    def admit(self, size: int) -> bool:
+        """Charge a reusable content's size in bytes to the budget. Return whether it can still be included."""
+        self._left -= max(size, _LEAST)
+        return self._left >= 0

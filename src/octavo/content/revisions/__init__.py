@@ -1,0 +1,3 @@
+"""Content: branches, revisions, pages, and files."""
+
+from . import tables as tables

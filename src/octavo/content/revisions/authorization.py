@@ -1,0 +1,88 @@
+"""Proofs that a caller can read a state of a space's content: main, a revision, or a change request."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from octavo.errors import NotFound
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Call, Visitor, enters
+from octavo.organization.access.authorization import SpaceAccess, VisitedSpace, enter_space, visit_space
+from octavo.organization.access.roles import Can
+
+from .store import State, main_state, revision_state, shown_state
+
+OLD_REVISIONS = 3_600_000
+"""Milliseconds for which visitors of a site can read a revision after it was replaced."""
+
+
+class ReadState(Struct, frozen=True):
+    """Caller at a state that they can read.
+
+    ``view``: the path of the state in the app, below the space. ``label``: its name, "" for main.
+    """
+
+    space: SpaceAccess
+    state: State
+    view: str = ""
+    label: str = ""
+
+    @property
+    def organization_id(self) -> str:
+        return self.space.organization_id
+
+
+class VisitedState(VisitedSpace, frozen=True):
+    """Visitor at a state that the site shows them."""
+
+    state: State
+
+
+@enters(ReadState, "spaceId")
+def enter_main(call: Call, needs: Can, space_id: str) -> ReadState:
+    space = enter_space(call, needs, space_id)
+    with call.db.read() as tx:
+        return ReadState(space, main_state(tx, space_id))
+
+
+@enters(VisitedState, "spaceId", visitors=True)
+def visit_main(call: Call, needs: Can, space_id: str) -> VisitedState:
+    visitor = visit_space(call, needs, space_id).visitor
+    with call.db.read() as tx:
+        return VisitedState(visitor, space_id, shown_state(tx, visitor.drafted, space_id))
+
+
+@enters(ReadState, "spaceId", "revisionId")
+def enter_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> ReadState:
+    space = enter_space(call, needs, space_id)
+    with call.db.read() as tx:
+        return ReadState(space, revision_state(tx, space_id, revision_id))
+
+
+@enters(VisitedState, "spaceId", "revisionId", visitors=True)
+def visit_revision(call: Call, needs: Can, space_id: str, revision_id: str) -> VisitedState:
+    visitor = visit_space(call, needs, space_id).visitor
+    with call.db.read() as tx:
+        state = revision_state(tx, space_id, revision_id)
+        _require_shown(tx, state, visitor)
+        return VisitedState(visitor, space_id, state)
+
+
+def _require_shown(tx: Transaction, state: State, visitor: Visitor) -> None:
+    """Raise NotFound unless the state is visible to the visitor.
+
+    Visitors can read the head of main, or of the change request in their preview, and for a while the
+    previous head, so that a client that reads pages one by one doesn't lose them in between.
+    """
+    branch, sequence = state.layers[0].branch_id, state.layers[0].sequence
+    main = shown_state(tx, visitor.drafted, state.space_id).layers[0]
+    if branch == main.branch_id and sequence == main.sequence:
+        return
+    replaced = tx.value(
+        "SELECT created_at FROM revisions WHERE branch_id = :branch AND sequence > :this ORDER BY sequence LIMIT 1",
+        branch=branch,
+        this=sequence,
+    )
+    if branch != main.branch_id or replaced is None or replaced < now() - OLD_REVISIONS:
+        raise NotFound(f"This space has no revision {state.revision_id!r}.")

@@ -1,0 +1,291 @@
+"""Computed content: pages and documents generated from something else, such as an API description.
+
+A source ``{type, props, dependencies}`` defines the content. Packages register a ``Computer`` for a type, and
+a resolver for a kind of dependency. Results are cached by their source, the state of all dependencies, and
+the seed of generated IDs: the same three always produce the same bytes. Dependencies are resolved for the
+reader before a cached result is returned, so that nobody sees content computed from something they can't see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from hashlib import blake2b
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.core.document.json import DocumentError, from_json, to_json
+from octavo.core.document.nodes import Document
+from octavo.core.pages import Page
+from octavo.errors import BadRequest
+from octavo.kit.context import Context
+from octavo.kit.db.cache import OwnCache
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor
+from octavo.organization.access.authorization import find_space_access
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.store import get_space
+
+from .store import Item
+
+MAX_PAGES = 5_000
+"""Maximum number of pages, and of files and reusable contents, that one source can produce."""
+MAX_DOCUMENT = 8 * 1024 * 1024
+"""Maximum size of a document as JSON, in bytes."""
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+class Dependency(Struct):
+    """Dependency of a source. ``ref``: a reference with its ``kind``. A ``value`` sent by callers is ignored."""
+
+    ref: dict[str, Any] = {}
+
+
+class Source(Struct):
+    """Source of computed content. ``type``: selects the computer. ``dependencies``: the inputs by name.
+    ``seed``: for a document that refers to pages computed together with its own page, the seed of their IDs.
+    """
+
+    type: str
+    props: dict[str, Any] = {}
+    dependencies: Annotated[dict[str, Dependency], Meta(max_length=20)] = {}
+    seed: Annotated[str, Meta(max_length=256)] | UnsetType = UNSET
+
+
+class Requester(Struct, frozen=True):
+    """Reader of computed content in a space. ``actor`` is None for visitors of a site that publishes it."""
+
+    space_id: str
+    organization_id: str
+    actor: Actor | None
+
+
+class ComputeInput(Struct, frozen=True):
+    """Input of a computer. ``values``: the dependencies by name, None for one that doesn't exist. It does not
+    include the reader, because others get the same result."""
+
+    space_id: str
+    organization_id: str
+    source: Source
+    values: Mapping[str, Any]
+    seed: str
+
+    def id(self, key: str) -> str:
+        """Return the ID for ``key`` in the source: 20 characters, the same for the same seed."""
+        return seeded_id(self.seed, key)
+
+
+def seeded_id(seed: str, key: str) -> str:
+    """Return the ID for ``key`` in a source with this seed."""
+    number = int.from_bytes(blake2b(f"{seed}\0{key}".encode(), digest_size=15).digest(), "big")
+    digits = []
+    for _ in range(20):
+        number, digit = divmod(number, 62)
+        digits.append(_ALPHABET[digit])
+    return "".join(digits)
+
+
+class NotYet(BadRequest):
+    """Error for a source whose external data has not been fetched. ``fetch`` requests the data and waits;
+    afterwards, this process can compute the source.
+
+    Never call ``fetch`` inside a transaction. It raises the errors of the request.
+    """
+
+    def __init__(self, message: str, fetch: Callable[[Context], None]) -> None:
+        super().__init__(message)
+        self.fetch = fetch
+
+
+class Computed(Struct, frozen=True):
+    """Computed pages and items. ``pages``: parents before children, siblings in order and with unique slugs;
+    documents among them have the source of their document in ``computed``, with the page ID as its seed.
+    ``items``: files and reusable contents whose bytes are already stored."""
+
+    pages: list[Page]
+    items: list[Item] = []
+
+
+class Computer(NamedTuple):
+    """Functions that compute a type of source; None if a type doesn't support one of them.
+
+    ``document`` and ``revision`` depend only on their input, on ``state``, and on nothing that changes
+    without being a dependency. They run while pages are read, so they make no external requests: a job
+    fetches external data, and NotYet is raised until it is available. They raise BadRequest for an invalid
+    source, with its field: ``source.props.page: ...``, or ``source.type: ...`` when the computation itself
+    failed. References in documents are resolved. ``state``: a string that identifies the fetched data for a
+    revision (True) or document and changes with it.
+    """
+
+    document: Callable[[Transaction, ComputeInput], Document] | None = None
+    revision: Callable[[Transaction, ComputeInput], Computed] | None = None
+    state: Callable[[Transaction, ComputeInput, bool], str] | None = None
+
+
+Resolve = Callable[[Transaction, Requester, Mapping[str, Any]], Any]
+"""Function that returns the value of a reference for a reader, which changes whenever its target changes;
+None if it doesn't exist for them."""
+
+_computers: dict[str, Computer] = {}
+_resolvers: dict[str, Resolve] = {}
+OnChange = Callable[[Transaction, str, Collection[str] | None], None]
+_on_change: list[OnChange] = []
+_documents: OwnCache[bytes] = OwnCache("computed documents", 16)
+_revisions: OwnCache[Computed] = OwnCache("computed revisions", 16)
+
+
+def register_computer(type: str, computer: Computer) -> None:
+    """Register the computer of a type. A type that ends with ``:`` matches all types that start with it."""
+    _computers[type] = computer
+
+
+def register_resolver(kind: str, resolve: Resolve) -> None:
+    """Register the resolver of a kind of dependency."""
+    _resolvers[kind] = resolve
+
+
+def on_dependency_change(hook: OnChange) -> None:
+    """Register ``hook(tx, organization_id, space_ids)``, called when a dependency of computed pages in these
+    spaces has changed; None for all spaces of the organization."""
+    _on_change.append(hook)
+
+
+def notify_dependency_changed(
+    tx: Transaction, organization_id: str, space_ids: Collection[str] | None = None
+) -> None:
+    """Notify that dependencies of computed pages have changed.
+
+    The package that resolves them (``register_resolver``) calls this in the transaction of the change.
+    ``space_ids``: the spaces with affected pages, if known.
+    """
+    for hook in _on_change:
+        hook(tx, organization_id, space_ids)
+
+
+def compute_document(tx: Transaction, asker: Requester, source: Source, seed: str) -> bytes:
+    """Return the document as JSON, as the API shows it. Raises BadRequest for an invalid source, and NotYet."""
+    computer = _computer(source)
+    if computer.document is None:
+        raise BadRequest(f"source.type: {source.type!r} doesn't produce documents.")
+    asked = build_input(tx, asker, source, seed)
+    state = _state(tx, computer, asked, False)
+    found = _documents.of(tx).get(state)
+    if found is None:
+        found = _encoded(source, computer.document(tx, asked))
+        _documents.of(tx).put(state, found, len(found))
+    return found
+
+
+def state_of(tx: Transaction, asker: Requester, source: Source, seed: str) -> bytes:
+    """Return a hash of everything that the document of a source currently depends on. Raises BadRequest for
+    an invalid source."""
+    return _state(tx, _computer(source), build_input(tx, asker, source, seed), False)
+
+
+def compute_revision(tx: Transaction, asker: Requester, source: Source, seed: str) -> tuple[Computed, bytes]:
+    """Return pages, files, and reusable contents, with a hash of everything they depend on. Raises BadRequest
+    for an invalid source, and NotYet."""
+    computer = _computer(source)
+    if computer.revision is None:
+        raise BadRequest(f"source.type: {source.type!r} doesn't produce pages.")
+    asked = build_input(tx, asker, source, seed)
+    state = _state(tx, computer, asked, True)
+    found = _revisions.of(tx).get(state)
+    if found is None:
+        found = computer.revision(tx, asked)
+        _check_result(source, found)
+        _revisions.of(tx).put(
+            state, found, sum(_size(page) for page in found.pages) + 500 * len(found.items) + 1
+        )
+    return found, state
+
+
+def _computer(source: Source) -> Computer:
+    named = _computers.get(source.type)
+    if named is None:
+        beginnings = (type for type in _computers if type.endswith(":") and source.type.startswith(type))
+        named = _computers.get(max(beginnings, key=len, default=""))
+    if named is None:
+        raise BadRequest(
+            f"source.type: {source.type!r} isn't supported. Install the integration"
+            " that provides it, or check the spelling."
+        )
+    return named
+
+
+def build_input(tx: Transaction, asker: Requester, source: Source, seed: str) -> ComputeInput:
+    """Return the input of a computer for a reader. Raises BadRequest for an invalid dependency."""
+    values = {
+        name: _value(tx, asker, f"source.dependencies.{name}", dependency)
+        for name, dependency in source.dependencies.items()
+    }
+    return ComputeInput(asker.space_id, asker.organization_id, source, values, seed)
+
+
+def _state(tx: Transaction, computer: Computer, asked: ComputeInput, whole: bool) -> bytes:
+    more = computer.state(tx, asked, whole) if computer.state is not None else ""
+    return blake2b(msgspec.json.encode((asked, more), order="sorted"), digest_size=32).digest()
+
+
+def _value(tx: Transaction, asker: Requester, where: str, dependency: Dependency) -> Any:
+    resolve = _resolvers.get(str(dependency.ref.get("kind")))
+    if resolve is None:
+        raise BadRequest(f"{where}.ref.kind: must be one of {', '.join(sorted(_resolvers))}.")
+    return resolve(tx, asker, dependency.ref)
+
+
+def _encoded(source: Source, document: Document) -> bytes:
+    data = to_json(document)
+    try:
+        from_json(data)
+    except DocumentError as error:
+        raise BadRequest(f"source.type: {source.type!r} produced an invalid document: {error}") from None
+    encoded = msgspec.json.encode(data)
+    if len(encoded) > MAX_DOCUMENT:
+        raise BadRequest(
+            f"source.type: {source.type!r} produced a document of more than {MAX_DOCUMENT} bytes."
+        )
+    return encoded
+
+
+def _check_result(source: Source, found: Computed) -> None:
+    """Check the contract of computers: limits, parents before children, and a unique place for each page."""
+    if max(len(found.pages), len(found.items)) > MAX_PAGES:
+        raise BadRequest(f"source.type: {source.type!r} produced more than {MAX_PAGES} pages or files.")
+    above: set[str | None] = {None}
+    places: set[tuple[str | None, str]] = set()
+    for page in found.pages:
+        place = (page.parent, page.slug)
+        if page.parent not in above or page.id in above or (place in places and page.kind != "link"):
+            raise BadRequest(
+                f"source.type: {source.type!r} produced the page {page.title!r} without a unique place in the tree."
+            )
+        above.add(page.id)
+        places.add(place)
+
+
+def _size(page: Page) -> int:
+    """Estimate the size of a page in memory."""
+    return 900 + len(page.title) + 4 * len(page.description or "")
+
+
+def _resolve_space(tx: Transaction, asker: Requester, ref: Mapping[str, Any]) -> Any:
+    """Return the ID and the main revision of a space, as in the public description.
+
+    Visitors of a site can't see other spaces than the one they read: a reference in a page does not publish
+    its target.
+    """
+    wanted = ref.get("space")
+    if not isinstance(wanted, str):
+        return None
+    if asker.actor is not None:
+        access = find_space_access(tx, asker.actor, Can.VIEW, wanted)
+        if access is None or access.organization_id != asker.organization_id:
+            return None
+    elif wanted != asker.space_id:
+        return None
+    return {"object": "space", "id": wanted, "revision": get_space(tx, wanted).main_revision}
+
+
+register_resolver("space", _resolve_space)

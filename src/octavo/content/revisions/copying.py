@@ -1,0 +1,68 @@
+"""Content of a copy of a space: the current rows of main, copied inside the database.
+
+Texts and files are shared by hash. Pages and files keep their IDs, which are unique within a space, so all
+links among them remain valid.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from octavo.kit.db.database import Transaction
+from octavo.organization.spaces.hooks import Copy, WriteCopy
+from octavo.organization.spaces.store import get_space
+
+from . import staging
+from .store import FOREVER, Layer, main_state
+
+_PAGE = "page_id, parent_id, rank, slug, kind, title, body, file_path, fields, created_at, updated_at"
+_ITEM = "item_id, kind, name, path, content, size, fields, created_at"
+_TABLES = (("page_versions", "page_id", _PAGE), ("item_versions", "item_id", _ITEM))
+_HELD = "branch_id = :source AND from_seq <= :sequence AND to_seq > :sequence"
+
+
+def list_content_writes(tx: Transaction, source_id: str) -> list[WriteCopy]:
+    """Return the functions that write the current content of a space's main in parts, regardless of later
+    changes. Empty for a small space."""
+    source = main_state(tx, source_id).layers[0]
+    ids = {
+        table: [
+            row[0]
+            for row in tx.all(
+                f"SELECT {key} FROM {table} WHERE {_HELD} ORDER BY {key}",
+                source=source.branch_id,
+                sequence=source.sequence,
+            )
+        ]
+        for table, key, _ in _TABLES
+    }
+    if sum(map(len, ids.values())) <= staging.MOST_AT_ONCE:
+        return []
+    parts = (
+        (table, found[start : start + staging.BATCH])
+        for table, found in ids.items()
+        for start in range(0, len(found), staging.BATCH)
+    )
+    return [partial(_write, source=source, only=(table, part[0], part[-1])) for table, part in parts]
+
+
+def copy_content(tx: Transaction, copy: Copy) -> None:
+    """Write the current main of the source into the first revision of a copy, unless it is already written."""
+    if not copy.written:
+        _write(tx, copy.copy_id, main_state(tx, copy.source_id).layers[0])
+
+
+def _write(tx: Transaction, copy_id: str, source: Layer, only: tuple[str, str, str] | None = None) -> None:
+    """Write rows of a copy: all, or ``only`` those of one table in a range of IDs."""
+    for table, key, columns in _TABLES:
+        if only is not None and only[0] != table:
+            continue
+        tx.run(
+            f"""INSERT INTO {table} (branch_id, from_seq, to_seq, {columns}) SELECT :branch, 1, :forever, {columns}
+                FROM {table} WHERE {_HELD}{f" AND {key} BETWEEN :first AND :last" if only else ""}""",
+            branch=get_space(tx, copy_id).main_branch,
+            forever=FOREVER,
+            source=source.branch_id,
+            sequence=source.sequence,
+            **({"first": only[1], "last": only[2]} if only else {}),
+        )

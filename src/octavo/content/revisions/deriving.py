@@ -1,0 +1,377 @@
+"""Data derived from the main branch of each space, in separate tables. Every revision of main updates it in
+the same transaction, and it can be rebuilt if it is lost.
+
+Heavy work is not done under the write lock: derived data is read and computed beforehand. For a large
+revision it is also written beforehand, like its rows (``staging.py``), and the transaction switches to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from octavo.core.links import app_hosts
+from octavo.errors import NotFound, Unavailable
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Database, Transaction, json_list
+from octavo.kit.db.turns import short_write
+from octavo.kit.work.jobs import enqueue, job
+from octavo.organization.spaces.hooks import Copy
+
+from . import staging
+from .staging import list_unclaimed_branches, remove_unclaimed, write_before_revision
+from .store import (
+    ITEM_KINDS,
+    BranchMoved,
+    Changes,
+    Staged,
+    State,
+    list_items,
+    list_pages,
+    lock_branch,
+    main_state,
+)
+from .versions import DAY, claim_version, current_version, end_versions, switch_version
+
+DERIVATION = 2
+"""Version of the derived rows. Increase it with every change that derives other rows from the same main (how
+texts are read, what is indexed, which files are included). The next start then rebuilds all derived data."""
+_REBUILD = "rebuildDerived"
+_ATTEMPTS = 5
+_SECONDS = 3600.0
+_OWNERS = 50
+"""Number of owners whose replaced rows are removed in one transaction."""
+
+
+class Prepare(Protocol):
+    def __call__(
+        self,
+        tx: Transaction,
+        state: State,
+        changes: Changes,
+        hosts: tuple[str, ...],
+        *,
+        anew: bool = False,
+        whole: bool = False,
+    ) -> Any: ...
+
+
+class Versioned(NamedTuple):
+    """Functions for derived rows that a large revision writes beforehand, under a version.
+
+    ``count(prepared)`` estimates how many rows it writes. ``batches(prepared, most)`` divides many rows into
+    batches of about that size, and ``write(tx, space_id, batch, version)`` writes one. ``switch(tx, space_id,
+    prepared)`` does the rest in the transaction of the revision, where the owners already have that version.
+
+    ``owners`` is the table, and its column, with the owners and versions of rows. ``remove(tx, space_id,
+    [(owner_id, version)], most)`` removes about ``most`` of their rows and returns how many of the owners,
+    from the first one, have none left. ``copy(tx, space_id, copy_id)`` copies the current rows to a copy of a
+    space. ``recount(db, space_id)`` corrects numbers that are stored with the rows, in short transactions.
+    ``finish(db, space_id)`` does what ``switch`` left to do, also in short transactions, in the job that then
+    removes replaced rows.
+    """
+
+    count: Callable[[Any], int]
+    batches: Callable[[Any, int], Iterator[Any]]
+    write: Callable[[Transaction, str, Any, int], None]
+    switch: Callable[[Transaction, str, Any], None]
+    owners: tuple[str, str]
+    remove: Callable[[Transaction, str, Sequence[tuple[str, int]], int], int]
+    copy: Callable[[Transaction, str, str], None]
+    recount: Callable[[Database, str], None] = lambda db, space_id: None
+    finish: Callable[[Database, str], None] = lambda db, space_id: None
+
+
+class Derived(NamedTuple):
+    """Functions for a kind of data that is derived from main.
+
+    ``prepare(tx, state, changes, hosts)`` runs in a read transaction with the head of main before the change
+    and the hosts of this server (``core.links.app_hosts``). With ``anew=True``, it assumes that nothing of
+    the space was derived before; with ``whole=True``, it prepares the full rows to write under a version,
+    otherwise only the differences. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` checks, in
+    the write transaction, whether the result would be the same after others changed the texts and fields of
+    these other pages. ``apply(tx, space_id, prepared)`` writes it under the current versions.
+
+    ``clear(tx, space_id)`` deletes the derived data of a space. ``check(tx, space_id, hosts)`` returns what
+    is wrong with it. ``versioned``: the functions for large amounts of data, if any.
+    """
+
+    prepare: Prepare
+    is_still_true: Callable[[Transaction, str, Changes, Set[str], Any], bool]
+    apply: Callable[[Transaction, str, Any], None]
+    clear: Callable[[Transaction, str], None]
+    check: Callable[[Transaction, str, tuple[str, ...]], str | None]
+    versioned: Versioned | None = None
+
+
+class PreparedParts(Struct):
+    """Data derived with one revision: a part for each registered kind. ``owners``: their owners, as returned
+    by ``json_list``. ``staged``: the version under which all of it, and the rows of the revision, are already
+    written; None if nothing is written yet. ``in_place``: whether the revision adds, removes, and moves no
+    page."""
+
+    parts: list[Any]
+    owners: str
+    staged: Staged | None = None
+    in_place: bool = False
+
+
+_derived: list[Derived] = []
+
+
+def register_derived(derived: Derived) -> None:
+    """Register a kind of data that is derived from main."""
+    _derived.append(derived)
+
+
+@contextmanager
+def prepare_derived(
+    db: Database, state: State, changes: Changes, hosts: tuple[str, ...]
+) -> Iterator[PreparedParts]:
+    """Provide all data derived with these changes of main, for the one transaction in the block that applies
+    it.
+
+    Call this outside any transaction. A failing block leaves nothing behind.
+    """
+    with db.read() as tx:
+        parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
+        prepared = PreparedParts(parts, json_list([*changes.pages, *changes.items]))
+        if _is_large(changes, prepared):
+            prepared.parts = [derived.prepare(tx, state, changes, hosts, whole=True) for derived in _derived]
+    with _write_before_revision(db, state, changes, prepared):
+        yield prepared
+
+
+@contextmanager
+def _write_before_revision(
+    db: Database, state: State, changes: Changes, prepared: PreparedParts
+) -> Iterator[None]:
+    """Write the prepared data and the rows of the changes before the block if there are many."""
+    if not _is_large(changes, prepared):
+        yield
+        return
+    versioned = _versioned(prepared)
+
+    def write(how: Versioned, batch: Any, tx: Transaction, staged: Staged) -> None:
+        how.write(tx, state.space_id, batch, staged.version)
+
+    derived = (
+        partial(write, how, batch) for how, part in versioned for batch in how.batches(part, staging.BATCH)
+    )
+    with write_before_revision(db, state, changes, derived) as prepared.staged:
+        yield
+
+
+def _is_large(changes: Changes, prepared: PreparedParts) -> bool:
+    """Return whether this is more than one transaction should write."""
+    rows = sum(how.count(part) for how, part in _versioned(prepared))
+    return len(changes) + rows > staging.MOST_AT_ONCE
+
+
+def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, Any]]:
+    pairs = ((derived.versioned, part) for derived, part in zip(_derived, prepared.parts, strict=True))
+    return [(how, part) for how, part in pairs if how is not None]
+
+
+def is_still_true(
+    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedParts
+) -> bool:
+    """Return whether all prepared data would be the same after others changed the texts and fields of these
+    pages."""
+    return all(
+        derived.is_still_true(tx, space_id, changes, moved, part)
+        for derived, part in zip(_derived, prepared.parts, strict=True)
+    )
+
+
+def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> None:
+    """Make prepared data count, in the transaction of the revision, which has claimed what is already
+    written."""
+    if prepared.staged is None:
+        for derived, part in zip(_derived, prepared.parts, strict=True):
+            derived.apply(tx, space_id, part)
+        return
+    switch_version(tx, space_id, prepared.owners, prepared.staged.version)
+    for derived, part in zip(_derived, prepared.parts, strict=True):
+        (derived.versioned.switch if derived.versioned else derived.apply)(tx, space_id, part)
+
+
+def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None:
+    """Rebuild all derived data of a space, whatever its state: a small space in one transaction, a large one
+    like a large revision.
+
+    The data remains available in the meantime, and references to the space from elsewhere are checked again.
+    Call this outside any transaction. Raises NotFound, and BranchMoved if main keeps changing.
+    """
+    for attempt in range(_ATTEMPTS):
+        with db.read() as tx:
+            state, changes = as_changes_from_nothing(tx, space_id)
+            head = main_state(tx, space_id)
+            parts = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
+            owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
+        prepared = PreparedParts(parts, json_list(sorted(owners)))
+        try:
+            with _write_before_revision(db, head, Changes(), prepared), db.write() as tx:
+                lock_branch(tx, head.layers[0].branch_id)
+                if main_state(tx, space_id) != head:
+                    raise BranchMoved
+                if prepared.staged is None:
+                    end_versions(tx, space_id)
+                else:
+                    claim_version(tx, space_id, prepared.staged)
+                for derived in _derived:
+                    # Rows of an old version no longer count after the switch and are removed later.
+                    if prepared.staged is None or derived.versioned is None:
+                        derived.clear(tx, space_id)
+                apply_derived(tx, space_id, prepared)
+        except BranchMoved:
+            if attempt == _ATTEMPTS - 1:
+                raise
+        else:
+            break
+    if prepared.staged is not None:
+        for versioned, _ in _versioned(prepared):
+            versioned.recount(db, space_id)
+
+
+def enqueue_rebuild(tx: Transaction, space_id: str) -> None:
+    """Enqueue a job that rebuilds all derived data of a space."""
+    organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
+    enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
+
+
+@job("indexSpace", seconds=_SECONDS)
+def index_space(context: Context, space_id: str) -> None:
+    """Rebuild all derived data of a space."""
+    with suppress(NotFound):  # purged in the meantime
+        rebuild_derived(context.db, space_id, app_hosts(context.settings.url))
+
+
+def enqueue_outdated(db: Database) -> None:
+    """Enqueue the rebuild of all data derived by an earlier version of Octavo. Called after migrating."""
+    with db.read() as tx:
+        if _derivation(tx) >= DERIVATION:
+            return
+    with db.write() as tx:
+        if _derivation(tx) >= DERIVATION:
+            return
+        for space_id, organization_id in tx.all("SELECT id, organization_id FROM spaces ORDER BY id"):
+            enqueue(
+                tx,
+                _REBUILD,
+                organization=organization_id,
+                key=f"rebuild-{space_id}",
+                space_id=space_id,
+                version=DERIVATION,
+            )
+        note_derivation(tx)
+
+
+def note_derivation(tx: Transaction) -> None:
+    """Record that this version of Octavo has built, or enqueued, all derived data."""
+    tx.run("DELETE FROM derivation")
+    tx.run("INSERT INTO derivation (version) VALUES (:version)", version=DERIVATION)
+
+
+def list_outdated(tx: Transaction) -> set[str]:
+    """Return the spaces that are waiting for a rebuild after an upgrade."""
+    rows = tx.all("SELECT payload FROM jobs WHERE kind = :kind AND state <> 'parked'", kind=_REBUILD)
+    return {msgspec.json.decode(row[0])["space_id"] for row in rows}
+
+
+def _derivation(tx: Transaction) -> int:
+    return tx.value("SELECT max(version) FROM derivation") or 0
+
+
+@job(_REBUILD, seconds=_SECONDS)
+def rebuild_outdated(context: Context, space_id: str, version: int) -> None:
+    """Rebuild the data that an earlier version of Octavo derived from a space."""
+    if version > DERIVATION:
+        # During an upgrade, two versions run at the same time, and this job is for a worker of the newer one.
+        raise Unavailable(
+            f"This rebuild needs a newer version of Octavo (derivation {version} instead of {DERIVATION})."
+            " Upgrade this worker."
+        )
+    index_space(context, space_id)
+
+
+def copy_derived(tx: Transaction, copy: Copy) -> None:
+    """Copy the derived data of a space to its copy, or enqueue a job for a large space."""
+    if copy.written:
+        # The source may already have data of a later state than the copy.
+        enqueue_rebuild(tx, copy.copy_id)
+        return
+    versioned = [derived.versioned for derived in _derived if derived.versioned is not None]
+    rows = sum(
+        tx.value(
+            f"SELECT count(*) FROM (SELECT 1 FROM {how.owners[0]} WHERE space_id = :space LIMIT :most) AS rows_",
+            space=copy.source_id,
+            most=staging.MOST_AT_ONCE,
+        )
+        for how in versioned
+    )
+    if rows >= staging.MOST_AT_ONCE:
+        enqueue_rebuild(tx, copy.copy_id)
+        return
+    for how in versioned:
+        how.copy(tx, copy.source_id, copy.copy_id)
+
+
+def _list_owners(tx: Transaction, space_id: str) -> set[str]:
+    """Return all owners of rows, whether or not they are in main."""
+    return {
+        row[0]
+        for table, column in (derived.versioned.owners for derived in _derived if derived.versioned)
+        for row in tx.all(f"SELECT DISTINCT {column} FROM {table} WHERE space_id = :space", space=space_id)
+    }
+
+
+def check_derived(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
+    """Return what is wrong with the derived data of a space."""
+    found = (derived.check(tx, space_id, hosts) for derived in _derived)
+    return [what for what in found if what is not None]
+
+
+def as_changes_from_nothing(tx: Transaction, space_id: str) -> tuple[State, Changes]:
+    """Return the empty state before main and the changes from it to the current main."""
+    head = main_state(tx, space_id)
+    items = [item for kind in ITEM_KINDS for item in list_items(tx, head, kind)]
+    changes = Changes({page.id: page for page in list_pages(tx, head)}, {item.id: item for item in items})
+    return replace(head, layers=tuple(replace(layer, sequence=0) for layer in head.layers)), changes
+
+
+@job("removeReplaced", seconds=_SECONDS)
+def remove_replaced(context: Context, space_id: str) -> None:
+    """Finish the work that large revisions of a space left, and remove rows that don't count: replaced
+    derived data and the remains of killed processes."""
+    with context.db.write() as tx:
+        end_versions(tx, space_id, begun_before=now() - DAY)
+    with context.db.read() as tx:
+        branches = list_unclaimed_branches(tx, space_id)
+    for branch_id in branches:
+        remove_unclaimed(context.db, branch_id)
+    kept = [derived.versioned for derived in _derived if derived.versioned is not None]
+    for versioned in kept:
+        versioned.finish(context.db, space_id)
+    for versioned in kept:
+        table, column = versioned.owners
+        with context.db.read() as tx:
+            replaced = tx.all(
+                f"""SELECT DISTINCT d.{column}, d.version FROM {table} d
+                    WHERE d.space_id = :space AND d.version <> {current_version("d.space_id", f"d.{column}")}
+                      AND d.version NOT IN (SELECT version FROM staged_versions WHERE space_id = :space)
+                    ORDER BY d.{column}, d.version""",
+                space=space_id,
+            )
+        owners = [(row[0], row[1]) for row in replaced]
+        while owners:
+            with short_write(context.db) as tx:
+                done = versioned.remove(tx, space_id, owners[:_OWNERS], staging.BATCH)
+            del owners[:done]

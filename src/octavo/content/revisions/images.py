@@ -1,0 +1,23 @@
+"""Dimensions of raster images, read from their first bytes, so that pages can reserve space before images
+load."""
+
+from __future__ import annotations
+
+import io
+
+from octavo.kit.files import detect_type
+
+HEAD = 256 * 1024
+"""Number of bytes to inspect. A header can be a long chain of tiny segments, and only this much is read."""
+_RASTER = ("image/png", "image/gif", "image/jpeg", "image/webp", "image/avif")
+
+
+def dimensions(data: bytes) -> tuple[int, int] | None:
+    """Return (width, height) in pixels of a PNG, GIF, JPEG, WebP, or AVIF, or None for other or broken data."""
+    if detect_type(data[:16], "") not in _RASTER:
+        return None
+    import imagesize  # loaded on demand, because it imports an HTTP client
+
+    # Dimensions as stored: reading the EXIF rotation would follow unbounded counts in the file.
+    width, height = imagesize.get(io.BytesIO(data[:HEAD]), exif_rotation=False)
+    return (width, height) if width > 0 and height > 0 else None

@@ -1,0 +1,36 @@
+"""Creation of a space's main branch and its first revision, which is empty or contains a copy."""
+
+from __future__ import annotations
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.organization.spaces.hooks import Copy, NewSpace
+from octavo.organization.spaces.store import get_space
+
+
+def insert_main(tx: Transaction, beginning: NewSpace) -> None:
+    """Insert the branch and its first revision. At sequence 0, they don't count until ``activate_copy``."""
+    sequence = 1 if beginning.counts else 0
+    tx.run(
+        "INSERT INTO branches (id, space_id, sequence, revision) VALUES (:id, :space, :sequence, :revision)",
+        id=beginning.branch_id,
+        sequence=sequence,
+        space=beginning.space_id,
+        revision=beginning.revision_id,
+    )
+    tx.run(
+        """INSERT INTO revisions (id, branch_id, sequence, parents, type, author, created_at)
+           VALUES (:id, :branch, :sequence, '[]', 'edits', :author, :at)""",
+        id=beginning.revision_id,
+        branch=beginning.branch_id,
+        sequence=sequence,
+        author=beginning.author,
+        at=now(),
+    )
+
+
+def activate_copy(tx: Transaction, copy: Copy) -> None:
+    """Make the first revision of a copy count."""
+    branch = get_space(tx, copy.copy_id).main_branch
+    tx.run("UPDATE branches SET sequence = 1 WHERE id = :id AND sequence = 0", id=branch)
+    tx.run("UPDATE revisions SET sequence = 1 WHERE branch_id = :id AND sequence = 0", id=branch)

@@ -1,0 +1,79 @@
+"""Records of where the nodes of commented pages are, for every text of such a page. A later version of Octavo
+may read the same text as other nodes with other keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from octavo.core.document.node_positions import whereabouts
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction, json_list
+from octavo.kit.scheduling import deadlines
+from octavo.kit.work.jobs import enqueue, job
+
+from .keys import keyed_document
+from .revising import on_commit
+from .store import Changes
+
+_AT_ONCE = 50
+"""Number of texts of a page, newest first, that one job processes; the next job continues."""
+_MOST_PAGES = 1000
+"""Number of changed pages beyond which a revision enqueues nothing; the next comment or edit does."""
+
+
+def enqueue_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> None:
+    """Enqueue jobs that record where the nodes of these pages are."""
+    organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
+    for page_id in page_ids:
+        enqueue(
+            tx,
+            "noteNodes",
+            organization=organization_id,
+            key=f"nodes-{page_id}",
+            space_id=space_id,
+            page_id=page_id,
+        )
+
+
+@job("noteNodes")
+def note_nodes(context: Context, space_id: str, page_id: str) -> None:
+    """Record where the nodes of a page are, for its texts without such a record."""
+    with context.db.read() as tx:
+        bodies = tx.all(
+            """SELECT v.body FROM page_versions v
+               WHERE v.branch_id IN (SELECT id FROM branches WHERE space_id = :space) AND v.page_id = :page
+                 AND v.body IS NOT NULL AND NOT EXISTS (
+                   SELECT 1 FROM node_whereabouts w WHERE w.owner_id = v.page_id AND w.body = v.body)
+               GROUP BY v.body ORDER BY max(v.from_seq) DESC LIMIT :most""",
+            space=space_id,
+            page=page_id,
+            most=_AT_ONCE,
+        )
+    for (body,) in bodies:
+        deadlines.check()
+        with context.db.read() as tx:
+            places = whereabouts(keyed_document(tx, page_id, body))
+        # One text per transaction, so that results are kept when the job runs out of time.
+        with context.db.write() as tx:
+            tx.run(
+                """INSERT INTO node_whereabouts (owner_id, body, places) VALUES (:owner, :body, :places)
+                   ON CONFLICT (owner_id, body) DO NOTHING""",
+                owner=page_id,
+                body=body,
+                places=msgspec.json.encode(places).decode(),
+            )
+
+
+def _enqueue_changed(tx: Transaction, space_id: str, changes: Changes) -> None:
+    if not changes.pages or len(changes.pages) > _MOST_PAGES:
+        return
+    rows = tx.all(
+        f"SELECT DISTINCT owner_id FROM node_whereabouts WHERE owner_id {tx.among('pages')}",
+        pages=json_list(sorted(changes.pages)),
+    )
+    enqueue_notes(tx, space_id, (row[0] for row in rows))
+
+
+on_commit(_enqueue_changed)

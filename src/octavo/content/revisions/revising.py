@@ -1,0 +1,234 @@
+"""Writing revisions of main or of a change request, with everything that belongs to them: the texts they
+reference, their rows, data derived from main, kept keys of blocks, and the event.
+
+All revisions are created with ``new_revision`` or ``first_revision``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from octavo.core.links import app_hosts
+from octavo.kit.context import Context
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.work.outbox import emit
+
+from . import staging, store
+from .bodies import put_bodies, store_bodies
+from .deriving import PreparedParts, apply_derived, prepare_derived
+from .keys import KeptKeys, put_keys
+from .limits import require_limits
+from .rebasing import is_in_place, lock_main
+from .staging import remove_unclaimed, write_before_revision
+from .store import BranchMoved, Changes, Staged, State, main_state, open_branch
+from .versions import claim_version
+
+
+class RevisionWriter(Struct):
+    """RevisionWriter being written. ``tx``: its transaction. ``state``: the state it is based on."""
+
+    tx: Transaction
+    state: State
+    _write: Callable[..., State]
+    _keys: Sequence[KeptKeys]
+
+    def write(self, **about: Any) -> State:
+        """Create the revision; ``about`` as for ``store.commit``. Raises BranchMoved if the branch has
+        changed in the meantime."""
+        made = self._write(**about)
+        put_keys(self.tx, self._keys)
+        return made
+
+
+@contextmanager
+def new_revision(
+    context: Context,
+    state: State,
+    changes: Changes,
+    texts: Sequence[str] = (),
+    keys: Sequence[KeptKeys] = (),
+    *,
+    if_any: bool = False,
+) -> Iterator[RevisionWriter]:
+    """Open the transaction of the next revision of main or of a change request with the head ``state``. The
+    block checks its preconditions, writes the revision, and writes what belongs to it.
+
+    Large or slow work is done before the transaction; a failing block leaves nothing behind. ``texts``: the
+    sources that the changes reference. ``keys``: the kept keys of their blocks. ``if_any``: without changes,
+    no revision is created, and the result is the state itself, which must still be the head. Raises
+    BadRequest or TooLarge if the space would exceed a limit.
+    """
+    db, size = context.db, context.settings.page_size
+    if if_any and not changes:
+        with db.write() as tx:
+            yield RevisionWriter(tx, state, partial(_require_unchanged, tx, state), keys)
+    elif len(state.layers) == 1:
+        hosts = app_hosts(context.settings.url)
+        with prepare_main(db, state, changes, texts, hosts, size) as derived, db.write() as tx:
+            yield RevisionWriter(tx, state, partial(revise_main, tx, state, changes, derived), keys)
+    else:
+        with prepare_commit(db, state, changes, texts, size) as prepared, db.write() as tx:
+            yield RevisionWriter(tx, state, partial(commit, tx, state, changes, prepared), keys)
+
+
+def _require_unchanged(tx: Transaction, state: State, **about: Any) -> State:
+    if main_state(tx, state.space_id).revision_id != state.revision_id:
+        raise BranchMoved
+    return state
+
+
+@contextmanager
+def first_revision(
+    context: Context,
+    main: State,
+    changes: Changes,
+    texts: Sequence[str],
+    keys: Sequence[KeptKeys],
+    author: str | None,
+) -> Iterator[RevisionWriter]:
+    """Do the same for a branch that is opened at the head of main with its first changes. Raises BranchMoved
+    if ``main`` is no longer the head."""
+    db, size = context.db, context.settings.page_size
+    with prepare_branch(db, main, changes, texts, size, author) as prepared, db.write() as tx:
+        if main_state(tx, main.space_id).layers != main.layers:
+            raise BranchMoved
+        state = prepared.opened or open_branch(tx, main, author)
+        yield RevisionWriter(tx, state, partial(commit, tx, state, changes, prepared), keys)
+
+
+def write_unchanged(tx: Transaction, state: State, **about: Any) -> State:
+    """Create a revision of a change request that changes no content, for example to record conflicts."""
+    return _commit(tx, state, Changes(), None, **about)
+
+
+_on_commit: list[Callable[[Transaction, str, Changes], None]] = []
+
+
+def on_commit(hook: Callable[[Transaction, str, Changes], None]) -> None:
+    """Register ``hook(tx, space_id, changes)``, called in the transaction of each revision of any branch."""
+    _on_commit.append(hook)
+
+
+class PreparedCommit(Struct, frozen=True):
+    """Input of ``commit``. ``staged``: what is already checked and written; None if nothing is. ``opened``:
+    the branch from ``prepare_branch``, if it is already open."""
+
+    texts: Sequence[str]
+    page_size: int
+    staged: Staged | None = None
+    opened: State | None = None
+
+
+@contextmanager
+def prepare_commit(
+    db: Database, state: State, changes: Changes, texts: Sequence[str], page_size: int
+) -> Iterator[PreparedCommit]:
+    """Provide the input of one ``commit`` in the block. Many changes are written beforehand, with the sources
+    ``texts`` that they reference. ``page_size`` is the setting. Raises like ``commit`` and
+    ``write_before_revision``."""
+    if len(changes) <= staging.MOST_AT_ONCE:
+        yield PreparedCommit(texts, page_size)
+        return
+    store_bodies(db, texts)
+    with db.read() as tx:
+        require_limits(tx, state, changes, page_size)
+    with write_before_revision(db, state, changes, ()) as staged:
+        yield PreparedCommit((), page_size, staged)
+
+
+@contextmanager
+def prepare_branch(
+    db: Database, main: State, changes: Changes, texts: Sequence[str], page_size: int, author: str | None
+) -> Iterator[PreparedCommit]:
+    """Do the same for a branch that is opened at the head of main with its first changes (``open_branch``)."""
+    if len(changes) <= staging.MOST_AT_ONCE:
+        yield PreparedCommit(texts, page_size)
+        return
+    with db.write() as tx:
+        opened = open_branch(tx, main, author)
+    try:
+        with prepare_commit(db, opened, changes, texts, page_size) as prepared:
+            yield replace(prepared, opened=opened)
+    except BaseException:
+        branch_id = opened.layers[0].branch_id
+        remove_unclaimed(db, branch_id)
+        with db.write() as tx:
+            tx.run("DELETE FROM branches WHERE id = :id", id=branch_id)
+        raise
+
+
+def commit(tx: Transaction, state: State, changes: Changes, prepared: PreparedCommit, **about: Any) -> State:
+    """Create the next revision of a change request; ``about`` as for ``store.commit``. Raises BranchMoved,
+    and BadRequest or TooLarge if the space would exceed a limit."""
+    if prepared.staged is None:
+        put_bodies(tx, prepared.texts)
+        require_limits(tx, state, changes, prepared.page_size)
+    return _commit(tx, state, changes, prepared.staged, **about)
+
+
+def _commit(tx: Transaction, state: State, changes: Changes, staged: Staged | None, **about: Any) -> State:
+    if staged is not None:
+        claim_version(tx, state.space_id, staged)
+    made = store.commit(tx, state, changes, staged, **about)
+    for hook in _on_commit:
+        hook(tx, state.space_id, changes)
+    return made
+
+
+@contextmanager
+def prepare_main(
+    db: Database,
+    state: State,
+    changes: Changes,
+    texts: Sequence[str],
+    hosts: tuple[str, ...],
+    page_size: int,
+) -> Iterator[PreparedParts]:
+    """Provide the input of one ``revise_main`` in the block: the data derived from main, computed and, if
+    large, also written before the transaction, like the changes.
+
+    The sources ``texts`` that the changes reference are stored first; nothing references them before the
+    revision does. ``hosts``: the hosts of this server (``core.links.app_hosts``). ``page_size`` is the
+    setting. Raises BadRequest or TooLarge if the space would exceed a limit.
+    """
+    store_bodies(db, texts)
+    with db.read() as tx:
+        require_limits(tx, state, changes, page_size)
+        in_place = is_in_place(tx, state, changes)
+    with prepare_derived(db, state, changes, hosts) as prepared:
+        prepared.in_place = in_place
+        yield prepared
+
+
+def revise_main(
+    tx: Transaction, state: State, changes: Changes, prepared: PreparedParts, **about: Any
+) -> State:
+    """Create the next revision of main. ``state`` is its head, or an earlier head on which the changes mean
+    the same; ``about`` as for ``store.commit``. Raises BranchMoved."""
+    head = lock_main(tx, state, changes, prepared)
+    made = _commit(tx, head, changes, prepared.staged, **about)
+    apply_derived(tx, state.space_id, prepared)
+    emit(
+        tx,
+        "space_content_updated",
+        organization_id=tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=state.space_id),
+        space_id=state.space_id,
+        revision=made.revision_id,
+        by=about.get("author"),
+        **changed_pages(changes),
+    )
+    return made
+
+
+_MAX_NAMED = 50
+
+
+def changed_pages(changes: Changes) -> dict[str, list[str]]:
+    """Return, for an event, the IDs of the changed pages as ``pages``, or nothing if there are many."""
+    return {"pages": sorted(changes.pages)} if len(changes.pages) <= _MAX_NAMED else {}

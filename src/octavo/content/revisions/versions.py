@@ -1,0 +1,156 @@
+"""Versions of data that is written before the revision it belongs to.
+
+The rows of a large revision, and the data derived with it, are written in short transactions beforehand and
+count only once the revision is created. Pages and items have a sequence far beyond the head of their branch,
+which becomes the head. Derived data has a version: it is 0 until a large revision writes the rows of many
+owners (pages and reusable contents) next to the current ones, under a new version, and switches these owners
+to it. Later edits write under the current version. Rows that don't count are invisible, and a job removes
+them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.work import jobs
+
+from .store import BranchMoved, Staged, lock_branch
+
+_BATCH = 500
+_GAP = 2**32
+"""Sequences between the head of a branch and a staged revision: more than anyone can create in the meantime.
+"""
+DAY = 24 * 3600 * 1000
+"""Age in milliseconds after which an unclaimed version is assumed to belong to a process that died."""
+
+
+def current_version(space: str, owner: str) -> str:
+    """Return SQL for the current version. ``space`` and ``owner`` are SQL expressions for the IDs."""
+    return f"""COALESCE((SELECT dv.version FROM derived_versions dv
+                 WHERE dv.space_id = {space} AND dv.owner_id = {owner}), 0)"""
+
+
+def current_versions(tx: Transaction, space_id: str, owner_ids: Iterable[str]) -> dict[str, int]:
+    """Return the current version of each of these owners."""
+    found = dict.fromkeys(owner_ids, 0)
+    asked = list(found)
+    for start in range(0, len(asked), _BATCH):
+        rows = tx.all(
+            "SELECT owner_id, version FROM derived_versions WHERE space_id = :space AND owner_id IN :owners",
+            space=space_id,
+            owners=asked[start : start + _BATCH],
+        )
+        found.update((owner, version) for owner, version in rows)
+    return found
+
+
+def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tuple[str, str]) -> Staged:
+    """Reserve a version and a sequence to write under; ``replaced`` as returned by ``list_replaced``.
+
+    What a killed process leaves is removed after a day, or before a later version counts. Raises BranchMoved
+    if the branch is gone.
+    """
+    if not lock_branch(tx, branch_id):
+        raise BranchMoved
+    # Beyond all existing rows, including those of dead processes, which must not count with this revision.
+    highest = tx.value(
+        """SELECT max(used.sequence) FROM (
+             SELECT sequence FROM branches WHERE id = :branch
+             UNION ALL SELECT max(sequence) FROM staged_versions WHERE branch_id = :branch
+             UNION ALL SELECT max(from_seq) FROM page_versions WHERE branch_id = :branch
+             UNION ALL SELECT max(from_seq) FROM item_versions WHERE branch_id = :branch) AS used""",
+        branch=branch_id,
+    )
+    staged = Staged(secrets.randbits(62) + 1, branch_id, highest + _GAP, *replaced)
+    tx.run(
+        """INSERT INTO staged_versions (version, space_id, branch_id, sequence, began_at)
+           VALUES (:version, :space, :branch, :sequence, :now)""",
+        version=staged.version,
+        space=space_id,
+        branch=branch_id,
+        sequence=staged.sequence,
+        now=now(),
+    )
+    _enqueue_removal(tx, space_id, run_at=now() + DAY)
+    return staged
+
+
+def lock_version(tx: Transaction, staged: Staged) -> None:
+    """Lock a version so that nobody ends it while this transaction writes under it. Raises BranchMoved if it
+    has ended."""
+    lock_branch(tx, staged.branch_id)
+    if not tx.one(
+        f"SELECT 1 FROM staged_versions WHERE version = :version{tx.for_update}", version=staged.version
+    ):
+        raise BranchMoved
+
+
+def claim_version(tx: Transaction, space_id: str, staged: Staged) -> None:
+    """End the writing of a version in the transaction that makes it count. Raises BranchMoved if it has
+    already ended and some of its rows may be gone."""
+    if not end_version(tx, space_id, staged):
+        raise BranchMoved
+
+
+def end_version(tx: Transaction, space_id: str, staged: Staged) -> bool:
+    """End the writing of a version and enqueue the removal of rows that don't count. Return False if it has
+    already ended."""
+    ended = bool(tx.run("DELETE FROM staged_versions WHERE version = :version", version=staged.version))
+    if ended:
+        _enqueue_removal(tx, space_id)
+    return ended
+
+
+def end_earlier(tx: Transaction, space_id: str, staged: Staged) -> None:
+    """End the versions of the branch that began before this one: its rows would count if the head moved
+    beyond them."""
+    if tx.run(
+        "DELETE FROM staged_versions WHERE branch_id = :branch AND sequence < :sequence",
+        branch=staged.branch_id,
+        sequence=staged.sequence,
+    ):
+        _enqueue_removal(tx, space_id)
+
+
+def end_versions(tx: Transaction, space_id: str, begun_before: int | None = None) -> None:
+    """End the writing of all versions of a space, or of those that began before a time, without switching to
+    them. Check again later for others that may have died."""
+    ended = tx.run(
+        "DELETE FROM staged_versions WHERE space_id = :space AND began_at <= :before",
+        space=space_id,
+        before=now() if begun_before is None else begun_before,
+    )
+    if ended:
+        _enqueue_removal(tx, space_id)
+    if tx.one("SELECT 1 FROM staged_versions WHERE space_id = :space LIMIT 1", space=space_id):
+        _enqueue_removal(tx, space_id, run_at=now() + DAY)
+
+
+def switch_version(tx: Transaction, space_id: str, owners: str, version: int) -> None:
+    """Make this version the current one for these owners (``json_list``)."""
+    # Without WHERE, SQLite would parse ON CONFLICT as the ON of a join.
+    tx.run(
+        f"""INSERT INTO derived_versions (space_id, owner_id, version)
+            SELECT :space, id, :version FROM {tx.given("owners", "id")} AS g WHERE 1 = 1
+            ON CONFLICT (space_id, owner_id) DO UPDATE SET version = excluded.version""",
+        space=space_id,
+        version=version,
+        owners=owners,
+    )
+
+
+def _enqueue_removal(tx: Transaction, space_id: str, run_at: int | None = None) -> None:
+    """Enqueue the removal of rows that don't count, now or later (``run_at``, in milliseconds)."""
+    when = "later" if run_at is not None else "now"
+    organization = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
+    jobs.enqueue(
+        tx,
+        "removeReplaced",
+        organization=organization,
+        key=f"removeReplaced {space_id} {when}",
+        run_at=run_at,
+        space_id=space_id,
+    )

@@ -1,0 +1,250 @@
+"""Keeping the index true: every revision of main indexes the pages it changed.
+
+Texts are cut into sections and words before the transaction of the revision begins and wait in a spool on disk, so
+that neither the write lock nor the memory grows with what is written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
+from hashlib import blake2b
+from tempfile import SpooledTemporaryFile
+
+import msgspec
+
+from octavo.content.revisions.bodies import get_body, list_oversized, read_source
+from octavo.content.revisions.deriving import enqueue_rebuild
+from octavo.content.revisions.drawing import contains_rendered_blocks
+from octavo.content.revisions.staging import BATCH
+from octavo.content.revisions.store import Changes, State, list_pages, main_state
+from octavo.core.document.anchors import Conditions
+from octavo.core.document.containing import contained
+from octavo.core.document.evaluating import close_conditions
+from octavo.core.document.nodes import Document
+from octavo.core.document.text import Section, sections
+from octavo.core.import_plan import leading_title
+from octavo.core.pages import Page
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.scheduling import deadlines
+
+from . import store
+from .store import PageText, SectionText
+
+_IN_MEMORY = 4 * 1024 * 1024
+INDEXED = ("document", "group")
+_MAX_BODY = 50_000
+"""Characters of one section that are indexed; a longer one is a table of data, not text."""
+_LONG = 8_000
+"""Bytes of a text that is cut into words by a job and not by the revision that changes it: somebody who writes in it
+saves it every few seconds."""
+_MAX_SECTIONS = 2_000
+"""Sections of a page; of more, some that follow each other are found as one."""
+_MAX_TITLE = 500
+"""Characters of a title that are indexed: once more with each section."""
+_MAX_CONDITIONS = 2_000
+"""Characters of all conditions of a section; one with more is found by nobody."""
+_MAX_NAMES = 50
+"""Identifiers of a section."""
+_NEVER = ("false",)
+
+
+class PreparedIndex:
+    """What a revision changes in the index, waiting for its transaction. ``long``: pages whose text a job indexes.
+    ``later``: a job has to index what pages say that is made of something else; ``rows``: about how many rows it
+    writes and removes."""
+
+    def __init__(self) -> None:
+        self.gone: list[str] = []
+        self.long: list[str] = []
+        self.later = False
+        self.rows = 0
+        self._words: set[str] = set()
+        self._spool = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the object
+
+    def add(self, page: PageText) -> None:
+        self.rows += 1 + len(page.sections) + len(set(page.words) - self._words)
+        self._words.update(page.words)
+        raw = msgspec.msgpack.encode(page)
+        self._spool.write(len(raw).to_bytes(4, "big") + raw)
+
+    def pages(self) -> Iterator[PageText]:
+        self._spool.seek(0)
+        while head := self._spool.read(4):
+            yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=PageText)
+
+
+def prepare(
+    tx: Transaction,
+    state: State,
+    changes: Changes,
+    hosts: tuple[str, ...],
+    *,
+    anew: bool = False,
+    whole: bool = False,
+) -> PreparedIndex:
+    """Reads and cuts the texts of the pages that change. All of it follows from them, ``anew`` or not. A long text of a
+    page that is indexed already waits for a job, unless ``whole``."""
+    prepared = PreparedIndex()
+    if not (anew or whole):
+        prepared.long = _list_long(tx, state.space_id, changes)
+    long = set(prepared.long)
+    for page_id, page in changes.pages.items():
+        if page_id in long:
+            prepared.rows += 1
+            continue
+        deadlines.check()
+        prepared.gone.append(page_id)
+        prepared.later = prepared.later or (page is not None and page.kind == "computed")
+        if page is not None and page.kind in INDEXED:
+            document = read_source(tx, page.body)
+            draws = contains_rendered_blocks(document)
+            prepared.later = prepared.later or draws
+            prepared.add(page_text(tx, state.space_id, page, document, draws=draws))
+    if not anew:
+        prepared.rows += store.count_sections(tx, state.space_id, prepared.gone)
+    return prepared
+
+
+def _list_long(tx: Transaction, space_id: str, changes: Changes) -> list[str]:
+    """The pages that are indexed, and have a long text now."""
+    bodies = {
+        page_id: page.body
+        for page_id, page in changes.pages.items()
+        if page is not None and page.kind in INDEXED and page.body is not None
+    }
+    long = {digest for digest, _ in list_oversized(tx, set(bodies.values()), _LONG)}
+    return sorted(
+        store.list_indexed(tx, space_id, [page_id for page_id, body in bodies.items() if body in long])
+    )
+
+
+def count(prepared: PreparedIndex) -> int:
+    return prepared.rows
+
+
+def batches(prepared: PreparedIndex, most: int) -> Iterator[list[PageText]]:
+    """The pages, so many together that they write about ``most`` rows."""
+    batch: list[PageText] = []
+    words: set[str] = set()
+    rows = 0
+    for page in prepared.pages():
+        batch.append(page)
+        words.update(page.words)
+        rows += 1 + len(page.sections)
+        if rows + len(words) >= most:
+            yield batch
+            batch, words, rows = [], set(), 0
+    if batch:
+        yield batch
+
+
+def write(tx: Transaction, space_id: str, batch: list[PageText], version: int) -> None:
+    """Indexes pages under a version that does not count yet."""
+    gained = store.add_pages(tx, space_id, batch, dict.fromkeys((page.page_id for page in batch), version))
+    store.count_words(tx, space_id, gained, Counter())
+
+
+def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], most: int) -> int:
+    """Takes versions of pages out of the index, as many as have about ``most`` sections; how many."""
+    done, rows = 0, 0
+    while done < len(replaced) and (not done or rows < most):
+        rows += 1 + store.count_sections(tx, space_id, [replaced[done][0]])
+        done += 1
+    store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, replaced[:done]))
+    return done
+
+
+def page_text(
+    tx: Transaction, space_id: str, page: Page, document: Document, *, draws: bool = False
+) -> PageText:
+    """A page as it is written to the index, with this text. ``draws``: it has blocks that are drawn from something
+    else."""
+    return store.prepare_page(tx, space_id, page.id, titles_of(tx, page), cut_page(page, document), draws)
+
+
+def text_hash(titles: str, cut: Sequence[SectionText]) -> str:
+    """Return a hash of a page's text as it is indexed."""
+    return blake2b(msgspec.msgpack.encode((titles, cut)), digest_size=16).hexdigest()
+
+
+def titles_of(tx: Transaction, page: Page) -> str:
+    """What navigation calls it and, where that differs, what it calls itself: its title, and the heading that its file
+    begins with; a line each."""
+    heading = leading_title(get_body(tx, page.body)) if page.body else None
+    titles = (page.link_title, page.title, heading)
+    return "\n".join(dict.fromkeys(title[:_MAX_TITLE] for title in titles if title))
+
+
+def cut_page(page: Page, document: Document) -> list[SectionText]:
+    """A page's text by sections, with its description in front."""
+    found = [
+        SectionText(
+            part.id, part.title, part.text[:_MAX_BODY], _bounded(part.conditions), part.names[:_MAX_NAMES]
+        )
+        for part in _few(contained("search", lambda: document, lambda each: sections(close_conditions(each))))
+    ]
+    about = page.description or ""
+    lead = next((n for n, part in enumerate(found) if part.anchor is None and not part.conditions), None)
+    if lead is None:
+        return [SectionText(None, "", about), *found]
+    found[lead] = SectionText(None, "", f"{about}\n{found[lead].body}".strip(), names=found[lead].names)
+    return found
+
+
+def _few(parts: list[Section]) -> list[Section]:
+    """At most ``_MAX_SECTIONS``: of more, so many as it takes that follow each other are one, found for whom the
+    conditions of all of them hold."""
+    together = -(-len(parts) // _MAX_SECTIONS)
+    if together < 2:
+        return parts
+    found = []
+    for start in range(0, len(parts), together):
+        some = parts[start : start + together]
+        said = [some[0].text, *(line for part in some[1:] for line in (part.title, part.text))]
+        conditions = tuple(dict.fromkeys(one for part in some for one in part.conditions))
+        names = tuple(dict.fromkeys(name for part in some for name in part.names))
+        found.append(Section(some[0].id, some[0].title, "\n".join(filter(None, said)), conditions, names))
+    return found
+
+
+def _bounded(conditions: Conditions) -> Conditions:
+    return conditions if sum(map(len, conditions)) <= _MAX_CONDITIONS else _NEVER
+
+
+def is_still_true(
+    tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedIndex
+) -> bool:
+    """What a page says depends on no other page."""
+    return True
+
+
+def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
+    """Compares the number of indexed pages with that of main, and of sections and words with what pages have."""
+    wanted = sum(page.kind in INDEXED for page in list_pages(tx, main_state(tx, space_id)))
+    wanted += len(store.list_computed(tx, space_id))
+    there = store.measure(tx, space_id)
+    if there.pages != wanted or there.pages_with_sections != wanted:
+        indexed = min(there.pages, there.pages_with_sections)
+        return f"search: {indexed} pages are indexed, {wanted} are there"
+    if there.sections != there.found:
+        return f"search: {there.found} sections are indexed, {there.sections} are there"
+    if there.wrong_words:
+        return f"search: {there.wrong_words} words are counted wrongly"
+    return None
+
+
+def recount(db: Database, space_id: str) -> None:
+    """Makes true on how many pages each word is."""
+    with db.read() as tx:
+        wrong = sorted(store.find_wrong_counts(tx, space_id).items())
+    for start in range(0, len(wrong), BATCH):
+        with db.write() as tx:
+            # A difference stays what it is, whatever others index meanwhile.
+            store.count_words(tx, space_id, Counter(dict(wrong[start : start + BATCH])), Counter())
+
+
+def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:
+    """Another organization is searched for the space's words from now on: they are indexed anew. Until then only
+    searches of the space itself, or of few spaces, find it."""
+    enqueue_rebuild(tx, space_id)

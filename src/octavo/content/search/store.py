@@ -1,0 +1,920 @@
+"""The index in the database: FTS5 on SQLite, tsvector on PostgreSQL. The one other place that knows engines.
+
+Every word is indexed as ``KEY_word``, once with the key of its space and once with that of its organization: a look-up
+reads what is there, and nothing of other spaces. Words of titles and headings are indexed once more as ``hKEY_word``: to
+find them, texts are not read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from base64 import b32encode
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.content.revisions.versions import current_version
+from octavo.core.sentences import stem
+from octavo.kit.db.database import Live, Transaction, json_list
+
+from .tokens import words
+
+_WEIGHTS = "10, 5, 1"
+_HEADS = "h"
+"""Before the key where a word of a title or heading is looked up."""
+FEW = 16
+"""So many spaces are looked up one by one; more of them by their organizations."""
+_SPACES_COUNTED = 1001
+"""Of so many spaces of an organization, those with most of it, the pages with a word are counted."""
+_SPACES_BEGUN = 100
+"""The same for each word that begins as typed."""
+_BEGINNINGS = 400
+_BEGINNINGS_OF_MANY = 100
+_BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
+    SELECT min(word) FROM search_words WHERE organization_key = :key AND word >= :low AND word < :high
+    UNION ALL SELECT (SELECT min(w.word) FROM search_words w
+        WHERE w.organization_key = :key AND w.word > b.word AND w.word < :high)
+      FROM b WHERE b.word IS NOT NULL)
+  SELECT b.word, (SELECT sum(w.pages) FROM (SELECT pages FROM search_words
+      WHERE organization_key = :key AND word = b.word ORDER BY pages DESC LIMIT {_SPACES_BEGUN}) AS w),
+    (SELECT count(*) FROM (SELECT 1 FROM search_words
+      WHERE organization_key = :key AND word = b.word LIMIT {_SPACES_BEGUN}) AS w)
+    FROM b WHERE b.word IS NOT NULL LIMIT :most"""
+"""From word to word, however many spaces have each."""
+_LISTED = 64
+"""Spaces of an organization that are read at a time."""
+_LAST_POSITION = 16_383
+_COMPARED = 5000
+"""Sections that match most of the terms, out of which those in the spaces that are searched are taken."""
+_WALKED = 20
+"""Sections that PostgreSQL reads in their order for each that is wanted, before it lets others ask."""
+_BATCH = 500
+_MAX_WORDS = 10_000
+"""Different words of a page that are counted, as many as a novel has; with more it is a table of data."""
+_COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
+_SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
+"""Whether a row of ``search_pages p``, or of ``search_sections s``, is of the version that counts."""
+_PAGE_OF_SECTION = "p.space_id = s.space_id AND p.page_id = s.page_id AND p.version = s.version"
+_POSITIONS = 255
+"""What PostgreSQL keeps of the places of one word in one text."""
+
+
+class SectionText(Struct, frozen=True):
+    """One section of a page, as far as it stands under the same conditions; ``anchor`` None before the first
+    heading. ``names``: identifiers of what it describes."""
+
+    anchor: str | None
+    heading: str
+    body: str
+    conditions: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def heads(self) -> str:
+        """The heading and the names, as they are kept: a line for each."""
+        return "\n".join((" ".join(self.heading.split()), *self.names))
+
+
+class Made(Struct, frozen=True):
+    """Of a page that is made of something else: a hash of all that it was made of, and one of the text that came of it.
+    None where an older version indexed the page."""
+
+    of: str | None
+    text: str | None
+
+
+class PageText(Struct, array_like=True):
+    """A page as it is written to the index: the rows of its sections, and the different words it has. ``draws``: it
+    has blocks that are drawn from something else. ``made``: of a page that is made of something else."""
+
+    page_id: str
+    titles: str
+    words: list[str]
+    sections: list[dict[str, str | None]]
+    draws: bool = False
+    made: Made | None = None
+
+
+class Found(Struct, frozen=True):
+    """A section that matched; ``score`` grows with how well. It is there for whom all of ``conditions`` hold."""
+
+    id: int
+    space_id: str
+    page_id: str
+    anchor: str | None
+    heading: str
+    titles: str
+    score: float
+    conditions: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+def _found(row: Sequence[Any]) -> Found:
+    id, space_id, page_id, anchor, heads, titles, score, said = row
+    heading, *names = heads.split("\n")
+    conditions = msgspec.json.decode(said, type=tuple[str, ...]) if said else ()
+    return Found(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
+
+
+@lru_cache(maxsize=20_000)
+def _key(id: str) -> str:
+    """What is before the words of a space or an organization. Should two have the same, results are told apart by
+    the space."""
+    return b32encode(hashlib.blake2b(id.encode(), digest_size=5).digest()).decode().lower()
+
+
+# --- writing --------------------------------------------------------------------------------------------
+
+
+def prepare_page(
+    tx: Transaction,
+    space_id: str,
+    page_id: str,
+    titles: str,
+    sections: Sequence[SectionText],
+    draws: bool,
+    made: Made | None = None,
+) -> PageText:
+    """Cuts a page into words. ``titles``: what it is called, a line for each title."""
+    organization_key = _organization_key(tx, space_id)
+    title_words = words(titles)
+    # The empty word is on every page: it counts them.
+    every = {"", *title_words}
+    title_stems = [*map(stem, title_words)]
+    rows: list[dict[str, str | None]] = []
+    for section in sections:
+        heading_words, body_words = words(section.heads), words(section.body)
+        new = (word for word in itertools.chain(heading_words, body_words) if word not in every)
+        every.update(itertools.islice(new, max(0, _MAX_WORDS - len(every))))
+        stems = (title_stems, [*map(stem, heading_words)], [*map(stem, body_words)])
+        rows.append(
+            {
+                "space": space_id,
+                "page": page_id,
+                "anchor": section.anchor,
+                "heading": section.heads,
+                "body": section.body,
+                "conditions": msgspec.json.encode(section.conditions).decode()
+                if section.conditions
+                else None,
+                **_indexed(tx, (_key(space_id), organization_key), stems),
+            }
+        )
+    return PageText(page_id, titles, sorted(every), rows, draws, made)
+
+
+def _organization_key(tx: Transaction, space_id: str) -> str:
+    return _key(tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id) or "")
+
+
+def _indexed(
+    tx: Transaction, keys: tuple[str, str], stems: tuple[list[str], list[str], list[str]]
+) -> dict[str, str]:
+    """What the engine indexes of a section."""
+    if tx.engine == "sqlite":
+        title, heading, body = map(" ".join, stems)
+        return {
+            "space_key": keys[0],
+            "organization_key": keys[1],
+            "title_stems": title,
+            "heading_stems": heading,
+            "stems": body,
+        }
+    places: dict[str, list[str]] = {}
+    at = 0
+    for weight, part in zip("ABD", stems, strict=True):
+        for word in part:
+            at += 1
+            places.setdefault(word, []).append(f"{min(at, _LAST_POSITION)}{weight}")
+        at += 1  # no phrase goes over from one to the next
+    lexemes = []
+    for word, found in places.items():
+        heads = [place for place in found if not place.endswith("D")]
+        for prefix, some in (("", found), (_HEADS, heads)):
+            at_places = ",".join(list(dict.fromkeys(some))[:_POSITIONS])
+            lexemes += [f"'{prefix}{key}_{word}':{at_places}" for key in keys if some]
+    return {"lexemes": " ".join(lexemes)}
+
+
+_INSERT = {
+    "sqlite": """INSERT INTO search_sections (space_id, page_id, version, anchor, heading, body, conditions, space_key,
+                   organization_key, title_stems, heading_stems, stems)
+                 VALUES (:space, :page, :version, :anchor, :heading, :body, :conditions, :space_key,
+                   :organization_key, :title_stems, :heading_stems, :stems)""",
+    "postgresql": """WITH made AS (INSERT INTO search_sections (space_id, page_id, version, anchor, heading, body, conditions)
+                       VALUES (:space, :page, :version, :anchor, :heading, :body, :conditions) RETURNING id)
+                     INSERT INTO search_index (section_id, words)
+                       SELECT id, CAST(:lexemes AS tsvector) FROM made""",
+}
+"""On SQLite a trigger indexes the row."""
+
+
+_OF_A_PAGE = "space_id = :space AND page_id = :page AND version = :version"
+
+
+def count_sections(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> int:
+    """How many sections these pages have."""
+    found = 0
+    for start in range(0, len(page_ids), _BATCH):
+        found += tx.value(
+            "SELECT count(*) FROM search_sections WHERE space_id = :space AND page_id IN :pages",
+            space=space_id,
+            pages=page_ids[start : start + _BATCH],
+        )
+    return found
+
+
+def remove_pages(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> Counter[str]:
+    """Takes pages, each in a version, out of the index; the words they had, by the number of pages (for
+    ``count_words``)."""
+    lost: Counter[str] = Counter()
+    gone = []
+    for page_id, version in versions:
+        given = {"space": space_id, "page": page_id, "version": version}
+        known = tx.value(f"SELECT words FROM search_pages WHERE {_OF_A_PAGE}", **given)
+        if known is not None:
+            lost.update(msgspec.json.decode(known, type=list[str]))
+            gone.append(given)
+    for table in ("search_sections", "search_pages"):
+        tx.run_many(f"DELETE FROM {table} WHERE {_OF_A_PAGE}", gone)
+    return lost
+
+
+def add_pages(
+    tx: Transaction,
+    space_id: str,
+    pages: Iterable[PageText],
+    versions: Mapping[str, int],
+    *,
+    computed: bool = False,
+) -> Counter[str]:
+    """Indexes pages that are not in the index, each under its version; the words they have, by the number of pages
+    (for ``count_words``)."""
+    gained: Counter[str] = Counter()
+
+    def rows() -> Iterator[dict[str, str | int | None]]:
+        for page in pages:
+            version = versions[page.page_id]
+            tx.run(
+                """INSERT INTO search_pages (space_id, page_id, version, titles, words, computed, draws, made_of, made_text)
+                   VALUES (:space, :page, :version, :titles, :words, :computed, :draws, :made_of, :made_text)""",
+                computed=int(computed),
+                made_of=page.made.of if page.made else None,
+                made_text=page.made.text if page.made else None,
+                draws=int(page.draws),
+                version=version,
+                space=space_id,
+                page=page.page_id,
+                titles=page.titles,
+                words=msgspec.json.encode(page.words).decode(),
+            )
+            gained.update(page.words)
+            yield from ({**section, "version": version} for section in page.sections)
+
+    batch: list[dict[str, str | int | None]] = []
+    for row in rows():
+        batch.append(row)
+        if len(batch) == 200:
+            tx.run_many(_INSERT[tx.engine], batch)
+            batch.clear()
+    tx.run_many(_INSERT[tx.engine], batch)
+    return gained
+
+
+def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Counter[str]) -> None:
+    """Counts the words of pages that were added and removed: only where that makes a difference."""
+    key = _organization_key(tx, space_id)
+    changes = {word: gained[word] - lost[word] for word in sorted({*gained, *lost})}
+    rows = [
+        {"space": space_id, "word": word, "number": number, "key": key}
+        for word, number in changes.items()
+        if number
+    ]
+    # In one order always, so that two writers never wait for each other in a circle.
+    tx.run_many(
+        """INSERT INTO search_words (space_id, word, pages, organization_key)
+           VALUES (:space, :word, :number, :key)
+           ON CONFLICT (space_id, word) DO UPDATE
+             SET pages = search_words.pages + excluded.pages, organization_key = excluded.organization_key""",
+        rows,
+    )
+    tx.run_many(
+        "DELETE FROM search_words WHERE space_id = :space AND word = :word AND pages <= 0",
+        [{"space": row["space"], "word": row["word"]} for row in rows if changes[str(row["word"])] < 0],
+    )
+
+
+def find_wrong_counts(tx: Transaction, space_id: str) -> dict[str, int]:
+    """By word, how many pages are too few in its count, or below 0 too many. Pages count in every version that they
+    are written in."""
+    wrong: Counter[str] = Counter()
+    after = ("", -1)
+    while rows := tx.all(
+        """SELECT page_id, version, words FROM search_pages WHERE space_id = :space
+             AND page_id >= :page AND (page_id > :page OR version > :version)
+           ORDER BY page_id, version LIMIT :limit""",
+        space=space_id,
+        page=after[0],
+        version=after[1],
+        limit=_BATCH,
+    ):
+        for _, _, known in rows:
+            wrong.update(msgspec.json.decode(known, type=list[str]))
+        after = rows[-1][:2]
+    for word, pages in tx.all("SELECT word, pages FROM search_words WHERE space_id = :space", space=space_id):
+        wrong[word] -= pages
+    return {word: number for word, number in wrong.items() if number}
+
+
+def list_made(
+    tx: Transaction, space_id: str, page_ids: Collection[str] | None = None
+) -> dict[str, tuple[bool, Made]]:
+    """Return for each indexed page that is made of something else whether it is a computed one, and what it was made
+    of. ``page_ids``: of these alone."""
+    rows = tx.all(
+        f"""SELECT p.page_id, p.computed, p.made_of, p.made_text FROM search_pages p
+            WHERE p.space_id = :space AND (p.computed = 1 OR p.draws = 1)
+              {"AND p.page_id IN :pages" if page_ids is not None else ""} AND {_COUNTS}""",
+        space=space_id,
+        pages=list(page_ids or ()),
+    )
+    return {page_id: (bool(computed), Made(of, text)) for page_id, computed, of, text in rows}
+
+
+def note_made(tx: Transaction, space_id: str, made: Mapping[str, Made], versions: Mapping[str, int]) -> None:
+    """Note what pages are made of now, where the text that came of it is the indexed one."""
+    tx.run_many(
+        f"UPDATE search_pages SET made_of = :made_of WHERE {_OF_A_PAGE}",
+        [
+            {"space": space_id, "page": page_id, "version": versions[page_id], "made_of": one.of}
+            for page_id, one in made.items()
+        ],
+    )
+
+
+def list_computed(tx: Transaction, space_id: str) -> list[str]:
+    """The ids of the computed pages that are indexed."""
+    rows = tx.all(
+        f"SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.computed = 1 AND {_COUNTS}",
+        space=space_id,
+    )
+    return [row[0] for row in rows]
+
+
+def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> set[str]:
+    """Those of these pages that are indexed as what they say themselves."""
+    found: set[str] = set()
+    wanted = list(page_ids)
+    for start in range(0, len(wanted), _BATCH):
+        rows = tx.all(
+            f"""SELECT p.page_id FROM search_pages p
+                WHERE p.space_id = :space AND p.page_id IN :pages AND p.computed = 0 AND {_COUNTS}""",
+            space=space_id,
+            pages=wanted[start : start + _BATCH],
+        )
+        found.update(row[0] for row in rows)
+    return found
+
+
+def let_wait(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> None:
+    """Notes that the text of pages, each in the version that counts, is to be indexed anew."""
+    tx.run_many(
+        f"UPDATE search_pages SET waits = 1 WHERE {_OF_A_PAGE}",
+        [{"space": space_id, "page": page_id, "version": version} for page_id, version in versions],
+    )
+
+
+def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, str]]:
+    """The spaces and ids of those of these pages whose text is to be indexed anew."""
+    if not page_ids:
+        return set()
+    rows = tx.all(
+        f"""SELECT p.space_id, p.page_id FROM search_pages p
+            WHERE p.page_id IN :pages AND p.waits = 1 AND {_COUNTS}""",
+        pages=list(page_ids),
+    )
+    return {(space_id, page_id) for space_id, page_id in rows}
+
+
+def list_waiting(tx: Transaction, space_id: str) -> list[str]:
+    """The ids of the pages whose text is to be indexed anew."""
+    rows = tx.all(
+        f"""SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.waits = 1 AND {_COUNTS}
+            ORDER BY p.page_id""",
+        space=space_id,
+    )
+    return [row[0] for row in rows]
+
+
+def list_drawing(tx: Transaction, space_id: str) -> list[str]:
+    """The ids of the ordinary pages that have blocks which are drawn from something else."""
+    rows = tx.all(
+        f"SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.draws = 1 AND {_COUNTS}",
+        space=space_id,
+    )
+    return [row[0] for row in rows]
+
+
+def list_spaces_drawing(tx: Transaction, organization_id: str) -> list[str]:
+    """The spaces of an organization that have such pages."""
+    rows = tx.all(
+        """SELECT s.id FROM spaces s WHERE s.organization_id = :org AND s.deleted_at IS NULL
+             AND EXISTS (SELECT 1 FROM search_pages p WHERE p.space_id = s.id AND p.draws = 1) ORDER BY s.id""",
+        org=organization_id,
+    )
+    return [row[0] for row in rows]
+
+
+def has_computed(tx: Transaction, space_id: str) -> bool:
+    found = tx.one(
+        f"SELECT 1 FROM search_pages p WHERE p.space_id = :space AND p.computed = 1 AND {_COUNTS} LIMIT 1",
+        space=space_id,
+    )
+    return found is not None
+
+
+def clear(tx: Transaction, space_id: str) -> None:
+    """Takes a space out of the index. What the sections have in it goes with them."""
+    for table in ("search_sections", "search_pages", "search_words"):
+        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
+
+
+class Indexed(Struct, frozen=True):
+    """How many pages of a space are indexed, how many of them have sections, how many sections there are, how many
+    of these are found; and of how many words the count is wrong, which also counts pages in versions that are being
+    written or removed."""
+
+    pages: int
+    pages_with_sections: int
+    sections: int
+    found: int
+    wrong_words: int
+
+
+def measure(tx: Transaction, space_id: str) -> Indexed:
+    index = (
+        "search_index_docsize i ON i.id = s.id"
+        if tx.engine == "sqlite"
+        else "search_index i ON i.section_id = s.id"
+    )
+    key = "id" if tx.engine == "sqlite" else "section_id"
+    pages = tx.value(
+        f"SELECT count(*) FROM search_pages p WHERE space_id = :space AND {_COUNTS}", space=space_id
+    )
+    row = tx.one(
+        f"""SELECT count(DISTINCT s.page_id), count(*), count(i.{key}) FROM search_sections s
+            LEFT JOIN {index} WHERE s.space_id = :space AND {_SECTION_COUNTS}""",
+        space=space_id,
+    )
+    assert row is not None
+    with_sections, sections, found = row
+    return Indexed(pages, with_sections, sections, found, len(find_wrong_counts(tx, space_id)))
+
+
+def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
+    """Indexes a copy of a space, from the index of the original."""
+    given = {
+        "source": source_id,
+        "copy": copy_id,
+        "key": _key(copy_id),
+        "organization_key": _organization_key(tx, copy_id),
+    }
+    tx.run(
+        f"""INSERT INTO search_pages (space_id, page_id, titles, words, computed, draws)
+           SELECT :copy, page_id, titles, words, computed, draws FROM search_pages p
+           WHERE space_id = :source AND {_COUNTS}""",
+        source=source_id,
+        copy=copy_id,
+    )
+    tx.run(
+        """INSERT INTO search_words (space_id, word, pages, organization_key)
+           SELECT :copy, word, pages, :organization_key FROM search_words WHERE space_id = :source""",
+        source=source_id,
+        copy=copy_id,
+        organization_key=given["organization_key"],
+    )
+    others: Counter[str] = Counter()
+    for (known,) in tx.all(
+        f"SELECT words FROM search_pages p WHERE space_id = :source AND NOT {_COUNTS}", source=source_id
+    ):
+        others.update(msgspec.json.decode(known, type=list[str]))
+    count_words(tx, copy_id, Counter(), others)
+    columns = "page_id, anchor, heading, body, conditions"
+    if tx.engine == "sqlite":
+        stems = "title_stems, heading_stems, stems"
+        tx.run(
+            f"""INSERT INTO search_sections (space_id, {columns}, space_key, organization_key, {stems})
+                SELECT :copy, {columns}, :key, :organization_key, {stems}
+                FROM search_sections s WHERE space_id = :source AND {_SECTION_COUNTS} ORDER BY id""",
+            **given,
+        )
+        return
+    tx.run(
+        Live(f"""WITH fresh AS MATERIALIZED (
+              SELECT nextval(pg_get_serial_sequence('search_sections', 'id')) AS fresh_id, s.*
+              FROM search_sections s WHERE s.space_id = :source AND {_SECTION_COUNTS}),
+            copied AS (INSERT INTO search_sections (id, space_id, {columns})
+              SELECT fresh_id, :copy, {columns} FROM fresh)
+            INSERT INTO search_index (section_id, words)
+              SELECT f.fresh_id, CAST(regexp_replace(regexp_replace(CAST(i.words AS text),
+                  '''(h?)' || CAST(:source_key AS text) || '_', '''\\1' || CAST(:key AS text) || '_', 'g'),
+                  '''(h?)' || CAST(:source_organization_key AS text) || '_',
+                  '''\\1' || CAST(:organization_key AS text) || '_', 'g') AS tsvector)
+              FROM fresh f JOIN search_index i ON i.section_id = f.id"""),
+        **given,
+        source_key=_key(source_id),
+        source_organization_key=_organization_key(tx, source_id),
+    )
+
+
+# --- asking ---------------------------------------------------------------------------------------------
+
+
+class Organization(Struct, frozen=True):
+    """The many spaces of an organization, as far as somebody sees them: ``seen`` gives those of some ids, ``some`` are a
+    few of them. So none is listed that has nothing to do with a search."""
+
+    id: str
+    seen: Callable[[Sequence[str]], Iterable[str]]
+    some: Sequence[str] = ()
+
+
+class Scope(Struct, frozen=True):
+    """Spaces that are searched together. ``keys`` are theirs, or where they are many those of their organizations;
+    ``among`` gives those of some ids that are searched, ``space_ids`` are all of them where they are few."""
+
+    space_ids: tuple[str, ...]
+    keys: tuple[str, ...]
+    among: Callable[[Collection[str]], Set[str]]
+    by_organization: bool = False
+
+
+def open_scope(tx: Transaction, spaces: Sequence[str] | Organization) -> Scope:
+    if isinstance(spaces, Organization):
+        return Scope((), (_key(spaces.id),), _remembered(spaces.seen), True)
+    ids = frozenset(spaces)
+    if len(ids) <= FEW:
+        return Scope(tuple(sorted(ids)), tuple(_key(id) for id in sorted(ids)), ids.intersection)
+    rows = tx.all(
+        f"SELECT DISTINCT organization_id FROM spaces WHERE id {tx.among('ids')}", ids=json_list(sorted(ids))
+    )
+    return Scope((), tuple(sorted(_key(row[0]) for row in rows)), ids.intersection, True)
+
+
+def _remembered(
+    seen: Callable[[Sequence[str]], Iterable[str]],
+) -> Callable[[Collection[str]], Set[str]]:
+    known: dict[str, bool] = {}
+
+    def among(ids: Collection[str]) -> Set[str]:
+        if asked := sorted({id for id in ids if id not in known}):
+            there = frozenset(seen(asked))
+            known.update((id, id in there) for id in asked)
+        return {id for id in ids if known[id]}
+
+    return among
+
+
+def pages_with(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict[str, int]:
+    """On how many pages of these spaces each word is, "" on all; words that are nowhere are left out.
+
+    Of many spaces, only the pages of those with most of them are counted.
+    """
+    given = sorted(set(candidates))
+    if scope.by_organization:
+        found: Counter[str] = Counter()
+        for key in scope.keys:
+            rows = tx.all(
+                f"""SELECT g.word, (SELECT sum(w.pages) FROM (
+                        SELECT pages FROM search_words WHERE organization_key = :key AND word = g.word
+                        ORDER BY pages DESC LIMIT {_SPACES_COUNTED}) AS w)
+                    FROM {tx.given("words", "word")} AS g""",
+                key=key,
+                words=json_list(given),
+            )
+            found.update({word: int(number) for word, number in rows if number})
+        return dict(found)
+    rows = tx.all(
+        f"""SELECT word, sum(pages) FROM search_words
+            WHERE space_id IN :spaces AND word {tx.among("words")} GROUP BY word""",
+        spaces=scope.space_ids,
+        words=json_list(given),
+    )
+    return {word: int(number) for word, number in rows}
+
+
+class Beginning(Struct, frozen=True):
+    """Known words that begin in one way, with the number of pages, most pages first; ``is_complete``: these are all, and
+    all of their pages."""
+
+    words: dict[str, int]
+    is_complete: bool
+
+
+def words_beginning(tx: Transaction, scope: Scope, prefix: str) -> Beginning:
+    """Words that begin so; of very many the first are looked at."""
+    found: Counter[str] = Counter()
+    is_complete = True
+    for key in scope.keys if scope.by_organization else scope.space_ids:
+        most = _BEGINNINGS_OF_MANY if scope.by_organization else _BEGINNINGS
+        rows = tx.all(
+            _BEGINNING_OF_MANY
+            if scope.by_organization
+            else """SELECT word, pages, 1 FROM search_words
+                    WHERE space_id = :key AND word >= :low AND word < :high ORDER BY word LIMIT :most""",
+            key=key,
+            low=prefix,
+            high=prefix + "\U0010ffff",
+            most=most,
+        )
+        is_complete = is_complete and len(rows) < most and all(row[2] < _SPACES_BEGUN for row in rows)
+        for word, pages, _ in rows:
+            found[word] += int(pages)
+    return Beginning(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))), is_complete)
+
+
+def spaces_with(tx: Transaction, scope: Scope, terms: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Those of these spaces that have a word of each term, by each word of the first term those with most pages
+    first."""
+    first, *others = terms
+    also = "".join(
+        f" AND EXISTS (SELECT 1 FROM search_words o WHERE o.space_id = w.space_id AND o.word IN :words{n})"
+        for n in range(len(others))
+    )
+    given = {f"words{n}": words for n, words in enumerate(others)}
+    found: set[str] = set()
+    for key, word in itertools.product(scope.keys, first):
+        for start in itertools.count(step=_LISTED):
+            rows = tx.all(
+                f"""SELECT w.space_id FROM search_words w WHERE w.organization_key = :key AND w.word = :word{also}
+                    ORDER BY w.pages DESC, w.space_id DESC LIMIT {_LISTED} OFFSET :start""",
+                key=key,
+                word=word,
+                start=start,
+                **given,
+            )
+            searched = scope.among([row[0] for row in rows])
+            fresh = [row[0] for row in rows if row[0] in searched and row[0] not in found]
+            found.update(fresh)
+            yield from fresh
+            if len(rows) < _LISTED:
+                break
+
+
+class Term(Struct, frozen=True):
+    """What must be matched: any of these words in a row (a phrase has several).
+
+    ``prefix``: what was typed may go on; ``begun``: stems of words that begin so, and no longer look like it.
+    ``near``: words that may have been meant instead. ``quoted``: a phrase that was asked for as one. ``is_frequent``: on
+    so many pages that results are not ranked by it, and that it goes on only as ``begun`` says, and in titles and
+    headings.
+    """
+
+    alternatives: tuple[tuple[str, ...], ...]
+    prefix: bool = False
+    begun: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    quoted: bool = False
+    is_frequent: bool = False
+
+    @property
+    def word(self) -> str | None:
+        """The word, where it is no phrase."""
+        return self.alternatives[0][0] if len(self.alternatives[0]) == 1 else None
+
+    def every(self) -> tuple[tuple[str, ...], ...]:
+        """What was typed, then what may have been meant."""
+        return (*self.alternatives, *((word,) for word in self.near))
+
+
+class _Phrase(Struct, frozen=True):
+    """Stems in a row; ``prefix``: the last of them may go on."""
+
+    stems: tuple[str, ...]
+    prefix: bool = False
+
+
+def _phrases(term: Term, heads: bool) -> list[_Phrase]:
+    found = [_Phrase(tuple(map(stem, words))) for words in term.every()]
+    if term.prefix:
+        if heads or not term.is_frequent:
+            # Not the stem goes on, but what was typed: what goes on behind a stem would be other words.
+            found += [_Phrase((*map(stem, words[:-1]), words[-1]), True) for words in term.alternatives]
+        found += [_Phrase((begun,)) for begun in term.begun]
+    return list(dict.fromkeys(found))
+
+
+class Window(Struct, frozen=True):
+    """Some of what matches. ``after``: the section that it ends with; ``is_last``: nothing matches behind it."""
+
+    rows: list[Found]
+    after: int
+    is_last: bool
+
+
+_COLUMNS = "s.id, s.space_id, s.page_id, s.anchor, s.heading, p.titles"
+
+
+def match(
+    tx: Transaction,
+    scope: Scope,
+    terms: Sequence[Term],
+    *,
+    every: bool,
+    heads: bool = False,
+    after: int = 0,
+    limit: int,
+) -> Window:
+    """Sections behind ``after`` that match all terms (``every``) or any of them, in the order of their ids. Their
+    scores are by those of the terms that are not frequent.
+
+    ``heads``: only where titles and headings do.
+    """
+    if not terms or not scope.keys:
+        return Window([], after, True)
+    ranking = [term for term in terms if not term.is_frequent]
+    if not every and len(ranking) < len(terms):
+        ranking = []
+    given: dict[str, Any] = {
+        "query": _asked(tx, scope, terms, every, heads),
+        "after": after,
+        "limit": limit,
+        "ranking": _asked(tx, scope, ranking, every, heads),
+    }
+    if tx.engine == "sqlite":
+        counts = f"""CROSS JOIN search_sections s ON s.id = search_index.rowid
+                CROSS JOIN search_pages p ON {_PAGE_OF_SECTION}"""
+        if not ranking or len(ranking) == len(terms):
+            # To rank by a word, FTS5 reads all of its list.
+            score = f"-bm25(search_index, {_WEIGHTS})" if ranking else "0"
+            found = "search_index MATCH :query AND search_index.rowid > :after"
+        else:
+            score = f"-bm25(search_index, {_WEIGHTS})"
+            found = """search_index MATCH :ranking AND +search_index.rowid IN (
+                  SELECT rowid FROM search_index WHERE search_index MATCH :query AND rowid > :after)"""
+        rows = tx.all(
+            f"""SELECT {_COLUMNS}, {score}, s.conditions FROM search_index {counts}
+                WHERE {found} AND {_SECTION_COUNTS} ORDER BY search_index.rowid LIMIT :limit""",
+            **given,
+        )
+    else:
+        score = (
+            "ts_rank_cd('{0.1, 0.2, 0.5, 1.0}', i.words, CAST(:ranking AS tsquery), 1)" if ranking else "0"
+        )
+        # Section by section: with its guess of how many match, the planner would rather read the tables whole. And all
+        # that match, then those behind: else it reads the ids of every section there is, to find those in both lists.
+        rows = tx.all(
+            f"""WITH hits AS MATERIALIZED (
+                  SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery))
+                SELECT found.* FROM (SELECT id FROM hits WHERE id > :after ORDER BY id) AS h CROSS JOIN LATERAL (
+                  SELECT {_COLUMNS}, {score}, s.conditions
+                  FROM search_sections s {"JOIN search_index i ON i.section_id = s.id" if ranking else ""}
+                    JOIN search_pages p ON {_PAGE_OF_SECTION}
+                  WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS found
+                ORDER BY h.id LIMIT :limit""",
+            **given,
+        )
+    return _window(scope, rows, after, len(rows) < limit)
+
+
+def _window(scope: Scope, rows: Sequence[Sequence[Any]], after: int, is_last: bool) -> Window:
+    """Of rows of sections those in the spaces that are searched."""
+    searched = scope.among({row[1] for row in rows})
+    found = [_found(row) for row in rows if row[1] in searched]
+    return Window(found, rows[-1][0] if rows else after, is_last)
+
+
+def match_often(
+    tx: Transaction, space_id: str, terms: Sequence[Term], *, every: bool, after: int, limit: int
+) -> Window:
+    """Sections of a space behind ``after`` that match all terms (``every``) or any of them, where so many do that no list
+    of them is read; without scores."""
+    scope = open_scope(tx, [space_id])
+    if tx.engine == "sqlite":
+        return match(tx, scope, terms, every=every, after=after, limit=limit)
+    # Such an index gives nothing before it has found everything: here the sections themselves are read, in turn.
+    walked = (
+        "SELECT id FROM search_sections WHERE space_id = :space AND id > :after ORDER BY id LIMIT :walked"
+    )
+    given = {"space": space_id, "after": after, "walked": limit * _WALKED}
+    rows = tx.all(
+        f"""SELECT found.* FROM (
+              SELECT section_id AS id FROM search_index
+              WHERE section_id = ANY(ARRAY({walked})) AND words @@ CAST(:query AS tsquery) ORDER BY section_id) AS h
+            CROSS JOIN LATERAL (
+              SELECT {_COLUMNS}, 0, s.conditions
+              FROM search_sections s JOIN search_pages p ON {_PAGE_OF_SECTION}
+              WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS found
+            ORDER BY h.id LIMIT :limit""",
+        limit=limit,
+        query=_asked(tx, scope, terms, every, False),
+        **given,
+    )
+    if len(rows) == limit:
+        return _window(scope, rows, after, False)
+    end = tx.value(f"SELECT max(id) FROM ({walked}) AS w HAVING count(*) = :walked", **given)
+    found = _window(scope, rows, after, end is None)
+    return found if end is None else msgspec.structs.replace(found, after=end)
+
+
+def match_most(
+    tx: Transaction, scope: Scope, terms: Sequence[tuple[Term, int]], *, limit: int
+) -> list[Found]:
+    """Sections that match any of the terms, those first whose terms weigh most together: that is the score."""
+    if not terms or not scope.keys:
+        return []
+    parameters: dict[str, Any] = {}
+    matches = []
+    for at, (term, weight) in enumerate(terms):
+        parameters[f"query{at}"] = _asked(tx, scope, [term], False, False)
+        parameters[f"weight{at}"] = weight
+        # With a limit, which PostgreSQL takes as a reason not to start other processes for so little.
+        matches.append(
+            f"""SELECT * FROM (SELECT rowid AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index
+                  WHERE search_index MATCH :query{at} LIMIT {_COMPARED}) AS m{at}"""
+            if tx.engine == "sqlite"
+            else f"""SELECT * FROM (SELECT section_id AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index
+                  WHERE words @@ CAST(:query{at} AS tsquery) LIMIT {_COMPARED}) AS m{at}"""
+        )
+    best = tx.all(
+        f"""SELECT id, sum(weight) AS worth FROM ({" UNION ALL ".join(matches)}) AS m
+            GROUP BY id ORDER BY worth DESC, id LIMIT {_COMPARED}""",
+        **parameters,
+    )
+    found: list[Found] = []
+    for start in range(0, len(best), limit):
+        worth = {id: int(weight) for id, weight in best[start : start + limit]}
+        rows = tx.all(
+            f"""SELECT {_COLUMNS}, 0, s.conditions FROM search_sections s JOIN search_pages p ON {_PAGE_OF_SECTION}
+                WHERE s.id {tx.among("ids", "BIGINT")} AND {_SECTION_COUNTS}""",
+            ids=json_list(worth),
+        )
+        searched = scope.among({row[1] for row in rows})
+        found += [
+            msgspec.structs.replace(_found(row), score=worth[row[0]]) for row in rows if row[1] in searched
+        ]
+        if len(found) >= limit:
+            break
+    return sorted(found, key=lambda row: (-row.score, row.id))[:limit]
+
+
+def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_space: bool, most: int) -> int:
+    """How many pages match all terms, or spaces with such pages; ``most`` where these are as many or more. Of the first
+    ``most`` in many spaces, those in the spaces that are searched."""
+    different = "s.space_id" if by_space else "s.space_id, s.page_id"
+    if tx.engine == "sqlite":
+        source = f"""FROM search_index CROSS JOIN search_sections s ON s.id = search_index.rowid
+          WHERE search_index MATCH :query AND {_SECTION_COUNTS}"""
+    else:
+        source = f"""FROM (SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery) OFFSET 0) AS h
+          CROSS JOIN LATERAL (SELECT s.space_id, s.page_id FROM search_sections s
+            WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS s"""
+    rows = tx.all(
+        f"SELECT DISTINCT {different} {source} LIMIT :most",
+        query=_asked(tx, scope, terms, True, False),
+        most=most,
+    )
+    searched = scope.among({row[0] for row in rows})
+    return sum(row[0] in searched for row in rows)
+
+
+def _asked(tx: Transaction, scope: Scope, terms: Sequence[Term], every: bool, heads: bool) -> str:
+    """The query in the engine's own words."""
+    show = _sqlite_phrase if tx.engine == "sqlite" else _postgres_phrase
+    either, both = (" OR ", " AND ") if tx.engine == "sqlite" else (" | ", " & ")
+    keys = [f"{_HEADS}{key}" for key in scope.keys] if heads else scope.keys
+    parts = [
+        "(" + either.join(show(key, phrase) for key in keys for phrase in _phrases(term, heads)) + ")"
+        for term in terms
+    ]
+    return (both if every else either).join(parts)
+
+
+def _sqlite_phrase(key: str, phrase: _Phrase) -> str:
+    text = " ".join(f"{key}_{word}" for word in phrase.stems)
+    return f'"{text}"' + ("*" if phrase.prefix else "")
+
+
+def _postgres_phrase(key: str, phrase: _Phrase) -> str:
+    last = len(phrase.stems) - 1
+    quoted = []
+    for n, word in enumerate(phrase.stems):
+        text = f"{key}_{word}".replace("\\", "\\\\").replace("'", "''")
+        quoted.append(f"'{text}'" + (":*" if phrase.prefix and n == last else ""))
+    return "(" + " <-> ".join(quoted) + ")"
+
+
+def read_bodies(tx: Transaction, section_ids: Collection[int]) -> dict[int, str]:
+    """The texts of sections, to quote from."""
+    if not section_ids:
+        return {}
+    rows = tx.all(
+        f"SELECT id, body FROM search_sections WHERE id {tx.among('ids', 'BIGINT')}",
+        ids=json_list(section_ids),
+    )
+    return dict(rows)

@@ -1,0 +1,207 @@
+"""Words as they are looked up: folded, identifiers also by their parts, scripts without spaces as pairs of characters.
+
+The same functions make the index and the query, so both engines see nothing but these words.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+from octavo.core.sentences import stem
+
+_CJK = (
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
+    "\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\U00020000-\U0003ffff"
+    # Thai, Lao, Myanmar, and Khmer have no spaces between words either.
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+)
+
+
+def _marks() -> str:
+    """The characters that belong to the letter before them, and those that are only there for line breaks."""
+    found = [code for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"]
+    return "\u00ad\u200c\u200d\u2060\U000e0100-\U000e01ef" + "".join(map(chr, found))
+
+
+_WORD = rf"(?:[^\W{_CJK}]++[{re.escape(_marks())}]*+)++"
+_TOKEN = re.compile(rf"[{_CJK}]++|{_WORD}(?:[.'’]{_WORD})*+")
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_NAMES = re.compile(r"[._]+")
+_APOSTROPHE = re.compile(r"['’](?:s$)?")
+_IS_CJK = re.compile(rf"[{_CJK}]")
+_MAX_WORD = 64
+
+
+_UNSAID = re.compile(
+    "[\u0300-\u036f"  # accents
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed"  # Arabic vowels and hamza
+    "\u00ad\u200c\u200d\u2060\ufeff\ufe00-\ufe0f\U000e0100-\U000e01ef]"  # for the sake of lines and shapes
+)
+"""What a word is looked up without."""
+_LETTERS_OF = {
+    "ß": "ss", "ẞ": "SS", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O",
+    "œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "þ": "th", "Þ": "Th", "ħ": "h", "Ħ": "H", "ŧ": "t", "Ŧ": "T",
+    "ŋ": "n", "Ŋ": "N", "ı": "i", "ƒ": "f", "ɨ": "i", "ɐ": "a", "ɵ": "o", "ƀ": "b", "ǥ": "g", "ƶ": "z", "Ƶ": "Z",
+    # Alef wasla, alef maksura, the Persian and Urdu forms of yeh, kaf, and heh, and teh marbuta.
+    "ٱ": "ا", "ى": "ي", "ی": "ي", "ے": "ي", "ک": "ك", "ہ": "ه", "ھ": "ه", "ۀ": "ه", "ە": "ه", "ة": "ه",
+}  # fmt: skip
+"""Letters that people type as others, and that Unicode takes for letters of their own."""
+_AS_TYPED = str.maketrans(_LETTERS_OF)
+
+
+def fold(text: str) -> str:
+    """Lower case, without accents, vowel points, and other signs that people leave out when they look for a word."""
+    if text.isascii():
+        return text.lower()
+    return _as_typed(text).lower()
+
+
+def _as_typed(text: str) -> str:
+    """The same with upper case as it is."""
+    if text.isascii():
+        return text
+    plain = _UNSAID.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", plain.translate(_AS_TYPED))
+
+
+_ENDINGS = ("s", "es", "d", "ed", "ing")
+
+
+def without_ending(word: str) -> set[str]:
+    """What an English word may be a form of: ``tries`` of ``tri`` and ``trie``, ``hoping`` of ``hop`` and ``hope``."""
+    cut = {word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)}
+    return {form for base in cut for form in (base, base + "e") if len(form) > 2} - {word}
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in order; behind a composed word its parts, for CJK every pair of neighbours."""
+    found: list[str] = []
+    for token in _TOKEN.findall(text):
+        # Texts say few words often; what is longer than words are is no word that comes again.
+        found += _known_words(token) if len(token) <= _MAX_WORD else _words_of(token)
+    return found
+
+
+def _words_of(token: str) -> list[str]:
+    if _is_plain(token):
+        return [token[:_MAX_WORD].lower()]
+    if is_cjk(token):
+        token = unicodedata.normalize("NFKC", token)
+        return [token[i : i + 2] for i in range(len(token) - 1)] if len(token) > 1 else [token]
+    token = _as_typed(_APOSTROPHE.sub("", token))
+    whole = fold(token).replace(".", "")[:_MAX_WORD]
+    return [whole, *(part for part in _parts(token) if part != whole)]
+
+
+_known_words = lru_cache(maxsize=20_000)(_words_of)
+
+
+def _parts(token: str) -> list[str]:
+    """What a composed word is made of: of ``user.getById`` each name whole, and each word of a name."""
+    names = _NAMES.split(token)
+    found: list[str] = []
+    for name in names:
+        inside = _PARTS.findall(name) if name.isascii() else []
+        if len(names) > 1 or len(inside) < 2:
+            found.append(fold(name)[:_MAX_WORD])
+        if len(inside) > 1:
+            found += [fold(part)[:_MAX_WORD] for part in inside]
+    return [part for part in found if part]
+
+
+class WantedWords(dict[str, frozenset[str]]):
+    """By token, the words and stems it counts as; nothing where it can be none of those wanted."""
+
+    def __init__(self, words_and_stems: frozenset[str]) -> None:
+        super().__init__()
+        self.all = words_and_stems
+        self._first = {word[:1] for word in words_and_stems}
+
+    def __missing__(self, token: str) -> frozenset[str]:
+        # No stem changes the first letter: that spares most tokens from being stemmed.
+        passed = _is_plain(token) and token[0].lower() not in self._first
+        self[token] = said = frozenset() if passed else _said(token)
+        return said
+
+
+class Marked:
+    """Finds the words and stems that are wanted in texts."""
+
+    def __init__(self, wanted: WantedWords) -> None:
+        self._wanted = wanted
+        self._known: dict[str, bool] = {}
+
+    def spans(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int]]:
+        """Where they are in this part of a text. Of a run of CJK only the characters that match."""
+        for match in _TOKEN.finditer(text, start, end):
+            token = match[0]
+            marked = self._known.get(token)
+            if marked is None:
+                marked = self._known[token] = not self._wanted[token].isdisjoint(self._wanted.all)
+            if marked and len(token) > 2 and is_cjk(token) and unicodedata.is_normalized("NFKC", token):
+                yield from self._pairs(token, match.start())
+            elif marked:
+                yield match.span()
+
+    def _pairs(self, run: str, at: int) -> Iterator[tuple[int, int]]:
+        start = end = 0
+        for n in range(len(run) - 1):
+            if run[n : n + 2] not in self._wanted.all:
+                continue
+            if n > end:
+                if end:
+                    yield at + start, at + end
+                start = n
+            elif not end:
+                start = n
+            end = n + 2
+        if end:
+            yield at + start, at + end
+
+
+def is_cjk(token: str) -> bool:
+    """Whether a token is a run of a script without spaces, such as Chinese, Japanese, Korean, and Thai."""
+    return _IS_CJK.match(token) is not None
+
+
+def tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text)
+
+
+def _is_plain(token: str) -> bool:
+    """Whether it is one word as it stands, as nearly all are."""
+    return token.isascii() and token.isalpha() and (token.islower() or token[1:].islower())
+
+
+@lru_cache(maxsize=20_000)
+def _said(token: str) -> frozenset[str]:
+    said = words(token)
+    return frozenset([*said, *map(stem, said)])
+
+
+@lru_cache(maxsize=20_000)
+def parts_of(token: str) -> tuple[frozenset[str], ...]:
+    """What a composed word such as ``getById`` is made of, each part with its stem; nothing for other words."""
+    if _is_plain(token) or is_cjk(token):
+        return ()
+    return tuple(frozenset((part, stem(part))) for part in words(token)[1:])
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def one_edit_away(word: str) -> set[str]:
+    """Every word one typing error from this one: a letter more, less or other, or two exchanged."""
+    letters = _LETTERS + "".join(c for c in set(word) if c not in _LETTERS)
+    splits = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    return (
+        {a + b[1:] for a, b in splits if b}
+        | {a + b[1] + b[0] + b[2:] for a, b in splits if len(b) > 1}
+        | {a + c + b[1:] for a, b in splits if b for c in letters}
+        | {a + c + b for a, b in splits for c in letters}
+    ) - {word}

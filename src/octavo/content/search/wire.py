@@ -1,0 +1,54 @@
+"""Search results on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Generic, TypeVar
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.kit.db.pagination import Listing, PageQuery
+
+from .querying import MAX_SEARCH
+
+T = TypeVar("T")
+
+
+class SearchQuery(PageQuery, kw_only=True):
+    query: Annotated[str, Meta(max_length=MAX_SEARCH)]
+
+
+class SearchUrls(Struct):
+    app: str
+
+
+class Ancestor(Struct):
+    title: str
+
+
+class SearchSection(Struct):
+    id: str
+    title: str
+    path: str
+    body: str
+    urls: SearchUrls
+
+
+class SearchPage(Struct):
+    id: str
+    title: str
+    path: str
+    urls: SearchUrls
+    sections: list[SearchSection]
+    ancestors: list[Ancestor]
+
+
+class SearchSpace(Struct):
+    id: str
+    title: str
+    pages: list[SearchPage]
+
+
+class SearchListing(Listing[T], Generic[T], rename="camel"):
+    """``count`` is the true total, or where ``count_is_lower_bound`` is, at least the total."""
+
+    count_is_lower_bound: bool | UnsetType = UNSET

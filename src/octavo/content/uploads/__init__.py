@@ -1,0 +1,3 @@
+"""Uploaded files for later use in imports, fonts, and pages."""
+
+from . import tables as tables

@@ -1,0 +1,30 @@
+"""Wire types of uploads."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from .types import Kind
+
+
+class FileMetadata(Struct):
+    """File to upload. ``size`` in bytes is also the maximum that can be sent."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^/\\\x00-\x1f]+\Z")]
+    type: Annotated[str, Meta(max_length=255)]
+    size: Annotated[int, Meta(ge=1)]
+
+
+class NewUpload(Struct):
+    file: FileMetadata
+    kind: Kind
+
+
+class SignedUpload(Struct):
+    """Upload URL. Send the bytes to ``url`` with ``PUT`` while it is valid; ``key`` then identifies the file."""
+
+    url: str
+    key: str
+    object: Literal["storage-signed-url"] = "storage-signed-url"

@@ -1,0 +1,92 @@
+"""Patterns of addresses, as manifests of integrations write them: ``https://github.com/*/*/blob/**``.
+
+``*`` stands for anything without a slash, ``**`` for anything. A pattern without either is a beginning: of the
+addresses at its host, those whose path begins as its own. One without a scheme is for http and https.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from .url_parts import Address, write_authority
+
+_PARTS = re.compile(r"(?:(https?)://)?([^/?#]*)(.*)", re.I | re.S)
+_STARS = re.compile(r"(\*\*|\*)")
+_MEMORY = 256 * 1024
+"""Bytes that what is made of a pattern may take."""
+_USUAL = {"http": 80, "https": 443}
+
+
+def fits(pattern: str, address: Address) -> int | None:
+    """How many characters of the pattern say what they stand for, the more the closer it fits; None where it does not.
+
+    What an address says of users is not looked at, and hosts are compared as a whole.
+    """
+    compiled = _compile(pattern)
+    if compiled is None or not address.is_web:
+        return None
+    scheme, host, path, said = compiled
+    port = address.port if address.port != _USUAL[address.scheme] else None
+    if (scheme and scheme != address.scheme) or not host.fullmatch(write_authority(address.host, port)):
+        return None
+    below = address.path or "/"
+    rest = below + address.rest[len(address.path) :]
+    return said if path.fullmatch(below) or path.fullmatch(rest) else None
+
+
+def domain_of(pattern: str) -> str:
+    """The host that a pattern names, without the part that stands for any; empty where it names none."""
+    found = _PARTS.fullmatch(pattern)
+    host = found[2].lower().rpartition("@")[2].partition(":")[0] if found else ""
+    host = host.removeprefix("*.")
+    return "" if "*" in host else host
+
+
+_HOST = re.compile(r"(?:\*\.)?(?:[a-z0-9-]+\.)+[a-z0-9-]+(?::\d{1,5})?")
+
+
+def origin_of(pattern: str) -> str:
+    """The origin of what a pattern stands for, as policies of pages write it, by https unless it says otherwise; empty
+    for one that names no host, or all below a top-level domain.
+
+    >>> origin_of("https://*.demo.example/share/**"), origin_of("demo.example"), origin_of("https://**")
+    ('https://*.demo.example', 'https://demo.example', '')
+    """
+    found = _PARTS.fullmatch(pattern)
+    scheme, host = ((found[1] or "https").lower(), found[2].lower()) if found else ("", "")
+    return f"{scheme}://{host}" if _HOST.fullmatch(host) else ""
+
+
+@lru_cache(1024)
+def _compile(pattern: str) -> tuple[str, Any, Any, int] | None:
+    """Scheme, host, path with all behind it, and how much it says. RE2's time grows with the length of an address."""
+    found = _PARTS.fullmatch(pattern)
+    if found is None or not found[2] or "@" in found[2]:
+        return None
+    scheme, host, path = (found[1] or "").lower(), found[2].lower(), found[3]
+    if scheme:
+        host = host.removesuffix(f":{_USUAL[scheme]}")
+    if "*" not in pattern:
+        path += "**"
+    elif host.endswith("**"):
+        path = f"**{path}"
+    if not path.startswith("/"):
+        path = f"/{path}"
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    parts = {"**": ".*", "*": "[^/]*"}
+    try:
+        at_host, below = (
+            re2.compile(
+                "(?s)" + "".join(parts.get(part) or re2.escape(part) for part in _STARS.split(glob)), options
+            )
+            for glob in (host, path)
+        )
+    except re2.error:
+        return None
+    return scheme, at_host, below, len(pattern) - pattern.count("*")

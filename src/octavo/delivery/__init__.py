@@ -1,0 +1,1 @@
+"""What browsers get: published sites and the app."""

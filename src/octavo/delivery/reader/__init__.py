@@ -1,0 +1,1 @@
+"""Published sites, as their visitors see them."""

@@ -1,0 +1,110 @@
+"""Cached results of MCP tools that read a site, shared by all visitors with the same access, by the rules of pages
+and with the arguments as part of the key.
+
+Assistants often request the same pages. A result is cached until the next commit, and longer if it depends only on
+the site and the revisions of its spaces, which are quick to compare. The key is the site's URL, so one audience. A
+result that depends on the visitor is cached for the same cookies, query, and token only, and no longer than the
+token is valid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import NamedTuple
+
+from octavo.core.hosts import host_name
+from octavo.delivery.visits.admission import Admission
+from octavo.delivery.visits.authorization import MadeOf
+from octavo.kit.clock import now
+from octavo.kit.db.cache import FreshCache, share
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.http.edge import Answer, Request
+from octavo.kit.http.mcp import Call
+
+from .tracking import EventNote
+
+_SHARED, _PERSONAL = share("what tools said", 12), share("what tools said to single visitors", 4)
+_ENTRY = 4096
+_ARGUMENTS = 1024
+"""Maximum bytes of the arguments of a cached call: a URL or search terms."""
+
+
+class ToolResult(NamedTuple):
+    """Result of a tool. ``result``: the tool's result as JSON, or the answer to the caller if it is an error.
+    ``notes``: events to record each time it is used. ``made_of`` and ``admission``: as for a page."""
+
+    result: bytes | Answer
+    notes: tuple[EventNote, ...]
+    made_of: MadeOf
+    admission: Admission
+
+
+class ToolPlace(NamedTuple):
+    """Where a tool is called: the id of the site if it has its own host name, and the decoded path."""
+
+    site: str
+    path: str
+
+
+def _measure(told: ToolResult) -> int | None:
+    """Return the size of a cacheable result. Errors exist for every spelling of a URL and aren't cached."""
+    if isinstance(told.result, Answer) or told.admission.preview:
+        return None
+    return len(told.result) + _ENTRY
+
+
+class ToolResults:
+    """Cache of one application."""
+
+    def __init__(self, database: Database) -> None:
+        self._shared: FreshCache[ToolResult] = FreshCache(database, _SHARED, _measure)
+        self._personal: FreshCache[ToolResult] = FreshCache(database, _PERSONAL, _measure)
+
+    def find(
+        self, place: ToolPlace, request: Request, call: Call, generation: int | None
+    ) -> ToolResult | None:
+        """Return a cached result, as of the last commit."""
+        told = self._shared.find((place, call.asked), generation)
+        if told is None:
+            told = self._personal.find((place, call.asked, _hash_visitor(request)), generation)
+        return told if told is not None and _is_valid(told) else None
+
+    def renew(self, tx: Transaction, place: ToolPlace, request: Request, call: Call) -> ToolResult | None:
+        """Return a result cached before the last commit if it is still valid."""
+        return self._shared.renew((place, call.asked), lambda told: _is_unchanged(told, tx, place, request))
+
+    def get(
+        self,
+        tx: Transaction,
+        place: ToolPlace,
+        request: Request,
+        call: Call,
+        admission: Admission,
+        make: Callable[[], ToolResult],
+    ) -> ToolResult:
+        """Return the cached result for an admitted visitor, or call ``make``."""
+        if admission.preview or len(call.asked.arguments) > _ARGUMENTS:
+            return make()
+        if admission.personal:
+            told = self._personal.get((place, call.asked, _hash_visitor(request)), make)
+            return told if _is_valid(told) else make()
+        return self._shared.get(
+            (place, call.asked), make, lambda told: _is_unchanged(told, tx, place, request)
+        )
+
+
+def _is_unchanged(told: ToolResult, tx: Transaction, place: ToolPlace, request: Request) -> bool:
+    return told.made_of.is_still_so(tx, host_name(request.header(b"host")), place.path)
+
+
+def _is_valid(told: ToolResult) -> bool:
+    """Return whether the visitor's proof is still valid."""
+    return told.admission.until is None or now() < told.admission.until
+
+
+def _hash_visitor(request: Request) -> bytes:
+    """Return a hash of everything that identifies the visitor: cookies, token, and query, each of which may be
+    long."""
+    said = [request.headers.get(name, b"") for name in (b"cookie", b"authorization")]
+    told = b"".join(b"%d:%b" % (len(one), one) for one in (*said, request.query_string))
+    return blake2b(told, digest_size=32).digest()

@@ -1,0 +1,144 @@
+"""From a request to a visit, and to the answer of the matching route.
+
+Only this module creates visits for routes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from typing import NamedTuple
+from urllib.parse import quote
+
+import msgspec
+
+from octavo.delivery.visits.admission import Admission, Coming, SendOn, read_coming
+from octavo.delivery.visits.authorization import (
+    MadeOf,
+    SiteVisit,
+    SpaceVisit,
+    enter_site,
+    enter_space,
+    find_redirect,
+)
+from octavo.errors import MethodNotAllowed, NotFound, OctavoError, Unauthorized
+from octavo.kit.http.edge import Answer
+
+from .answers import not_found, private_answer, redirect, with_query
+from .forms import is_for_programs
+from .questions import FAILED
+from .table import Later, SiteRoute, View, of_site, of_space
+
+
+class Visited(NamedTuple):
+    """Answer with the data it was made from and the admission of its visitor, if there was a visit."""
+
+    answer: Answer | Later
+    made_of: MadeOf | None = None
+    admission: Admission | None = None
+
+
+def answer_visit(view: View, host: str, path: str) -> Visited:
+    """Return the answer for a decoded path. Raises NotFound if no site is there, and Unauthorized for a visitor's
+    invalid token."""
+    try:
+        return _visit(view, host, path, _coming(view, path))
+    except SendOn as sent:
+        location = with_query(view, sent.location) if sent.keeps_query else sent.location
+        return Visited(redirect(location, sent.cookies))
+
+
+def answer_post(view: View, host: str, path: str) -> Answer | Later:
+    """Return the answer to a POST to a decoded path. Clients without cookies send a visitor's token as a bearer
+    token. Raises NotFound, and Unauthorized if the visitor must sign in first."""
+    coming = _coming(view, path)
+    scheme, _, token = view.request.header(b"authorization").partition(" ")
+    if scheme.lower() == "bearer":
+        coming = msgspec.structs.replace(coming, bearer=token.strip())
+    try:
+        answer = _visit(view, host, path, coming).answer
+    except SendOn:
+        raise Unauthorized(
+            "You must sign in to this site first. Send a visitor's token: Authorization: Bearer <token>",
+            **{"www-authenticate": "Bearer"},
+        ) from None
+    if isinstance(answer, Answer):
+        return answer
+    later = answer
+
+    def enter() -> None:
+        with view.context.db.read() as tx:
+            enter_site(tx, view.context, host, path, coming)
+
+    return later._replace(work_out=lambda: _limit_stream(later.work_out(), enter))
+
+
+def _limit_stream(answer: Answer, enter: Callable[[], object]) -> Answer:
+    """Return an answer whose stream ends once its reader can no longer ``enter`` the site."""
+    begin = answer.stream
+    if begin is None:
+        return answer
+
+    def chunks() -> Iterator[bytes]:
+        parts = begin()
+        try:
+            for part in parts:
+                try:
+                    enter()
+                except (OctavoError, SendOn):
+                    yield FAILED
+                    return
+                yield part
+        finally:
+            if isinstance(parts, Generator):
+                parts.close()
+
+    return msgspec.structs.replace(answer, stream=chunks)
+
+
+def _coming(view: View, path: str) -> Coming:
+    request = view.request
+    secure = view.context.settings.sites_url.startswith("https:")
+    coming = read_coming(request.query_string, request.header(b"cookie"), secure)
+    agent = is_for_programs(path, request.header(b"accept"))
+    return msgspec.structs.replace(coming, agent=agent) if agent else coming
+
+
+def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:
+    visit = enter_site(view.tx, view.context, host, path, coming)
+    view.request.shows_path = visit.admission.has_open_path
+    answer = _answer_at(view, visit)
+    shown = private_answer(visit.admission, answer) if isinstance(answer, Answer) else answer
+    return Visited(shown, visit.made_of, visit.admission)
+
+
+def _answer_at(view: View, visit: SiteVisit) -> Answer | Later:
+    if not visit.is_below(visit.base):
+        return redirect(with_query(view, f"{visit.base}{quote(visit.rest)}"))
+    found = of_site.find(visit.rest.split("/"))
+    if found is not None:
+        return _answer(view, visit, *found)
+    space = enter_space(view.tx, visit)
+    if space is None:
+        target = find_redirect(view.tx, visit, view.context.settings.sites_url)
+        if target is None:
+            raise NotFound("There is nothing at this URL.")
+        return redirect(target)
+    if not visit.is_below(space.base):
+        return redirect(with_query(view, f"{space.base}{quote(space.rest)}"))
+    below = of_space.find(space.rest.split("/"))
+    return _answer(view, space, *below) if below is not None else not_found(view, space)
+
+
+def _answer(
+    view: View, visit: SiteVisit | SpaceVisit, routes: dict[str, SiteRoute], values: dict[str, str]
+) -> Answer | Later:
+    found = routes.get(view.request.method)
+    if found is None:
+        allowed = ", ".join(sorted(routes))
+        raise MethodNotAllowed(
+            f"This URL doesn't support {view.request.method}. Use one of: {allowed}", allow=allowed
+        )
+    view.request.name = found.name
+    answer = found.answer(view, visit, **values)
+    if isinstance(answer, Later):
+        return answer if found.pool == "visits" else answer._replace(pool=found.pool)
+    return answer if found.kept else msgspec.structs.replace(answer, again=False)

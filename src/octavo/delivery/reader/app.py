@@ -1,0 +1,499 @@
+"""Application of the reader, which answers every URL of published sites.
+
+Answers are cached until the next commit (the database reports it). After a commit, an answer is still used if what
+it was made from is unchanged: the site and the revisions of the spaces it shows. A warm view therefore costs one
+lookup, and nothing is ever stale. Answers that depend on the visitor are cached for the same cookies and query
+only, until the next commit, and no longer than the visitor's token is valid."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from hashlib import blake2b
+from urllib.parse import parse_qs
+
+import msgspec
+
+from octavo.content.revisions.files import PURPOSE as FILE_PURPOSE
+from octavo.core.hosts import host_name, spell_host
+from octavo.delivery.visits.admission import asks_for_preview
+from octavo.errors import NotFound
+from octavo.extensions.integrations.public import public_routes
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.cache import FreshCache, share
+from octavo.kit.db.database import REQUEST_SECONDS, NotKept, Transaction, statements_within
+from octavo.kit.http.compression import Compressor
+from octavo.kit.http.edge import (
+    QUEUE_SECONDS,
+    Action,
+    Answer,
+    Edge,
+    RateLimiter,
+    Request,
+    Route,
+    fixed,
+    in_turn,
+    text_error,
+)
+from octavo.kit.http.mcp import Call, Headers, answer_call, read_call
+from octavo.kit.http.metrics import Metrics
+from octavo.kit.http.proxies import address_key
+from octavo.kit.http.recent_access import Insiders
+from octavo.kit.scheduling.owners import Owner
+from octavo.kit.scheduling.shares import SharedThreads, request_threads
+from octavo.settings import parse_networks
+from octavo.sites.insights.queueing import EventQueue, HeldEvents
+from octavo.sites.printing.links import PATH as PRINT_PATH
+from octavo.sites.printing.links import open_print
+from octavo.sites.site.hostnames import require_shared_host
+from octavo.sites.site.previewing import PREVIEWED
+from octavo.sites.site.site_images import find_picture
+from octavo.sites.site.site_images_wire import PICTURES
+from octavo.sites.site.store import find_site_by_hostname
+from octavo.sites.site.wire import PROXIED
+
+from . import routes  # noqa: F401 - each declares what it answers
+from .answer_cache import ToolPlace, ToolResult, ToolResults
+from .answering import Visited, answer_post, answer_visit
+from .answers import FOREVER, TEXT, decoded_path, file_answer, is_json, private_answer
+from .cards import Cards
+from .drawing import find_asset
+from .forms import name_form
+from .full_text import Whole
+from .home import answer_home, answer_missing
+from .pages import PageCaches
+from .questions import has_question
+from .sites import ASSETS_PATH
+from .table import Later, Pool, Rate, View, find_posted
+from .tracking import record_cached_events, record_view
+
+_PATIENCE = 20.0
+"""Seconds that a visitor who opens a link to a PDF waits before being asked to come back."""
+_POLL = 0.2
+_ANSWERS, _PERSONAL = share("answers of sites", 48), share("answers to single visitors", 16)
+_HOSTS = share("host names", 4)
+_IMAGES = 2
+"""Number of page images drawn at the same time."""
+_ENTRY = 4096
+"""Bytes that a cached answer takes besides its body: its headers, in every form they are sent in."""
+_HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
+
+# A book, for sites without their own icon.
+_MARK = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2f55c8"/>'
+    b'<path d="M8 9c4-1 6 0 8 2 2-2 4-3 8-2v13c-4-1-6 0-8 2-2-2-4-3-8-2z" fill="none" stroke="#fff" '
+    b'stroke-width="2" stroke-linejoin="round"/><path d="M16 11v13" stroke="#fff" stroke-width="2"/></svg>'
+)
+
+
+def _is_personal(visited: Visited) -> bool:
+    return visited.admission is not None and visited.admission.personal
+
+
+def _is_valid(visited: Visited) -> bool:
+    """Return whether the visitor's proof is still valid."""
+    return visited.admission is None or visited.admission.until is None or now() < visited.admission.until
+
+
+def _has_open_path(visited: Visited) -> bool:
+    """Return whether nothing in the path grants access."""
+    return visited.admission is not None and visited.admission.has_open_path
+
+
+def _measure(visited: Visited) -> int | None:
+    return None if _is_personal(visited) else _measure_answer(visited)
+
+
+def _measure_personal(visited: Visited) -> int | None:
+    # A preview soon ends, and few people see it.
+    if visited.admission is None or not visited.admission.personal or visited.admission.preview:
+        return None
+    return _measure_answer(visited)
+
+
+def _is_unchanged(visited: Visited, tx: Transaction, name: str, path: str) -> bool:
+    return visited.made_of is not None and visited.made_of.is_still_so(tx, name, path)
+
+
+def _measure_answer(visited: Visited) -> int | None:
+    answer = visited.answer
+    if not isinstance(answer, Answer):
+        return None
+    # Refusals and redirects exist for every spelling of a URL; a page has one URL.
+    return len(answer.body) + _ENTRY if answer.again and answer.status == 200 else None
+
+
+class Sites:
+    """Answers for the URLs of all sites."""
+
+    def __init__(self, context: Context, pool: SharedThreads, events: EventQueue) -> None:
+        self._context = context
+        self._events = events
+        self._pool = pool
+        self._kept, self._whole = PageCaches(), Whole()
+        self._tellings = ToolResults(context.db)
+        self._insiders = Insiders()
+        self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
+        self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _measure)
+        self._personal: FreshCache[Visited] = FreshCache(context.db, _PERSONAL, _measure_personal)
+        self._hosts: FreshCache[str] = FreshCache(context.db, _HOSTS)
+        self._threads: dict[Pool, SharedThreads] = {
+            "questions": context.questions,
+            "scripts": context.endpoints,
+            "calls": SharedThreads("requests are being sent", context.settings.try_connections, "octavo-try"),
+            "images": SharedThreads("images are being made", _IMAGES, "octavo-image"),
+        }
+        self._limiters: dict[Rate, RateLimiter] = {
+            "questions": RateLimiter(context.settings.ask_rate_limit),
+            "tries": RateLimiter(context.settings.try_rate_limit),
+        }
+
+    async def answer(self, request: Request) -> Answer:
+        """Answer from the cache on the event loop; read and draw everything else in a thread."""
+        request.shows_path = False
+        path = decoded_path(request)
+        name = host_name(request.header(b"host"))
+        kept = None
+        if not _bypasses_cache(request, path):
+            turns = self._context.turns
+            if turns.is_free():
+                kept = self._find_kept(name, path, request)
+            else:
+                kept = await turns.run(lambda: request.owner, self._find_kept, name, path, request)
+        if kept is not None:
+            assert isinstance(kept.answer, Answer), "nothing else is cached"
+            request.name = "readPage"
+            request.shows_path = _has_open_path(kept)
+            record_view(self._events, request, kept.made_of)
+            return kept.answer
+        found = await in_turn(self._pool, request.owner, self._make, request, name, path)
+        self._count(request, found)
+        return found if isinstance(found, Answer) else await self._work_out(request, found)
+
+    def owner_of(self, request: Request) -> Owner:
+        """Return the organization in whose share a request is answered: the one whose site it visits, if the site
+        has been visited before."""
+        name = host_name(request.header(b"host"))
+        return self._insiders.organization(name, "", _site_path(request)), address_key(request.client)
+
+    def _find_kept(self, name: str, path: str, request: Request) -> Visited | None:
+        generation = self._context.db.generation_lately()
+        site = self._hosts.find(name, generation)
+        kept = self._find(site, path, request, generation) if site is not None else None
+        return kept if kept is not None else self._find_again(name, path, request)
+
+    def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
+        form = name_form(request)
+        kept = self._answers.find((site, path, form), generation)
+        if kept is not None:
+            return kept
+        kept = self._personal.find((site, path, form, _hash_visitor(request)), generation)
+        return kept if kept is not None and _is_valid(kept) else None
+
+    def _find_again(self, name: str, path: str, request: Request) -> Visited | None:
+        """Return an answer cached before the last commit, if it is still valid. This takes a few lookups in SQLite,
+        or in the PostgreSQL rows that another visit has fetched since, and is faster than waiting for a thread
+        behind those that compute. Returns None if the database server would have to be queried."""
+        try:
+            with self._context.db.read_kept(begins=False) as tx:
+                site = self._hosts.get(name, lambda: self._find_host(tx, name))
+                key = (site, path, name_form(request))
+                return self._answers.renew(key, lambda kept: _is_unchanged(kept, tx, name, path))
+        except NotKept:
+            return None
+
+    def _find_host(self, tx: Transaction, name: str) -> str:
+        """Return the id of the site with this host name. All other names map to the same value, so that they don't
+        fill the cache."""
+        found = find_site_by_hostname(tx, name) if "." in name else None
+        return found.id if found is not None else ""
+
+    def _make(self, request: Request, name: str, path: str) -> Answer | Later:
+        db = self._context.db
+        try:
+            try:
+                return self._visit(db.read_kept(), request, name, path)
+            except NotKept:
+                return self._visit(db.read(), request, name, path)
+        except NotFound as error:
+            return answer_missing(self._context, request, error)
+
+    def _visit(
+        self, read: AbstractContextManager[Transaction], request: Request, name: str, path: str
+    ) -> Answer | Later:
+        events = HeldEvents(self._events)
+        with statements_within(REQUEST_SECONDS), read as tx:
+            site = self._hosts.get(name, lambda: self._find_host(tx, name))
+            if not site and path == "/" and self._is_own(name):
+                request.name = "readHome"
+                return answer_home(self._context, tx, request)
+            view = View(
+                self._context, tx, request, self._kept, self._cards, self._whole, self._tellings, events
+            )
+            # Clients that accept Markdown or request all fields get another answer at the same URL.
+            form = name_form(request)
+
+            def make() -> Visited:
+                visited = self._personal.get((site, path, form, _hash_visitor(request)), visit)
+                return visited if _is_valid(visited) else visit()
+
+            def visit() -> Visited:
+                return answer_visit(view, name, path)
+
+            def is_good(kept: Visited) -> bool:
+                request.name = "readPage"
+                return _is_unchanged(kept, tx, name, path)
+
+            # Handle a preview before the cache: others see something else at the same URL.
+            alone = _bypasses_cache(request, path)
+            visited = visit() if alone else self._answers.get((site, path, form), make, is_good)
+            record_view(events, request, visited.made_of)
+            request.shows_path = _has_open_path(visited)
+            if visited.made_of is not None:
+                place = "" if site else _site_path(request)
+                self._insiders.let_in(name, visited.made_of.site.organization_id, place)
+        events.release()
+        return visited.answer
+
+    def _is_own(self, name: str) -> bool:
+        """Return whether a host is the server itself. Any other name with a dot may belong to a deleted site."""
+        own = self._context.settings.sites_address.host
+        return name == own or "." not in name or name.replace(".", "").isdigit()
+
+    async def post(self, request: Request) -> Answer:
+        """Answer a POST to a site. Rate and size limits apply before the body is read. Cached tool results are
+        answered on the event loop."""
+        request.shows_path = False
+        path = decoded_path(request)
+        route = find_posted(path)
+        if route is not None and route.rate in self._limiters:
+            self._limiters[route.rate].count(address_key(request.client))
+        body = await request.read(route.body) if route is not None else b""
+        if route is not None and route.kept and not _bypasses_cache(request, path):
+            request.name = route.name
+            told = await self._tell(request, path, body)
+            if told is not None:
+                return told
+        found = await in_turn(self._pool, request.owner, self._post, request, path, body)
+        self._count(request, found)
+        return found if isinstance(found, Answer) else await self._work_out(request, found)
+
+    async def _tell(self, request: Request, path: str, message: bytes) -> Answer | None:
+        """Return the cached answer to a message; None if a visit is needed."""
+        call = read_call(message, Headers.of(request))
+        # The visit itself refuses browsers that come from another page.
+        if call is None or b"origin" in request.headers or not is_json(request):
+            return None
+        turns = self._context.turns
+        if turns.is_free():
+            told = self._find_told(request, path, call)
+        else:
+            told = await turns.run(lambda: request.owner, self._find_told, request, path, call)
+        if told is None:
+            return None
+        assert isinstance(told.result, bytes), "nothing else is cached"
+        record_cached_events(self._events, request, told.made_of, told.notes)
+        return private_answer(told.admission, answer_call(call, told.result))
+
+    def _find_told(self, request: Request, path: str, call: Call) -> ToolResult | None:
+        name = host_name(request.header(b"host"))
+        generation = self._context.db.generation_lately()
+        site = self._hosts.find(name, generation)
+        if site is not None:
+            told = self._tellings.find(ToolPlace(site, path), request, call, generation)
+            if told is not None:
+                return told
+        try:
+            with self._context.db.read_kept(begins=False) as tx:
+                place = ToolPlace(self._hosts.get(name, lambda: self._find_host(tx, name)), path)
+                return self._tellings.renew(tx, place, request, call)
+        except NotKept:
+            return None
+
+    def _count(self, request: Request, found: Answer | Later) -> None:
+        """Raise TooManyRequests for an answer that counts as more than a visit, if only its route knows that."""
+        if isinstance(found, Later) and found.rate in self._limiters:
+            self._limiters[found.rate].count(address_key(request.client))
+
+    async def _work_out(self, request: Request, later: Later) -> Answer:
+        """Compute an answer in separate threads, so that slow work never takes those of readers."""
+        threads = self._threads[later.pool]
+        owner = (later.organization_id, address_key(request.client))
+
+        def work_out() -> Answer:
+            try:
+                with statements_within(REQUEST_SECONDS):
+                    return later.work_out()
+            except NotFound as error:
+                if request.method != "GET":
+                    raise
+                return answer_missing(self._context, request, error)
+
+        answer, give_back = await threads.begin(owner, QUEUE_SECONDS, work_out)
+        return msgspec.structs.replace(answer, threads=threads.threads, sent=give_back)
+
+    def _post(self, request: Request, path: str, body: bytes) -> Answer | Later:
+        with statements_within(REQUEST_SECONDS), self._context.db.read() as tx:
+            view = View(
+                self._context,
+                tx,
+                request,
+                self._kept,
+                self._cards,
+                self._whole,
+                self._tellings,
+                self._events,
+                body,
+            )
+            found = answer_post(view, host_name(request.header(b"host")), path)
+        # Work as short as a visit continues in this thread.
+        return found.work_out() if isinstance(found, Later) and found.pool == "visits" else found
+
+    def close(self) -> None:
+        """Wait for pending answers."""
+        for pool in ("calls", "images"):
+            self._threads[pool].close()
+
+    def find_host(self, request: Request) -> Answer:
+        """Answer whether a published site has this custom domain. Proxies that request certificates on demand ask
+        this."""
+        query = parse_qs(request.query_string.decode("latin-1"))
+        name = spell_host(query.get("domain", [""])[0])
+        with self._context.db.read() as tx:
+            site = find_site_by_hostname(tx, name) if name else None
+        if site is None or not site.published:
+            raise NotFound("No published site has this host name.")
+        return Answer(200, b"ok\n", TEXT, {"cache-control": "no-store"})
+
+    def read_file(self, request: Request) -> Answer:
+        """Return the file of a signed link."""
+        require_shared_host(self._context, request.header(b"host"))
+        grant = self._context.files.verify(FILE_PURPOSE, request.parameters["token"])
+        if grant is None:
+            raise NotFound("This link is invalid or has expired.")
+        return file_answer(self._context, grant, None)
+
+    def read_picture(self, request: Request) -> Answer:
+        """Return a logo or icon of a site, for everyone."""
+        require_shared_host(self._context, request.header(b"host"))
+        with self._context.db.read() as tx:
+            found = find_picture(tx, request.parameters["picture"])
+        if found is None or found[0].name != request.parameters["name"]:
+            raise NotFound("This image doesn't exist.")
+        return file_answer(self._context, *found, public=True)
+
+    async def read_print(self, request: Request) -> Answer:
+        """Return the PDF of a link as soon as it is ready, or after a while the status that it is still being made."""
+        host = request.header(b"host")
+        await in_turn(self._pool, request.owner, require_shared_host, self._context, host)
+        loop = asyncio.get_running_loop()
+        until = loop.time() + _PATIENCE
+        while True:
+            opened = await in_turn(
+                self._pool, request.owner, open_print, self._context, request.parameters["token"]
+            )
+            if opened is None:
+                raise NotFound("This link is invalid or has expired.")
+            if opened.file is not None:
+                file, size = opened.file, opened.size
+                return await in_turn(self._pool, request.owner, file_answer, self._context, file, size)
+            if opened.error is not None:
+                return Answer(422, f"{opened.error}\n".encode(), TEXT, {"cache-control": "no-store"})
+            if loop.time() > until:
+                headers = {"cache-control": "no-store", "retry-after": "2", "refresh": "2"}
+                return Answer(202, b"The PDF is being made. Ask again in a moment.\n", TEXT, headers)
+            await asyncio.sleep(_POLL)
+
+
+_assets: dict[str, Answer] = {}
+
+
+async def _read_asset(request: Request) -> Answer:
+    name = request.parameters["name"]
+    if name not in _assets:
+        _assets[name] = await asyncio.get_running_loop().run_in_executor(None, _make_asset, name)
+    return _assets[name]
+
+
+def _make_asset(name: str) -> Answer:
+    static = find_asset(name)
+    if static is None:
+        raise NotFound("There is nothing at this URL.")
+    headers = {"cache-control": FOREVER}
+    if static.policy:
+        headers["content-security-policy"] = static.policy
+    return Answer(200, static.content, static.media_type, headers, static.version, again=True)
+
+
+_ASSET = {"GET": Action("readAsset", _read_asset)}
+ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", _ASSET)
+
+
+def _hash_visitor(request: Request) -> bytes:
+    """Return a hash of everything that identifies the visitor: cookies and query, which may be long."""
+    cookies = request.headers.get(b"cookie", b"")
+    return blake2b(b"%d:%b%b" % (len(cookies), cookies, request.query_string), digest_size=32).digest()
+
+
+def _bypasses_cache(request: Request, path: str) -> bool:
+    """Return whether a request bypasses the cache: previews and questions."""
+    query, cookie = request.query_string, request.headers.get(b"cookie", b"")
+    if path.startswith(PREVIEWED):
+        return True
+    return bool(query or cookie) and (asks_for_preview(query, cookie) or has_question(query))
+
+
+def _site_path(request: Request) -> str:
+    """Return the path of a site at the shared host name: its first two segments."""
+    return "/".join(request.segments[:2])
+
+
+def icon_route() -> Route:
+    """Return the route of the icon for pages without their own."""
+    headers = {"cache-control": "public, max-age=86400"}
+    return fixed("/favicon.ico", "readIcon", lambda: _MARK, "image/svg+xml", headers)
+
+
+def reader_edge(
+    context: Context,
+    metrics: Metrics | None = None,
+    events: EventQueue | None = None,
+    others: Sequence[Route] = (),
+) -> Edge:
+    """Return the application of published sites. ``events``: the queue for what visitors do, which its owner writes
+    to the database from time to time. ``others``: further routes."""
+    settings = context.settings
+    pool = request_threads("pages are being made", settings.threads, "octavo-read", settings.connections)
+    sites = Sites(context, pool, events or EventQueue(context))
+    return Edge(
+        [
+            ASSET_ROUTE,
+            Route(f"{PROXIED}{{site}}{ASSETS_PATH}/{{name}}", _ASSET),
+            Route("/~host", {"GET": Action("findHost", sites.find_host)}),
+            Route("/~files/{token}/{name}", {"GET": Action("readFile", sites.read_file)}),
+            Route(f"{PICTURES}{{picture}}/{{name}}", {"GET": Action("readPicture", sites.read_picture)}),
+            Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
+            icon_route(),
+            fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),
+            *others,
+            *public_routes(context, pool),
+            Route(
+                "/{path*}",
+                {"GET": Action("visitSite", sites.answer), "POST": Action("postToSite", sites.post)},
+            ),
+        ],
+        pool=pool,
+        metrics=metrics or Metrics(),
+        compressor=Compressor(),
+        refuse=text_error,
+        headers=_HEADERS,
+        owner_of=sites.owner_of,
+        proxies=parse_networks(settings.trusted_proxies),
+        tracers=parse_networks(settings.trace_proxies),
+        query_limit=settings.query_limit,
+        least_rate=settings.least_rate,
+        limiter=RateLimiter(settings.reader_rate_limit),
+        closing=[sites.close],
+    )

@@ -1,0 +1,28 @@
+"""Dated entries of a page (the block ``updates``), from which feeds are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from msgspec import Struct
+
+FEED = "rss.xml"
+"""Last path segment of a feed, under its page's path."""
+MAX_ENTRIES = 100
+
+
+class DatedEntry(Struct, frozen=True):
+    """Dated entry. ``anchor`` is its place in the page, ``body`` its HTML with URLs as on pages."""
+
+    anchor: str
+    title: str
+    body: str
+    day: date | None
+    tags: tuple[str, ...]
+
+
+def newest(entries: Sequence[DatedEntry]) -> list[DatedEntry]:
+    """Return the entries of a feed: newest first, then undated ones in page order."""
+    dated = sorted((entry for entry in entries if entry.day), key=lambda entry: entry.day or date.min)
+    return [*reversed(dated), *(entry for entry in entries if not entry.day)][:MAX_ENTRIES]

@@ -1,0 +1,74 @@
+"""Choice of a page's form: HTML for people, with all fields of an API expanded on request, and Markdown for clients
+that ask for it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from octavo.core.document.html import ALL_FIELDS
+from octavo.kit.http.edge import Request
+
+_ALL_FIELDS = ALL_FIELDS.encode()
+_WEIGHT = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
+_MARKDOWN = ("text/markdown", "text/x-markdown")
+_FOR_PROGRAMS = re.compile(r"\.md\Z|/(?:llms(?:-full)?\.txt|~(?:gitbook/)?mcp)\Z|/(?:~llms|\.well-known)/")
+
+
+def _weights(accepted: str) -> dict[str, float]:
+    """Return the media types in an Accept header with their weights; invalid weights count as 0."""
+    found: dict[str, float] = {}
+    for part in accepted.split(","):
+        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        weight = 1.0
+        for parameter in parameters:
+            key, mark, value = parameter.partition("=")
+            if key.strip() == "q":
+                value = value.strip()
+                weight = float(value) if mark and _WEIGHT.fullmatch(value) else 0.0
+        found[name] = max(weight, found.get(name, 0.0))
+    return found
+
+
+def prefers_markdown(accepted: str) -> bool:
+    """Return whether an ``Accept`` header prefers Markdown: it names it and doesn't weight HTML higher. If both are
+    named with equal weights, Markdown wins, because browsers never name it. Everything else gets HTML.
+
+    >>> prefers_markdown("text/markdown, text/html;q=0.9, */*;q=0.1")
+    True
+    >>> prefers_markdown("text/html, text/markdown;q=0.5") or prefers_markdown("text/*") or prefers_markdown("*/*")
+    False"""
+    return "markdown" in accepted.lower() and _prefers_markdown(accepted)
+
+
+@lru_cache(maxsize=256)
+def _prefers_markdown(accepted: str) -> bool:
+    weights = _weights(accepted)
+    wanted = max(weights.get(name, 0.0) for name in _MARKDOWN)
+    html = weights.get("text/html", weights.get("text/*", weights.get("*/*", 0.0)))
+    # A wildcard means that something else is accepted too, not that it is preferred to what is named.
+    return wanted > 0 and (wanted >= html or "text/html" not in weights)
+
+
+def shows_all_fields(query: bytes) -> bool:
+    """Return whether a query asks for all fields.
+
+    >>> [shows_all_fields(query) for query in (b"fields=all", b"q=a&fields=all", b"fields=", b"")]
+    [True, True, False, False]"""
+    return bool(query) and _ALL_FIELDS in query.split(b"&")
+
+
+def name_form(request: Request) -> str:
+    """Return the name of the form a request asks for; each form has its own answer at the same URL."""
+    if prefers_markdown(request.header(b"accept")):
+        return "markdown"
+    return ALL_FIELDS if shows_all_fields(request.query_string) else ""
+
+
+def is_for_programs(path: str, accepted: str) -> bool:
+    """Return whether a decoded path of a site, or its form, is meant for agents and other programs. This says
+    nothing about the visitor: anyone who requests the same URL and form gets the same answer.
+
+    >>> [is_for_programs(path, "*/*") for path in ("/docs/guide.md", "/docs/llms.txt", "/docs/~mcp", "/docs/guide")]
+    [True, True, True, False]"""
+    return prefers_markdown(accepted) or _FOR_PROGRAMS.search(path) is not None

@@ -1,0 +1,71 @@
+"""All pages of a site in one text, written in pieces while it is sent. So memory use is bounded however many pages
+there are, and other requests run in between. The result is cached, compressed, until something is published."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from urllib.parse import quote
+
+import msgspec
+
+from octavo.core.pages import Page
+from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
+from octavo.kit.context import Context
+from octavo.kit.db.cache import ByteCache, share
+from octavo.kit.db.database import Transaction
+from octavo.kit.scheduling.permits import compute
+
+from .pages import PageBuilder
+
+PAGES = 16
+"""Pages of one piece."""
+_PIECES = share("pages in one text", 16)
+_LEVEL = 1
+
+Build = Callable[[Transaction, SpaceVisit], PageBuilder]
+
+
+class Whole:
+    """Cache of the texts of sites. ``pieces`` returns one."""
+
+    def __init__(self) -> None:
+        self._kept: ByteCache[bytes] = ByteCache(_PIECES)
+
+    def pieces(
+        self, context: Context, visit: SiteVisit, pages: Sequence[tuple[SpaceVisit, Page]], build: Build
+    ) -> Iterator[bytes]:
+        """Yield the text of these pages, everything a visitor can see, in pieces. Each piece is read in its own
+        transaction. ``build`` returns the page builder of a space."""
+        made_of = visit.made_of
+        shown = msgspec.json.encode((made_of.visitor, visit.base, visit.published), order="sorted")
+        key = (visit.site.id, made_of.version, frozenset(made_of.revisions.items()), shown)
+        keeps = not visit.admission.personal
+        yield f"# {visit.site.title}\n".encode()
+        for start in range(0, len(pages), PAGES):
+            kept = self._kept.get((key, start)) if keeps else None
+            if kept is not None:
+                yield zlib.decompress(kept)
+                continue
+            piece, varies = compute(_write, context, visit, pages[start : start + PAGES], build)
+            if keeps and not varies:
+                packed = zlib.compress(piece, _LEVEL)
+                self._kept.put((key, start), packed, len(packed))
+            yield piece
+
+
+def _write(
+    context: Context, visit: SiteVisit, pages: Sequence[tuple[SpaceVisit, Page]], build: Build
+) -> tuple[bytes, bool]:
+    """Return pages as Markdown, and whether anything in it can change without a revision."""
+    parts, varies = [], False
+    builder: PageBuilder | None = None
+    at: SpaceVisit | None = None
+    with context.db.read() as tx:
+        for space, page in pages:
+            if builder is None or space is not at:
+                builder, at = build(tx, space), space
+            url = visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}")
+            parts.append(f"\nSource: {url}\n\n{builder.markdown(page, alone=False)}")
+            varies = varies or builder.varies
+    return "".join(parts).encode(), varies

@@ -1,0 +1,27 @@
+"""Languages of the reader's interface: its labels, from one catalog, and their writing direction."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+from octavo.kit import locales
+
+from .views import Labels
+
+_RIGHT_TO_LEFT = frozenset({"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi"})
+
+
+@cache
+def read_catalog() -> dict[str, Labels]:
+    """Return the labels of every language. Raises ValueError if a language lacks one."""
+    return locales.read_catalogue(Labels, __package__, "locales.toml")
+
+
+def find_locale(language: str | None) -> str | None:
+    """Return the catalog language for a language tag such as ``pt-br``, or None."""
+    return locales.find_locale(language, read_catalog())
+
+
+def direction(language: str) -> Literal["ltr", "rtl"]:
+    return "rtl" if language.lower().partition("-")[0] in _RIGHT_TO_LEFT else "ltr"

@@ -1,0 +1,704 @@
+"""View of one page: navigation, text, neighbors. Resolves everything a page links to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, date, datetime
+from itertools import groupby, islice
+from typing import Any
+from urllib.parse import quote, urlencode
+from weakref import WeakKeyDictionary
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from octavo.content.images.making import is_scaled
+from octavo.content.images.store import ScaledImage, find_pictures, variant_name
+from octavo.content.references.resolving import Resolver, page_owner
+from octavo.content.references.showing import ViewDocuments
+from octavo.content.references.viewing import ViewFiles
+from octavo.content.revisions.expanding import markdown_page, requester_at
+from octavo.content.revisions.store import Item
+from octavo.core.document.html import COLUMN, Asset, Context, Html, HtmlTarget, ImageSource, render
+from octavo.core.document.nodes import Block, Document, plain_text, walk
+from octavo.core.document.parts import emoji, text_of
+from octavo.core.document.portable import portable
+from octavo.core.document.urls import safe_url
+from octavo.core.page_tree import PageTree
+from octavo.core.pages import Page
+from octavo.core.sentences import sentences, shorten
+from octavo.delivery.visits.authorization import OtherSpaces, SpaceVisit
+from octavo.extensions.integrations.blocks import list_code_blocks
+from octavo.kit.db.cache import ByteCache, share
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.edge import Answer
+from octavo.kit.icons import icon
+from octavo.kit.locales import date_words
+from octavo.kit.processes.highlighting import Highlighter
+from octavo.organization.spaces.store import get_space
+from octavo.sites.openapi.description import ApiDescription, DescribedOperation
+from octavo.sites.openapi.pages import (
+    OPERATIONS,
+    can_export,
+    find_operation,
+    group_of,
+    list_operations,
+    lists_models,
+    method_of,
+)
+from octavo.sites.openapi.trying import token_origins
+
+from .blocks import KeptBlock, block_key
+from .entries import FEED, DatedEntry
+from .facts import Facts, Notes, RecordedFacts
+from .locales import direction
+from .operations import count_operations, find_access_form, find_authentication, shows_operations
+from .questions import ASK_PATH
+from .styling import SiteLook
+from .views import CoverView, Crumb, Feedback, LayoutView, LinkView, NavItem, SitePageView, SiteView
+
+_WHOLE_TREE = 400
+"""Up to this many pages, the side navigation is complete. Beyond that, closed branches are left out, and long lists
+show only the pages around the current one."""
+_AROUND = 100
+"""Pages of a long list shown before and after the current one."""
+_OF_GROUP = 20
+"""Pages shown of a group that isn't open."""
+_VARIANTS = 4
+"""Cached texts per page, for visitors who see it differently."""
+_NOTE_BYTES = 400
+_ITEM_BYTES = 400
+_HEADING_BYTES = 240
+_MANY_LINKS = 100
+_WIDE_COLUMN = 1120
+"""Maximum width of the text on a wide page, in pixels."""
+FEEDBACK_PATH = "~feedback"
+"""Path for posting ratings of pages, under the base of their space."""
+_ORIGINS = 50
+"""Hosts that the script of one page can connect to."""
+
+_PAGES, _TEXTS = share("pages of sites", 32), share("texts of pages", 16)
+_WRITTEN = share("pages as Markdown", 8)
+_NAVIGATIONS, _BLOCKS = share("navigations", 8), share("blocks of integrations on sites", 8)
+
+_highlighter = Highlighter()
+_closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDictionary()
+
+
+def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
+    """Return the entries of pages that aren't open, which are the same on every page of a large tree, under the
+    base requested last."""
+    kept = _closed.get(tree)
+    if kept is None or kept[0] != base:
+        kept = _closed[tree] = (base, {})
+    return kept[1]
+
+
+def _with_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
+    """Yield adjacent entries, each with the heading it belongs to; "" if none."""
+    for heading, some in groupby(entries, key=lambda entry: entry[0]):
+        items = (item for _, item in some)
+        if heading:
+            yield NavItem(title=heading, children=tuple(items))
+        else:
+            yield from items
+
+
+_PARAGRAPH = re.compile(r"<p(?:\s[^<>]*)?>(.*?)</p>", re.DOTALL)
+_LOOKED_AT = 5
+"""Paragraphs to search for the first with words, which describes the page."""
+_SHOWN = 160
+"""Characters of a description that search engines show."""
+
+
+def first_sentence(body: Markup) -> str | None:
+    """Return the first sentence of a page, to describe pages without a description."""
+    for found in islice(_PARAGRAPH.finditer(body), _LOOKED_AT):
+        said = sentences(Markup(found[1]).striptags())  # noqa: S704 - a part of what is Markup
+        if said and any(map(str.isalnum, said[0])):
+            return shorten(said[0], _SHOWN)
+    return None
+
+
+class DrawnText(Struct, frozen=True):
+    """Drawn text of a page, valid as long as the answers to ``notes`` are the same."""
+
+    notes: Notes
+    html: Html
+    varies: bool
+    """Whether it shows something that can change without a revision."""
+    origins: tuple[str, ...] | None
+    """Hosts of operations that can be tried from the text; None if there are none."""
+    blocks: tuple[str, ...]
+    """Integrations whose blocks it shows."""
+
+
+def _measure(text: DrawnText) -> int:
+    """Return the approximate size in memory."""
+    outline = _HEADING_BYTES * len(text.html.outline)
+    return len(text.html.body) + outline + _NOTE_BYTES * (1 + len(text.notes))
+
+
+class MarkdownText(Struct, frozen=True):
+    """Markdown text of a page or section, valid as long as the answers to ``notes`` are the same. ``text`` is None
+    if the visitor can't see this section; ``varies`` as in ``DrawnText``."""
+
+    notes: Notes
+    text: str | None
+    varies: bool
+
+
+class PageCaches:
+    """Caches of pages, each keyed by what it is made from. ``pages`` holds drawn pages with the views they were
+    drawn from: equal views give the same page."""
+
+    def __init__(self) -> None:
+        self.pages: ByteCache[tuple[SiteView, SitePageView, Answer]] = ByteCache(_PAGES)
+        self.texts: ByteCache[tuple[DrawnText, ...]] = ByteCache(_TEXTS)
+        self.written: ByteCache[tuple[MarkdownText, ...]] = ByteCache(_WRITTEN)
+        self.navigations: ByteCache[tuple[NavItem, ...]] = ByteCache(_NAVIGATIONS)
+        self.blocks: ByteCache[KeptBlock] = ByteCache(_BLOCKS)
+
+
+def _column(page: Page) -> int:
+    return COLUMN if page.layout.width == "default" else _WIDE_COLUMN
+
+
+class PageBuilder:
+    """Builder of one page's view, or of what else a visit needs. ``hosts``: the hosts of this server; ``look``: the
+    look of the site; ``whole``: as returned by ``shows_all_fields``."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        visit: SpaceVisit,
+        hosts: tuple[str, ...],
+        kept: PageCaches,
+        look: SiteLook,
+        *,
+        whole: bool = False,
+    ) -> None:
+        self._tx = tx
+        self._visit = visit
+        self._hosts = hosts
+        self._kept = kept
+        self._look = look
+        self._whole = whole
+        self._view = visit.view
+        self._tree = visit.view.tree
+        self._others = OtherSpaces(tx, visit)
+        self._visitor = self._others.visitor()
+        self._resolver = Resolver(ViewFiles(tx, visit.view, withheld=True), hosts, self._visitor)
+        self.varies = False
+        """Whether the result can change without a revision."""
+
+    # --- URLs ----------------------------------------------------------------------------------------------
+
+    def href(self, page: Page, anchor: str | None = None, visit: SpaceVisit | None = None) -> str:
+        there = visit or self._visit
+        path = quote(there.view.tree.url_path(page))
+        return f"{there.base}{path}{f'#{quote(anchor)}' if anchor else ''}"
+
+    def markdown_href(self, page: Page) -> str:
+        return f"{self._visit.base}{quote(self._tree.path(page))}.md"
+
+    def visit(self, space_id: str) -> SpaceVisit | None:
+        """Return the start of a space of the site; None if the visitor can't see it."""
+        return self._others.find(space_id)
+
+    def _file_url(self, file_id: str) -> Asset | None:
+        item = self._view.item(file_id, "file")
+        if item is None:
+            return None
+        # A replaced file gets another URL, so that browsers never use an old copy.
+        base = f"{self._visit.base}~files/{item.id}/"
+        url = f"{base}{quote(item.name, safe='')}?v={(item.content or '')[:12]}"
+        picture = self._picture(item)
+        if picture is None:
+            return Asset(url=url, name=item.name, width=item.width, height=item.height, size=item.size)
+        name = quote(variant_name(item.name), safe="")
+        sources = [
+            ImageSource(f"{base}{variant.width}/{name}?v={variant.file[:12]}", variant.width)
+            for variant in picture.variants
+        ]
+        if sources and sources[-1].width < picture.width:
+            sources.append(ImageSource(url, picture.width))
+        return Asset(
+            url=url,
+            name=item.name,
+            width=picture.width,
+            height=picture.height,
+            size=item.size,
+            sources=tuple(sources),
+        )
+
+    def _picture(self, item: Item) -> ScaledImage | None:
+        if not is_scaled(item):
+            return None
+        return find_pictures(self._tx, self._view.state.space_id, [item.content or ""]).get(
+            item.content or ""
+        )
+
+    def link(self, ref: dict[str, Any]) -> HtmlTarget | None:
+        """Return the target of a resolved reference."""
+        kind = ref.get("kind")
+        if kind == "anchor" and "page" not in ref:
+            return HtmlTarget(href=f"#{quote(ref['anchor'])}")
+        if kind in ("page", "anchor"):
+            return self._page_target(ref)
+        if kind == "space":
+            there = self._others.find(ref["space"])
+            title = get_space(self._tx, ref["space"]).title if there is not None else None
+            return HtmlTarget(href=there.base, title=title) if there is not None else None
+        if kind == "file":
+            asset = self._file_url(ref["file"])
+            return HtmlTarget(href=asset.url, title=asset.name) if asset else None
+        if kind == "url" and isinstance(ref.get("url"), str):
+            url = ref["url"]
+            if url.startswith(("http://", "https://", "mailto:", "tel:", "//")):
+                return HtmlTarget(href=safe_url(url), external=True)
+            # A reference that is still relative matches no file of the space.
+        return None
+
+    def _page_target(self, ref: dict[str, Any]) -> HtmlTarget | None:
+        there = self._others.find(ref["space"]) if "space" in ref else self._visit
+        page = there.view.tree.page(ref["page"]) if there is not None else None
+        shown = there.view.tree.first_document(page) if there is not None and page is not None else None
+        if page is None or shown is None:
+            return None
+        return HtmlTarget(
+            href=self.href(shown, ref.get("anchor"), there),
+            title=page.title,
+            description=page.description,
+            emoji=page.emoji,
+            icon=page.icon,
+        )
+
+    def _file(self, ref: dict[str, Any]) -> Asset | None:
+        if ref.get("kind") == "file":
+            return self._file_url(ref["file"])
+        url = ref.get("url")
+        if ref.get("kind") != "url" or not isinstance(url, str):
+            return None
+        # File columns of tables refer to each file by its id alone.
+        if (asset := self._file_url(url)) is not None:
+            return asset
+        if url.startswith(("http://", "https://")):
+            return Asset(url=url, name=url.rsplit("/", 1)[-1])
+        return None
+
+    # --- text ---------------------------------------------------------------------------------------------
+
+    def _authentication(self, spec: str, link: Callable[[dict[str, Any]], HtmlTarget | None]) -> str | None:
+        """Return the URL of the page on authentication with an API."""
+        found = find_authentication(self._tree, spec)
+        target = link({"kind": "page", "page": found}) if found is not None else None
+        return target.href if target is not None else None
+
+    def _try_it(self, page: Page, origins: list[str]) -> Callable[[dict[str, Any]], str]:
+        def address(data: dict[str, Any]) -> str:
+            origins.extend(["", *data["origins"]])
+            query = {"page": page.id, "spec": data["spec"], "operation": data["operation"]}
+            return f"{self._visit.base}~try?{urlencode(query)}"
+
+        return address
+
+    def find_operation(
+        self, page: Page, spec: str | None, key: str
+    ) -> tuple[ApiDescription, DescribedOperation] | None:
+        """Return an operation that the page shows to its visitor and that can be tried, by the key of its button;
+        ``spec`` is None if the page is made from one specification."""
+        if not self._look.customization.api_playground.enabled:
+            return None
+        blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(page, OPERATIONS)
+        asker = requester_at(self._tx, self._view.state.space_id, None)
+        return find_operation(self._tx, asker, blocks, spec, key)
+
+    def _block_address(self, page: Page, noted: RecordedFacts) -> Callable[[dict[str, Any]], str | None]:
+        def address(data: dict[str, Any]) -> str | None:
+            if not noted.ask("has_block", data["integration"], data["block"]):
+                return None
+            return f"{self._visit.base}~block?{urlencode({'page': page.id, 'block': block_key(data)})}"
+
+        return address
+
+    def find_block(self, page: Page, key: str) -> dict[str, Any] | None:
+        """Return the integration block that the page shows to its visitor, by the key in its URL."""
+        blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(
+            page, ("integration", "code")
+        )
+        drawing = list_code_blocks(self._tx, self._visit.visit.organization_id, self._view.state.space_id)
+        for block in blocks:
+            by = drawing.get((text_of(block.data, "syntax") or "").lower()) if block.type == "code" else None
+            data = by.data(block) if by is not None else block.data
+            if (block.type == "integration" or by is not None) and block_key(data) == key:
+                return data
+        return None
+
+    def _context(self, page: Page, noted: RecordedFacts, origins: list[str]) -> Context:
+        """Return the context for drawing. ``origins`` collects the hosts of operations that can be tried, and ""
+        for each of them."""
+        search = f"{self._visit.visit.base}~search"
+        ask = f"{self._visit.base}{ASK_PATH}" if self._look.asks else None
+        playground = self._look.customization.api_playground.enabled
+        return Context(
+            try_it=self._try_it(page, origins) if playground else lambda data: None,
+            authentication=lambda spec: self._authentication(spec, noted.link),
+            integration=self._block_address(page, noted),
+            code_block=lambda syntax: noted.ask("code_blocks").get(syntax.lower()),
+            link=noted.link,
+            file=noted.file,
+            icon=icon,
+            highlight=_highlighter.for_page(),
+            search=lambda query: f"{search}?q={quote(query or '')}",
+            ask=lambda query: f"{ask}?q={quote(query or '')}" if ask is not None else None,
+            labels=self._look.labels,
+            new_tab=self._look.new_tab,
+            direction=direction(self._look.locale),
+            column=_column(page),
+        )
+
+    def text(self, page: Page) -> DrawnText:
+        """Return the text of a page: the cached one, drawn for any revision and visitor, if it would be drawn the
+        same now."""
+        facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
+        look, visit = self._look, self._visit.visit
+        key = (
+            self._view.state.space_id, page.id, page.body, page.file_path, page.title, visit.base, self._visit.base,
+            self._hosts, look.labels, look.new_tab, look.asks, look.customization.api_playground.enabled, _column(page),
+            self._whole,
+        )  # fmt: skip
+        known = self._kept.texts.get(key) or ()
+        found = next((text for text in known if facts.agree_with(text.notes)), None)
+        if found is None:
+            found = self._draw(page, RecordedFacts(facts, self._visit))
+            known = (found, *known[: _VARIANTS - 1])
+            size = sum(_measure(text) for text in known)
+            self._kept.texts.put(key, known, size)
+        self.varies = self.varies or found.varies
+        return found
+
+    def _draw(self, page: Page, noted: RecordedFacts) -> DrawnText:
+        documents = ViewDocuments(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
+        document = documents.for_rendering(page, folded=True, whole=self._whole)
+        if not document.nodes:
+            # An empty page shows its subpages.
+            document.nodes = [
+                Block("content-ref", {"ref": {"kind": "page", "page": child}})
+                for child in noted.ask("below", page.id)
+            ]
+        origins: list[str] = []
+        html = render(document, self._context(page, noted, origins))
+        self._ask_states(page, noted, documents)
+        asked = [(str(rest[0]), answer) for (name, *rest), answer in noted.notes if name == "has_block"]
+        blocks = tuple(dict.fromkeys(integration for integration, answer in asked if answer))
+        varies = bool(page.computed or documents.drawn or asked)
+        hosts = tuple(host for host in dict.fromkeys(origins) if host)[:_ORIGINS]
+        return DrawnText(noted.notes, html, varies, hosts if origins else None, blocks)
+
+    # --- the view -----------------------------------------------------------------------------------------
+
+    def nav(self, current: Page | None) -> tuple[NavItem, ...]:
+        tree = self._tree
+        if len(tree.links) > _MANY_LINKS:
+            # Checking the dependencies of all entries would take longer than building those shown.
+            return self._make_nav(current)[0]
+        linked = (page for id in sorted(tree.links) if (page := tree.page(id)) is not None)
+        targets = [self._target(page) for page in linked]
+        key = (
+            tree.shape, tree.withheld, self._visit.base, current.id if current else None, *targets,
+        )  # fmt: skip
+        kept = self._kept.navigations.get(key)
+        if kept is None:
+            kept, count = self._make_nav(current)
+            self._kept.navigations.put(key, kept, _ITEM_BYTES * (1 + count))
+        return kept
+
+    def _make_nav(self, current: Page | None) -> tuple[tuple[NavItem, ...], int]:
+        """Return the entries of the side navigation, and how many there are."""
+        tree = self._tree
+        opened = {page.id for page in [*tree.ancestors(current), current]} if current else set()
+        whole = len(tree) <= _WHOLE_TREE
+        closed = _closed_entries(tree, self._visit.base)
+        count = 0
+
+        def items(parent: str | None) -> tuple[NavItem, ...]:
+            nonlocal count
+            listed = [page for page in tree.children.get(parent, []) if not page.hidden]
+            start, end = 0, len(listed)
+            if not whole:
+                at = next((n for n, page in enumerate(listed) if page.id in opened), 0)
+                around = _AROUND if parent is None or parent in opened else _OF_GROUP // 2
+                start, end = max(0, at - around), min(len(listed), at + around + 1)
+            found = [("", each) for each in self._rest(listed[:start][::-1])]
+            for page in listed[start:end]:
+                if (known := closed.get(page.id)) is not None and page.id not in opened:
+                    count += 1
+                    found.append((group_of(page), known))
+                    continue
+                below = whole or page.id in opened or page.kind == "group"
+                target = self._target(page) if page.kind == "link" else None
+                if page.kind == "link" and (target is None or target.href is None):
+                    continue
+                inside = items(page.id) if below else ()
+                if page.kind in ("group", "computed") and not inside:
+                    # The specification was deleted, and with it the pages made from it and the groups that hold
+                    # only these.
+                    continue
+                count += 1
+                item = NavItem(
+                    title=page.link_title or page.title,
+                    href=target.href if target else self.href(page) if page.kind == "document" else None,
+                    emoji=emoji(page.emoji) if page.emoji else None,
+                    icon=icon(page.icon) if page.icon else None,
+                    current=current is not None and page.id == current.id,
+                    open=page.id in opened,
+                    external=bool(target and target.external),
+                    method=method_of(page),
+                    count=0 if inside or page.id in opened else count_operations(tree, page),
+                    children=inside or (self._listed(page) if page.id in opened else ()),
+                )
+                if not below and page.kind == "document":
+                    closed[page.id] = item
+                found.append((group_of(page), item))
+            return (*_with_headings(found), *self._rest(listed[end:]))
+
+        return items(None), count
+
+    def _exports(self, page: Page) -> tuple[LinkView, ...]:
+        """Return links to the whole specification of a page, in each available format."""
+        if not can_export(page):
+            return ()
+        forms = {"yaml": "OpenAPI YAML", "json": "OpenAPI JSON", "postman": "Postman", "http": "HTTP"}
+        return tuple(
+            LinkView(
+                title=title,
+                href=f"{self._visit.base}~specification?{urlencode({'page': page.id, 'as': form})}",
+            )
+            for form, title in forms.items()
+        )
+
+    def _listed(self, page: Page) -> tuple[NavItem, ...]:
+        """Return the operations that a page shows at anchors."""
+        listed = [each for each in list_operations(page) if each.anchor]
+        href = self.href(page)
+        return tuple(
+            NavItem(title=each.title, href=f"{href}#{quote(each.anchor)}", method=each.method)
+            for each in listed
+        )
+
+    def _rest(self, pages: list[Page]) -> tuple[NavItem, ...]:
+        """Return an entry in place of omitted pages of a long list: a link to the nearest of them, which is shown
+        with the pages around it."""
+        nearest = next(
+            (found for page in pages if (found := self._tree.first_document(page)) is not None), None
+        )
+        return (NavItem(title=f"… {len(pages)}", href=self.href(nearest)),) if nearest is not None else ()
+
+    def _target(self, page: Page) -> HtmlTarget | None:
+        """Return the target of a link among the pages."""
+        return self.link(self._resolver.content_ref(page_owner(page), page.target or {}, "link"))
+
+    def _cover(self, page: Page) -> CoverView | None:
+        cover = page.cover
+        if cover is None or not page.layout.cover:
+            return None
+
+        def asset(written: str | None) -> Asset | None:
+            if written is None:
+                return None
+            ref = {"kind": "url", "url": written}
+            return self._file(self._resolver.content_ref(page_owner(page), ref, "image"))
+
+        light = asset(cover.light)
+        if light is None:
+            return None
+        hero = page.layout.cover_size != "hero"
+        return CoverView(light=light, dark=asset(cover.dark), hero=hero, height=cover.height or 240)
+
+    def page(self, page: Page) -> SitePageView:
+        text = self.text(page)
+        access = (
+            find_access_form(self._tx, self._visit, page)
+            if self._look.customization.api_playground.enabled
+            else None
+        )
+        layout, custom = page.layout, self._look.customization
+        turns = layout.pagination and custom.pagination.enabled
+        before, behind = self._tree.neighbours(page) if turns else (None, None)
+        moment = datetime.fromtimestamp(page.updated_at / 1000, UTC)
+        return SitePageView(
+            title=page.title,
+            body=text.html.body,
+            outline=text.html.outline if layout.outline else (),
+            description=page.description if layout.description else None,
+            about=page.description or first_sentence(text.html.body),
+            emoji=emoji(page.emoji) if page.emoji else None,
+            icon=icon(page.icon) if page.icon else None,
+            cover=self._cover(page),
+            nav=self.nav(page),
+            crumbs=tuple(
+                Crumb(title=p.link_title or p.title, href=self.href(p) if p.kind == "document" else None)
+                for p in self._tree.ancestors(page)
+            ),
+            previous=self._crumb(before),
+            next=self._crumb(behind),
+            updated=moment.date().isoformat(),
+            updated_text=date_words(moment.date(), self._look.locale),
+            layout=LayoutView(
+                width=layout.width if layout.width in ("default", "wide", "landing") else "wide",  # type: ignore[arg-type]
+                title=layout.title,
+                description=layout.description,
+                navigation=layout.table_of_contents,
+                outline=layout.outline,
+                pagination=turns,
+                updated=layout.metadata,
+            ),
+            connect=(*(text.origins or ()), *(token_origins(access) if access is not None else ())),
+            blocks=text.blocks,
+            diagrams=text.html.diagrams,
+            operations=text.html.operations or access is not None,
+            together=text.html.together,
+            changes=text.html.changes,
+            listing=text.html.listing,
+            heads=text.html.heads,
+            exports=self._exports(page),
+            filter=f"{self._visit.base}~operations.json" if shows_operations(self._tree) else None,
+            models=f"{self._visit.base}~models.json?page={page.id}" if lists_models(page) else None,
+            access=f"{self._visit.base}~access.json?page={page.id}" if access is not None else None,
+            markdown=self.markdown_href(page),
+            feed=self._feed(page) if text.html.updates else None,
+            markdown_actions=custom.page_actions.markdown,
+            printed=custom.pdf.enabled,
+            feedback=self._feedback(page) if custom.feedback.enabled else None,
+            no_index=self._visit.visit.site.visibility != "public" or self._is_kept_from_robots(page),
+        )
+
+    def _feed(self, page: Page) -> str:
+        path = self._tree.url_path(page)
+        return f"{self._visit.base}{quote(f'{path}/{FEED}' if path else FEED)}"
+
+    def _feedback(self, page: Page) -> Feedback:
+        return Feedback(action=f"{self._visit.base}{FEEDBACK_PATH}", page=page.id)
+
+    def _is_kept_from_robots(self, page: Page) -> bool:
+        """Return whether search engines must not index a page. The setting is inherited; a subpage can't undo it."""
+        return any(p.no_robots_index for p in [*self._tree.ancestors(page), page])
+
+    def _crumb(self, page: Page | None) -> Crumb | None:
+        return Crumb(title=page.link_title or page.title, href=self.href(page)) if page is not None else None
+
+    def entries(self, page: Page) -> list[DatedEntry]:
+        """Return the dated entries of a page that this visitor sees, in page order."""
+        documents = ViewDocuments(self._tx, self._view, self._resolver)
+        document = documents.for_rendering(page, folded=True)
+        self.varies = self.varies or bool(documents.drawn or page.computed)
+        context = Context(
+            link=self.link,
+            file=self._file,
+            highlight=lambda code, syntax: None,
+            labels=self._look.labels,
+            anchors=False,
+        )
+        blocks = (node for node in walk(document) if isinstance(node, Block) and node.type == "update")
+        return [self._entry(page, block, context) for block in blocks]
+
+    def _entry(self, page: Page, block: Block, context: Context) -> DatedEntry:
+        written, tags = block.data.get("date"), block.data.get("tags")
+        try:
+            day = date.fromisoformat(written) if isinstance(written, str) else None
+        except ValueError:
+            day = None
+        heads = (node for node in walk(block) if isinstance(node, Block) and node.type.startswith("heading-"))
+        title = next((words for head in heads if (words := plain_text(head).strip())), None)
+        if title is None:
+            title = date_words(day, self._look.locale) if day is not None else page.title
+        inside = Document([node for node in block.nodes if isinstance(node, Block)])
+        return DatedEntry(
+            anchor=quote(str(block.data.get("id") or "")),
+            title=title,
+            body=render(inside, context).body,
+            day=day,
+            tags=tuple(tag.strip() for tag in tags if isinstance(tag, str) and tag.strip())
+            if isinstance(tags, list)
+            else (),
+        )
+
+    def section(self, page: Page, anchor: str) -> str | None:
+        """Return one section of the page as Markdown, as ``markdown`` does; None if this visitor sees none at this
+        anchor."""
+        return self._markdown(page, section=anchor)
+
+    def markdown(self, page: Page, *, alone: bool = True) -> str:
+        """Return the page as Markdown as this visitor sees it, with absolute URLs. ``alone``: the page isn't part
+        of a longer text, so links within it are relative and a note names the index."""
+        written = self._markdown(page, alone=alone)
+        assert written is not None, "only a section can be missing"
+        return written
+
+    def _markdown(self, page: Page, *, alone: bool = True, section: str | None = None) -> str | None:
+        """Return the cached Markdown if it would be written the same now."""
+        facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
+        visit = self._visit.visit
+        # Links to other parts of the page need its URL if only one section of it is there, or if other pages are.
+        own = None if alone and section is None else visit.public(self.href(page))
+        note = self._note(page) if alone else ""
+        key = (
+            self._view.state.space_id, page.id, page.body, page.file_path, page.title, page.description, section, own,
+            note, visit.base, self._visit.base, visit.published, self._hosts,
+        )  # fmt: skip
+        # In the text of all pages, each page is used once; caching it would displace pages that are requested by
+        # themselves.
+        known = (self._kept.written.get(key) or ()) if alone else ()
+        found = next((text for text in known if facts.agree_with(text.notes)), None)
+        if found is None:
+            found = self._write(page, RecordedFacts(facts, self._visit), own, section, note)
+        if alone and found not in known:
+            known = (found, *known[: _VARIANTS - 1])
+            size = sum(len(text.text or "") + _NOTE_BYTES * (1 + len(text.notes)) for text in known)
+            self._kept.written.put(key, known, size)
+        self.varies = self.varies or found.varies
+        return found.text
+
+    def _write(
+        self, page: Page, noted: RecordedFacts, own: str | None, section: str | None, note: str
+    ) -> MarkdownText:
+        public = self._visit.visit.public
+        titles: dict[str, str] = {}
+
+        def address(ref: dict[str, Any]) -> str | None:
+            target = noted.link(ref)
+            if target is None or target.href is None:
+                return None
+            if target.href.startswith("#"):
+                return f"{own}{target.href}" if own is not None else target.href
+            url = public(target.href) if target.href.startswith("/") else target.href
+            if target.title:
+                titles[url] = target.title
+            return url
+
+        documents = ViewDocuments(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
+        written = documents.for_markdown(page, address, section=section)
+        is_there = section is None or bool(written.nodes)
+        text = markdown_page(page, portable(written, titles), note) if is_there else None
+        self._ask_states(page, noted, documents)
+        return MarkdownText(noted.notes, text, bool(documents.drawn or page.computed))
+
+    def _ask_states(self, page: Page, noted: RecordedFacts, documents: ViewDocuments) -> None:
+        """Record what a page depends on that can change without a revision."""
+        if page.computed:
+            noted.ask("computed_state", page.id)
+        if documents.drawn:
+            noted.ask(
+                "list_rendering_states",
+                tuple(sorted(documents.drawn, key=lambda each: (each.type, each.ref))),
+            )
+
+    def _note(self, page: Page) -> str:
+        """Return the note for agents that read a single page about the rest of the documentation."""
+        public, start = self._visit.visit.public, self._visit.visit.published
+        return (
+            f"> Index of this documentation: [llms.txt]({start}llms.txt). "
+            f"This page: [HTML]({public(self.href(page))}), [Markdown]({public(self.markdown_href(page))})"
+        )

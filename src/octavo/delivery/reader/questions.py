@@ -1,0 +1,215 @@
+"""Questions of visitors at a site, answered from the pages it shows them, as a page or as a stream.
+
+``octavo.assistants.ask`` composes the answer. This module turns it into HTML in the language of the interface."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qs
+
+import msgspec
+from msgspec.structs import replace
+
+from octavo.assistants.ask.answering import AnswerWords, ComposedAnswer
+from octavo.assistants.ask.asking import QuestionAsker, ask
+from octavo.assistants.ask.material import VisitorMaterial
+from octavo.assistants.ask.recommending import recommend
+from octavo.assistants.ask.wire import MAX_QUESTION
+from octavo.core.document.html import Context as Drawing
+from octavo.core.document.html import render
+from octavo.core.document.nodes import Block, Document, Fragment, Inline, Leaf, Mark, Text, walk
+from octavo.core.document.writing import write
+from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
+from octavo.errors import BadRequest, Forbidden, NotFound, OctavoError
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Visitor
+
+from .styling import SiteLook
+from .views import AnsweredView, Labels, SourceView
+
+ASK_PATH = "~ask"
+MAX_FORM = 16 * 1024
+"""Bytes of a posted question with the earlier ones."""
+_ASKS = re.compile(rb"(?:^|&)ask=")
+_BEFORE = 4
+"""Earlier questions of a conversation that are sent along."""
+
+
+class Question(msgspec.Struct, frozen=True):
+    """Question of a visitor. ``before``: the earlier questions, oldest first."""
+
+    text: str
+    before: tuple[str, ...] = ()
+
+
+def read_question(form: bytes) -> Question:
+    """Return the posted question: ``q``, and ``before`` for each earlier question. Raises BadRequest."""
+    try:
+        fields = parse_qs(form.decode(), max_num_fields=20)
+    except ValueError:
+        raise BadRequest("body: expected a form") from None
+    asked, before = fields.get("q", [""])[0], fields.get("before", [])
+    for name, text in (("q", asked), *(("before", one) for one in before)):
+        if len(text) > MAX_QUESTION or "\0" in text:
+            raise BadRequest(f"{name}: must be at most {MAX_QUESTION} characters of text")
+    if not asked.strip():
+        raise BadRequest("q: must not be empty")
+    return Question(asked.strip(), tuple(before[-_BEFORE:]))
+
+
+def require_asking(look: SiteLook) -> None:
+    """Raise NotFound for a site that doesn't answer questions."""
+    if not look.asks:
+        raise NotFound("There is nothing at this URL.")
+
+
+def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
+    """Raise Forbidden for a form that another site's page submits, because answers cost tokens."""
+    own = origin.partition("://")[2] == host
+    if fetch_site in ("cross-site", "same-site") or (origin and not own):
+        raise Forbidden("You can ask questions only from the pages of this site.")
+
+
+def make_asker(context: Context, look: SiteLook, space: SpaceVisit) -> QuestionAsker:
+    """Return the asker for a visit at a space of a site. Other variants are left out: they have the same content in
+    other languages or versions."""
+    visit = space.visit
+    shown = visit.outline.site_spaces()
+    visitor = Visitor(
+        visit.site.id,
+        visit.organization_id,
+        visit.site.visibility,
+        visit.base,
+        visit.admission.claims,
+        frozenset(one.space_id for one in shown),
+        drafted=visit.admission.drafted,
+    )
+    variants = {one.id for one in space.site_spaces} - {space.site_space.id}
+    only = [one.id for one in shown if one.id not in variants]
+
+    def material(tx: Transaction) -> VisitorMaterial:
+        return VisitorMaterial(context, tx, visitor, only)
+
+    return QuestionAsker(
+        visit.organization_id, "", material, _words(look.labels), recorded=not visit.admission.preview
+    )
+
+
+def list_questions(tx: Transaction, asker: QuestionAsker) -> list[str]:
+    """Return questions that the pages answer, as suggestions."""
+    return recommend(tx, asker.material(tx), asker.words)
+
+
+def answer_question(
+    context: Context, asker: QuestionAsker, look: SiteLook, question: Question
+) -> Iterator[AnsweredView]:
+    """Yield the answer as it grows; the last one is complete."""
+    for found in ask(context, asker, question.text, question.before):
+        yield _present(found, look, question)
+
+
+def _words(labels: Labels) -> AnswerWords:
+    return AnswerWords(
+        no_model=labels.ask_no_model,
+        no_reply=labels.ask_no_reply,
+        fits=labels.ask_fits,
+        near=labels.ask_near,
+        nothing=labels.ask_nothing,
+        about=labels.ask_about,
+    )
+
+
+def _present(found: ComposedAnswer, look: SiteLook, question: Question) -> AnsweredView:
+    plain = Document([_without_headings(block) for block in found.document.nodes])
+    html = render(plain, Drawing(labels=look.labels, anchors=False)).body
+    # Quoted passages already have their titles above them.
+    sources = found.cited if found.written else ()
+    return AnsweredView(
+        question=question.text,
+        before=(*question.before, question.text)[-_BEFORE:],
+        body=html,
+        written=found.written,
+        sources=tuple(SourceView(title=one.full_title, href=one.address) for one in sources),
+        followups=found.followups,
+    )
+
+
+def _without_headings(block: Block) -> Block:
+    """Return a block with headings turned into bold paragraphs: the page around it has its own headings and ids."""
+    nodes = [_without_headings(node) if isinstance(node, Block) else node for node in block.nodes]
+    if not block.type.startswith("heading-"):
+        return replace(block, nodes=nodes)
+    return Block("paragraph", {}, [_make_bold(node) for node in nodes])
+
+
+def _make_bold(node: Block | Inline | Text | Fragment) -> Block | Inline | Text:
+    assert not isinstance(node, Fragment), "fragments are not children of blocks"
+    if not isinstance(node, Text):
+        return node
+    bold = Mark("bold")
+    return Text([Leaf(leaf.text, [*(m for m in leaf.marks if m != bold), bold]) for leaf in node.leaves])
+
+
+# --- questions of agents ---------------------------------------------------------------------------------
+
+
+def has_question(query_string: bytes) -> bool:
+    """Return whether a query asks a question about the page."""
+    return _ASKS.search(query_string) is not None
+
+
+def read_agent_question(query_string: bytes) -> Question:
+    """Return the question in ``ask`` with its purpose in ``goal``. Raises BadRequest."""
+    try:
+        fields = parse_qs(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=50)
+    except ValueError:
+        raise BadRequest("ask: the query has too many fields") from None
+    return check_question(fields.get("ask", [""])[0], fields.get("goal", [""])[0])
+
+
+def check_question(asked: str, goal: str) -> Question:
+    """Return an agent's question. ``goal``: what it needs the answer for, which is treated like an earlier
+    question. Raises BadRequest."""
+    for name, text in (("ask", asked), ("goal", goal)):
+        if len(text) > MAX_QUESTION or "\0" in text:
+            raise BadRequest(f"{name}: must be at most {MAX_QUESTION} characters of text")
+    if not asked.strip():
+        raise BadRequest("ask: must not be empty")
+    return Question(asked.strip(), (goal.strip(),) if goal.strip() else ())
+
+
+def answer_in_markdown(context: Context, asker: QuestionAsker, question: Question, visit: SiteVisit) -> str:
+    """Return the complete answer, the sections it is based on, and further questions."""
+    *_, found = ask(context, asker, question.text, question.before)
+    for top in found.document.nodes:
+        for node in walk(top):
+            if isinstance(node, Inline) and node.type == "link":
+                url = node.data["ref"]["url"]
+                shown = visit.public(url) if url.startswith("/") else url
+                node.data["ref"] = {"kind": "url", "url": shown}
+    parts = [f"# {' '.join(question.text.split())}", write(found.document).strip()]
+    if found.written and found.cited:
+        lines = (
+            f"{number}. {one.full_title}: {visit.public(one.address)}"
+            for number, one in enumerate(found.cited, 1)
+        )
+        parts += ["## Sources", "\n".join(lines)]
+    if found.followups:
+        parts += ["## Further questions", "\n".join(f"- {one}" for one in found.followups)]
+    return "\n\n".join(parts) + "\n"
+
+
+FAILED = b"event: failed\ndata: {}\n\n"
+
+
+def events_of(parts: Iterator[str]) -> Iterator[bytes]:
+    """Yield server-sent events, each with the HTML of the answer so far; the last one says whether it is complete."""
+    try:
+        for part in parts:
+            yield b"data: " + msgspec.json.encode(part) + b"\n\n"
+    except OctavoError:
+        yield FAILED
+        return
+    yield b"event: done\ndata: {}\n\n"

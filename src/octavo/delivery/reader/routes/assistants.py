@@ -1,0 +1,127 @@
+"""Messages of assistants that read a site over the Model Context Protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from octavo.delivery.visits.admission import SendOn
+from octavo.delivery.visits.authorization import SiteVisit, enter_space
+from octavo.errors import Forbidden, NotFound
+from octavo.kit.http.edge import Answer
+from octavo.kit.http.mcp import (
+    Call,
+    Headers,
+    answer_call,
+    answer_message,
+    called_tool,
+    read_call,
+    result_of,
+    say_instead,
+)
+from octavo.kit.net.fetch import Fetcher, FetchError
+from octavo.sites.insights.types import Event, VisitorLocation
+from octavo.sites.openapi.sending import send
+from octavo.sites.site.customization.editing import get_customization
+
+from ..answer_cache import ToolPlace, ToolResult
+from ..answers import Frame, decoded_path, is_cross_origin
+from ..mcp import ASK, KEPT, MAX_MESSAGE, MCP_PATHS, Reading, ToSend, note_sent, server_of, write_sent
+from ..questions import Question, answer_in_markdown, make_asker
+from ..sites import find_look
+from ..table import Later, View, route
+from ..tracking import EventNote, record_cached_events, record_event
+
+
+@route("postMessage", MCP_PATHS[0], method="POST", body=MAX_MESSAGE, kept=True)
+@route("postMessage", MCP_PATHS[1], method="POST", body=MAX_MESSAGE, kept=True)
+def post_message(view: View, visit: SiteVisit) -> Answer | Later:
+    look = get_customization(view.tx, visit.site.id)
+    if not look.page_actions.mcp:
+        raise NotFound("There is nothing at this URL.")
+    if is_cross_origin(view, visit):
+        raise Forbidden("Messages must be sent as application/json, and not from pages of other sites.")
+    headers = Headers.of(view.request)
+    call = read_call(view.body, headers)
+    if call is not None and call.asked.tool in KEPT:
+        return _read(view, visit, call, headers)
+    note = partial(record_event, view.events, view.request, visit)
+    reading = _reading(view, visit, note)._replace(takes_feedback=look.feedback.enabled)
+    asks = _asks(view, visit)
+    calls = look.agent_calls.enabled
+    server = server_of(visit, asks=asks is not None, calls=calls)
+    if asks is None or called_tool(view.body) != ASK:
+        to_send: list[ToSend] = []
+        if calls:
+            reading = reading._replace(send=to_send.append)
+        answer = answer_message(server, reading, view.body, headers)
+        return _send(view, visit, reading, to_send[0], answer) if to_send else answer
+    reading = reading._replace(ask=asks)
+    return Later(
+        visit.organization_id,
+        lambda: answer_message(server, reading, view.body, headers),
+        "questions",
+        "questions",
+    )
+
+
+def _send(view: View, visit: SiteVisit, reading: Reading, wanted: ToSend, answer: Answer) -> Later:
+    """Send a request to an API and return its response in place of the text in ``answer``."""
+    fetcher = Fetcher(view.context.settings.allow_private_fetch)
+
+    def work_out() -> Answer:
+        try:
+            sent = send(fetcher, wanted.request)
+        except FetchError as error:
+            return say_instead(answer, error.message, wrong=True)
+        note_sent(reading, wanted)
+        return say_instead(answer, write_sent(sent), wrong=False)
+
+    return Later(visit.organization_id, work_out, "calls", "tries")
+
+
+def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading:
+    return Reading(
+        view.tx,
+        visit,
+        lambda space: Frame(view, space).builder,
+        note,
+        view.context.files.read,
+        takes_feedback=False,
+    )
+
+
+def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
+    """Return the answer to a call of a tool that reads: from the cache if the result is the same for this visitor."""
+
+    def make() -> ToolResult:
+        notes: list[EventNote] = []
+
+        def note(location: VisitorLocation, make: Callable[..., Event], **said: Any) -> None:
+            notes.append(EventNote(location, make, said))
+
+        reading = _reading(view, visit, note)
+        answer = answer_message(server_of(visit, asks=True, calls=False), reading, view.body, headers)
+        return ToolResult(result_of(answer) or answer, tuple(notes), visit.made_of, visit.admission)
+
+    place = ToolPlace(visit.site.id if visit.own_host else "", decoded_path(view.request))
+    told = view.tellings.get(view.tx, place, view.request, call, visit.admission, make)
+    if not visit.admission.preview:
+        record_cached_events(view.events, view.request, told.made_of, told.notes)
+    return told.result if isinstance(told.result, Answer) else answer_call(call, told.result)
+
+
+def _asks(view: View, visit: SiteVisit) -> Callable[[Question], str] | None:
+    """Return a function that answers questions from everything the site shows; None if it doesn't answer questions."""
+    try:
+        space = enter_space(view.tx, msgspec.structs.replace(visit, rest=""))
+    except SendOn:
+        return None
+    look = find_look(view.tx, space) if space is not None else None
+    if space is None or look is None or not look.asks:
+        return None
+    asker = make_asker(view.context, look, space)
+    return lambda question: answer_in_markdown(view.context, asker, question, visit)

@@ -1,0 +1,81 @@
+"""Questions to a site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from octavo.delivery.visits.authorization import SpaceVisit
+from octavo.kit.http.edge import Answer
+
+from ..answers import HTML, Frame, html_answer, read_query, revalidated_answer
+from ..drawing import draw_answer, draw_ask, draw_questions
+from ..questions import (
+    ASK_PATH,
+    MAX_FORM,
+    answer_question,
+    events_of,
+    list_questions,
+    make_asker,
+    read_question,
+    refuse_cross_origin,
+    require_asking,
+)
+from ..table import Later, View, route
+from ..tracking import location_of, record_question
+
+EVENTS = "text/event-stream"
+
+
+@route("readQuestions", f"{ASK_PATH}/questions")
+def read_questions(view: View, visit: SpaceVisit) -> Answer:
+    """Return suggested questions as HTML that scripts insert into a page."""
+    frame = Frame(view, visit)
+    require_asking(frame.look)
+    asker = make_asker(view.context, frame.look, visit)
+    return revalidated_answer(draw_questions(frame.site(), list_questions(view.tx, asker)), HTML)
+
+
+@route("readAsk", ASK_PATH)
+def read_ask(view: View, visit: SpaceVisit) -> Answer:
+    """Return the form. A URL alone never asks a question, or crawlers that follow links would spend tokens."""
+    frame = Frame(view, visit)
+    require_asking(frame.look)
+    questions = list_questions(view.tx, make_asker(view.context, frame.look, visit))
+    site = frame.site()
+    return html_answer(site, draw_ask(site, frame.builder.nav(None), read_query(view), questions=questions))
+
+
+@route("askQuestion", ASK_PATH, method="POST", body=MAX_FORM, rate="questions", pool="questions")
+def ask_question(view: View, visit: SpaceVisit) -> Later:
+    """Answer a question as a page, or for scripts as server-sent events while the answer is written."""
+    frame = Frame(view, visit)
+    require_asking(frame.look)
+    request, context, look = view.request, view.context, frame.look
+    refuse_cross_origin(
+        request.header(b"origin"),
+        visit.visit.host(request.header(b"host")),
+        request.header(b"sec-fetch-site"),
+    )
+    question = read_question(view.body)
+    record_question(view.events, request, visit.visit, location_of(visit), question.text)
+    asker = make_asker(context, look, visit)
+    site, nav = frame.site(), frame.builder.nav(None)
+    headers = {"cache-control": "no-store", "x-robots-tag": "noindex"}
+
+    def parts() -> Iterator[str]:
+        for answered in answer_question(context, asker, look, question):
+            yield draw_answer(site, answered)
+
+    def stream() -> Answer:
+        unbuffered = {**headers, "x-accel-buffering": "no"}
+        return Answer(200, b"", EVENTS, unbuffered, stream=lambda: events_of(parts()))
+
+    def page() -> Answer:
+        *_, answered = answer_question(context, asker, look, question)
+        shown = html_answer(site, draw_ask(site, nav, "", answered))
+        return msgspec.structs.replace(shown, headers={**shown.headers, **headers}, etag="", again=False)
+
+    how = stream if EVENTS in request.header(b"accept") else page
+    return Later(visit.visit.organization_id, how)

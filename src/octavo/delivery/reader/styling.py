@@ -1,0 +1,182 @@
+"""Effect of a site's customization on its pages: colors, fonts, classes of the style sheet, and what is shown.
+
+Customization reaches CSS only as numbers and our own names: colors are parsed and recomputed, fonts are looked up,
+and everything else selects among classes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Literal
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from octavo.core.color import Oklch, Theme, parse_hex, readable
+from octavo.kit.locales import DEFAULT
+from octavo.sites.fonts.built_in import (
+    FONTS,
+    BuiltInFont,
+    Kind,
+    custom_faces,
+    first_file,
+    font_faces,
+    font_stack,
+)
+from octavo.sites.fonts.serving import CustomFont
+from octavo.sites.site.customization.colors import colours_of
+from octavo.sites.site.customization.model import Customization
+
+from . import locales
+from .views import Labels, ThemedImage
+
+
+class SiteLook(Struct, frozen=True):
+    """Look of the pages of one space of a site. ``locale`` is the language of the interface, ``language`` that of
+    the text. ``theme`` is system unless one was chosen."""
+
+    customization: Customization
+    locale: str
+    language: str
+    colours: Theme
+    theme_css: Markup
+    font_file: str | None
+    classes: tuple[str, ...]
+    theme: Literal["system", "light", "dark"]
+
+    @property
+    def labels(self) -> Labels:
+        return locales.read_catalog()[self.locale]
+
+    @property
+    def asks(self) -> bool:
+        """Return whether visitors can ask questions."""
+        return self.customization.ai.mode != "none"
+
+    @property
+    def new_tab(self) -> bool:
+        return self.customization.external_links.target == "blank"
+
+
+def read_look(
+    chosen: Customization,
+    language: str | None,
+    fonts: tuple[CustomFont, ...],
+    assets: str,
+    theme_chosen: Literal["light", "dark"] | None = None,
+) -> SiteLook:
+    """Return the look. ``language`` is the space's; ``fonts`` are the organization's fonts in use, with URLs;
+    ``assets`` is the path of our static files; ``theme_chosen`` is None to follow the visitor's system."""
+    styling = chosen.styling
+    colours = colours_of(styling)
+    text, text_file = _font(styling.font, "sans", fonts, assets)
+    mono, _ = _font(styling.monospace_font, "mono", fonts, assets)
+    faces = text.faces + (mono.faces if mono != text else "")
+    css = f"{faces}:root{{--sans:{text.stack};--mono:{mono.stack}}}{colours.css()}{_header_style(chosen, colours)}"
+    # English is also the default of customization.
+    locale = locales.find_locale(chosen.internationalization.locale) or DEFAULT
+    if locale == DEFAULT:
+        locale = locales.find_locale(language) or locale
+    return SiteLook(
+        customization=chosen,
+        locale=locale,
+        language=language or locale,
+        colours=colours,
+        theme_css=Markup(css),  # noqa: S704 - numbers and names of ours
+        font_file=text_file,
+        classes=_classes(chosen),
+        theme=theme_chosen or "system",
+    )
+
+
+# --- fonts ----------------------------------------------------------------------------------------------
+
+
+class _FontSet(Struct, frozen=True):
+    """CSS of a font: its declaration and the value of ``font-family``."""
+
+    faces: str
+    stack: str
+
+
+def _font(
+    chosen: object, kind: Kind, custom: tuple[CustomFont, ...], assets: str
+) -> tuple[_FontSet, str | None]:
+    """Return the font and the file that pages need first. A font that is missing or not licensed becomes the system
+    font."""
+    if isinstance(chosen, str):
+        font = FONTS.get(chosen)
+        return _built_in_set(font, kind, assets), f"{assets}/{first_file(font)}" if font is not None else None
+    own = next((font for font in custom if font.id == getattr(chosen, "id", None)), None)
+    if own is None:
+        return _built_in_set(None, kind, assets), None
+    # Our own name: the name people give a font never reaches the style sheet.
+    name = f"custom-{own.id}"
+    faces = custom_faces(name, [(face.weight, face.url, face.format) for face in own.faces])
+    return _FontSet(faces, f'"{name}",{font_stack(None, kind)}'), None
+
+
+@lru_cache(maxsize=64)
+def _built_in_set(font: BuiltInFont | None, kind: Kind, assets: str) -> _FontSet:
+    faces = font_faces(font, f"{assets}/{{}}") if font is not None else ""
+    return _FontSet(faces, font_stack(font, kind))
+
+
+# --- header colors ---------------------------------------------------------------------------------------
+
+
+def _header_style(customization: Customization, colours: Theme) -> str:
+    """Return the style of a header with its own colors. Its text stays readable with any choice."""
+    header = customization.header
+    preset = header.preset
+    if preset == "default" and customization.styling.theme == "bold":
+        preset = "bold"
+    sides = []
+    for side, at in ((colours.light, "light"), (colours.dark, "dark")):
+        if preset == "bold":
+            sides.append((side["fill"], side["on-fill"]))
+        elif preset == "contrast":
+            sides.append((side["strong"], readable(side["bg"], side["strong"])))
+        elif preset == "custom":
+            ground = parse_hex(getattr(header.background_color, at, "")) or side["bg"]
+            words = parse_hex(getattr(header.link_color, at, "")) or side["strong"]
+            sides.append((ground, readable(words, ground)))
+    if not sides:
+        return ""
+    (ground_light, words_light), (ground_dark, words_dark) = sides
+    return (
+        f".top{{--top-bg:{_light_and_dark(ground_light, ground_dark)};--top-text:{_light_and_dark(words_light, words_dark)};"
+        "--top-muted:var(--top-text);--top-hover:color-mix(in oklab,var(--top-bg) 90%,var(--top-text));"
+        "--top-fill:var(--top-text);--top-on-fill:var(--top-bg)}"
+    )
+
+
+def _light_and_dark(light: Oklch, dark: Oklch) -> str:
+    return f"light-dark({light.css()},{dark.css()})"
+
+
+# --- classes --------------------------------------------------------------------------------------------
+
+
+def _classes(customization: Customization) -> tuple[str, ...]:
+    """Return the classes for what differs from the defaults of the style sheet."""
+    styling = customization.styling
+    chosen = (
+        ("theme", styling.theme, "clean"),
+        ("corners", styling.corners, "rounded"),
+        ("depth", styling.depth, "subtle"),
+        ("links", styling.links, "default"),
+        ("icons", styling.icons, "regular"),
+        ("sidebar", styling.sidebar.background, "default"),
+        ("list", styling.sidebar.list, "default"),
+        ("search", styling.search, "prominent"),
+        ("header", customization.header.preset, "default"),
+    )
+    return tuple(f"{name}-{value}" for name, value, plain in chosen if value != plain)
+
+
+def themed_image(themed: object) -> ThemedImage | None:
+    """Return a customization's image for both themes; None if there is none."""
+    light, dark = getattr(themed, "light", None), getattr(themed, "dark", None)
+    if not isinstance(light, str):
+        return None
+    return ThemedImage(light=light, dark=dark if dark != light else None)

@@ -1,0 +1,131 @@
+"""Table of all routes of a site: path, method, body limit, rate limit, and the threads that compute the answer.
+
+A handler is declared with its pattern and takes a view of the request and one visit, which identifies the visitor
+and what they visit: ``SiteVisit`` for what a site has once, ``SpaceVisit`` for what each of its spaces has. Values
+of the pattern are further parameters. The modules in ``routes`` declare handlers; ``answering`` makes the visits."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeVar
+
+from msgspec import Struct
+
+from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.edge import Answer, Request
+from octavo.kit.http.routing import Routes
+from octavo.sites.insights.queueing import Events
+
+from .answer_cache import ToolResults
+from .cards import Cards
+from .full_text import Whole
+from .pages import PageCaches
+
+Rate = Literal["visits", "questions", "tries"]
+"""What a request counts as besides a visit: a question to a model, or a request sent elsewhere."""
+Pool = Literal["visits", "questions", "scripts", "calls", "images"]
+"""Threads that compute an answer: those of all visits, or those for slow work, which organizations share."""
+
+
+class View(Struct, frozen=True):
+    """What a handler needs besides its visit. ``kept``: the caches of drawn pages; ``cards`` draws their images,
+    ``whole`` writes all of them in one text. ``tellings``: cached results of tools. ``events``: the queue for
+    what visitors do. ``body``: of a POST."""
+
+    context: Context
+    tx: Transaction
+    request: Request
+    kept: PageCaches
+    cards: Cards
+    whole: Whole
+    tellings: ToolResults
+    events: Events
+    body: bytes = b""
+
+
+class Later(NamedTuple):
+    """Answer to compute after the transaction, in the threads of its route, because it is slow, waits for others,
+    or writes. ``pool``: that of its route, or its own if only some answers of a route are slow. ``rate``: what
+    it then counts as."""
+
+    organization_id: str
+    work_out: Callable[[], Answer]
+    pool: Pool = "visits"
+    rate: Rate = "visits"
+
+
+Handler = Callable[..., Answer | Later]
+H = TypeVar("H", bound=Callable[..., Answer | Later])
+
+
+class SiteRoute(NamedTuple):
+    """Route of a site. ``kept``: the answer is the same for every visitor with the same access and can be cached as
+    long as what it is made from is unchanged; for a POST, this can depend on the message.
+    ``body``: maximum bytes of a body. ``pool``: threads that compute what its handler returns as ``Later``."""
+
+    name: str
+    pattern: str
+    visit: type[SiteVisit] | type[SpaceVisit]
+    answer: Handler
+    kept: bool
+    method: str
+    body: int
+    rate: Rate
+    pool: Pool
+
+
+ROUTES: list[SiteRoute] = []
+of_site: Routes[dict[str, SiteRoute]] = Routes()
+of_space: Routes[dict[str, SiteRoute]] = Routes()
+_methods: dict[str, dict[str, SiteRoute]] = {}
+
+
+def route(
+    name: str,
+    pattern: str,
+    *,
+    kept: bool = False,
+    method: Literal["GET", "POST"] = "GET",
+    body: int = 0,
+    rate: Rate = "visits",
+    pool: Pool = "visits",
+) -> Callable[[H], H]:
+    """Declare ``handler(view, visit, **values)``; the type of ``visit`` says whether it belongs to a site or a
+    space. A POST route needs a body limit and a pattern without parameters. Raises ValueError."""
+    if (method == "POST") != (body > 0):
+        raise ValueError(f"{pattern}: POST routes need a body limit, and other routes can't have one")
+    if method == "GET" and rate != "visits":
+        raise ValueError(f"{pattern}: routes that read must count as visits")
+    if method == "POST" and "{" in pattern:
+        raise ValueError(f"{pattern}: POST routes can't have parameters")
+
+    def declare(handler: H) -> H:
+        hints = typing.get_type_hints(handler)
+        visit, answers = hints["visit"], {hints["return"], *typing.get_args(hints["return"])}
+        # A handler that returns both kinds names the threads with each answer that it computes later.
+        if (Later in answers) != (pool != "visits") and not (
+            pool == "visits" and (method == "POST" or Answer in answers)
+        ):
+            raise ValueError(
+                f"{pattern}: a handler that returns Later needs a pool, and no other handler can have one"
+            )
+        found = SiteRoute(name, pattern, visit, handler, kept, method, body, rate, pool)
+        if pattern not in _methods:
+            _methods[pattern] = {}
+            (of_site if visit is SiteVisit else of_space).add(pattern, _methods[pattern])
+        _methods[pattern][method] = found
+        ROUTES.append(found)
+        return handler
+
+    return declare
+
+
+def find_posted(path: str) -> SiteRoute | None:
+    """Return the POST route for a decoded path, identified by its last segments before anything is looked up. So
+    its rate and body limits apply to everyone. Whether the site exists is checked by the visit."""
+    parts = path.split("/")
+    ends = ("/".join(parts[-length:]) for length in (2, 1))
+    return next((found["POST"] for end in ends if "POST" in (found := _methods.get(end, {}))), None)

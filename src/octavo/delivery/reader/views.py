@@ -1,0 +1,574 @@
+"""Views: the content of a published page as plain values. The reader fills them in, and the templates only lay them
+out.
+
+All text is plain text (templates escape it); ``Markup`` is HTML that we have drawn. Every ``href`` is used as it
+is, so it is either made by the reader or has passed ``core.document.urls.safe_url``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from octavo.core.document.html import Asset, BlockLabels, Heading
+
+Sign = Markup | None
+
+
+class Labels(BlockLabels, frozen=True, kw_only=True):
+    """Labels of a page's frame, in the page's language; those of blocks are inherited."""
+
+    skip: str = "Skip to content"
+    menu: str = "Menu"
+    navigation: str = "Pages"
+    sections: str = "Sections"
+    variants: str = "Version"
+    language: str = "Language"
+    breadcrumb: str = "Breadcrumb"
+    outline: str = "On this page"
+    search: str = "Search"
+    ask: str = "Ask"
+    ask_placeholder: str = "Search or ask…"
+    ask_this: str = "Ask “{query}”"
+    ask_more: str = "Ask another question…"
+    ask_questions: str = "Suggested questions"
+    ask_answer: str = "Answer"
+    ask_waiting: str = "The answer is being written…"
+    ask_sources: str = "Sources"
+    ask_back: str = "Back to search"
+    ask_failed: str = "No answer is available right now. Try again in a moment."
+    ask_written: str = "A language model wrote this answer from these pages. It may contain mistakes."
+    ask_no_model: str = "No language model is configured here, so there is no summary."
+    ask_no_reply: str = "The language model didn't respond, so there is no summary."
+    ask_fits: str = "These passages of the documentation best match your question."
+    ask_near: str = "Nothing answers this exact question. These passages of the documentation come closest."
+    ask_nothing: str = "Nothing in the documentation you can access answers this question."
+    ask_about: str = "What should I know about “{title}”?"
+    search_placeholder: str = "Search…"
+    no_results: str = "No results for “{query}”"
+    did_you_mean: str = "Did you mean"
+    recent: str = "Recent searches"
+    results: str = "Pages found: {count}"
+    previous: str = "Previous"
+    next: str = "Next"
+    turn: str = "Previous and next page"
+    updated: str = "Last updated"
+    helpful: str = "Was this page helpful?"
+    thanks: str = "Thanks for your feedback."
+    rate_bad: str = "No"
+    rate_ok: str = "Partly"
+    rate_good: str = "Yes"
+    theme: str = "Theme"
+    theme_light: str = "Light"
+    theme_dark: str = "Dark"
+    theme_system: str = "System"
+    actions: str = "Page actions"
+    markdown: str = "View as Markdown"
+    copy_page: str = "Copy page as Markdown"
+    copy_mcp: str = "Copy MCP server URL"
+    read_this: str = "Read {url} so that I can ask you questions about it."
+    edit: str = "Edit this page"
+    pdf: str = "Print or save as PDF"
+    not_found: str = "Page not found"
+    not_found_text: str = "The page you're looking for doesn't exist. It may have been moved."
+    gone: str = "Removed in {name}."
+    gone_instead: str = "Use instead:"
+    no_pages: str = "No pages yet"
+    no_pages_text: str = "There are no pages here yet."
+    perhaps: str = "You might be looking for"
+    home: str = "Back to home page"
+    toggle: str = "Pages under {title}"
+    feed: str = "Updates feed"
+    dismiss: str = "Dismiss"
+    footer: str = "Footer"
+    privacy: str = "Privacy policy"
+    powered: str = "Powered by {name}"
+    inert: str = "Not available on published pages"
+    cookies: str = "Cookies"
+    cookies_text: str = "This site would like to load third-party services that may set cookies."
+    accept: str = "Accept"
+    refuse: str = "Decline"
+    not_done: str = "Something went wrong. Try again."
+    embedded: str = "Documentation"
+    try_form_server: str = "Server"
+    try_form_authentication: str = "Authentication"
+    try_form_way: str = "Method"
+    try_form_user: str = "Username"
+    try_form_password: str = "Password"  # noqa: S105 - a label
+    try_form_content: str = "Content"
+    try_form_type: str = "Type"
+    try_form_required: str = "required"
+    try_form_number: str = "number"
+    try_form_boolean: str = "true or false"
+    try_form_list: str = "one per line"
+    try_form_file: str = "file"
+    try_form_send: str = "Send"
+    try_form_sending: str = "Sending…"
+    try_form_indirect: str = "sent through this site"
+    try_form_through: str = "Send through this site"
+    try_form_save: str = "Save response body"
+    try_form_answer: str = "Response"
+    try_form_failed: str = "The request couldn't be sent."
+    try_form_unavailable: str = "This isn't available right now. Reload the page."
+    try_form_unreachable: str = (
+        "The server couldn't be reached, or doesn't allow this page to read its response."
+    )
+    try_form_blocked: str = (
+        "Your browser couldn't read a response. The server doesn't allow this page to do so, or it "
+        "can't be reached. The request may still have been processed."
+    )
+    found_operations: str = "Operations"
+    found_fields: str = "Fields"
+    found_models: str = "Models"
+    all_kinds: str = "All"
+    changes_from: str = "From"
+    changes_to: str = "to"
+    try_form_keep: str = "Keep in this tab"
+    try_form_show: str = "Show"
+    try_form_earlier: str = "Earlier"
+    try_form_form: str = "Form"
+    try_form_sent: str = "Sent"
+    try_form_described: str = "As described"
+    try_form_differs: str = "Not as described"
+    try_form_silent: str = "No response"
+    try_form_add: str = "Add"
+    try_form_remove: str = "Remove"
+    try_form_can_add: str = "Fields you can add:"
+    try_form_line: str = "Line {line}: {text}"
+    try_form_wrong_type: str = "{name} must be {wanted}, not {given}."
+    try_form_missing: str = "{name} is missing."
+    try_form_unknown: str = "{name} isn't a known field."
+    try_form_not_one: str = "{name} must be one of {wanted}."
+    try_form_limit: str = "{name} is out of range: {wanted}."
+    try_form_no_json: str = "This isn't valid JSON."
+    try_form_stop: str = "Stop"
+    try_form_more: str = "{count} more"
+    try_form_code: str = "Code"
+    signed_in: str = "You can close this window and go back to the page you came from."
+    try_form_your_access: str = "Your access"
+    try_form_forget: str = "Forget"
+    try_form_forget_all: str = "Forget all"
+    try_form_get_token: str = "Get a token"  # noqa: S105 - a label
+    try_form_sign_in: str = "Sign in"
+    try_form_client_id: str = "Client ID"
+    try_form_client_secret: str = "Client secret"  # noqa: S105 - a label
+    try_form_if_given: str = "if you have one"
+    try_form_scopes: str = "Scopes"
+    try_form_redirect: str = "Redirect to"
+    try_form_waiting: str = "Sign in using the other window."
+    try_form_ready: str = "Ready to try"
+    try_form_left: str = "{time} left"
+    try_form_ended: str = "no longer valid"
+    try_form_refused: str = "The provider didn't issue a token: {text}"
+    try_form_no_tokens: str = (
+        "The provider can't be reached, or doesn't issue tokens to web pages. Get a token there "
+        "and enter it manually."
+    )
+    try_form_certificate: str = (
+        "{name} is a client certificate (mutual TLS). Your browser sends it if it has one for this "
+        "server. Requests sent through this site don't include it."
+    )
+    try_form_computed: str = (
+        "{scheme} needs a value that is computed for each request, which this page can't do. Enter "
+        "a value from your own code, or call the operation from there."
+    )
+    try_form_no_window: str = "Your browser blocked the window. Allow pop-ups for this page and try again."
+    expand_all: str = "Expand all"
+    fold_all: str = "Collapse all"
+    find_field: str = "Find a field"
+    filter_operations: str = "Filter operations"
+    operations_found: str = "Operations found: {found} of {all}"
+    find_model: str = "Find a model or field"
+    models_sent: str = "Sent"
+    models_answered: str = "Returned"
+    models_events: str = "Events"
+    found_inside: str = "Elsewhere in the name"
+    found_field: str = "With a matching field"
+    find_operation: str = "Filter by name, path, or method"
+    by_resource: str = "By resource"
+    by_path: str = "By path"
+    as_written: str = "As written"
+
+
+class LinkView(Struct, frozen=True, kw_only=True):
+    """Link of the header or footer. ``children`` make it a menu (one level); ``href`` can then be None."""
+
+    title: str
+    href: str | None = None
+    style: Literal["link", "button-primary", "button-secondary"] = "link"
+    external: bool = False
+    new_tab: bool = False
+    children: tuple[LinkView, ...] = ()
+
+
+class ThemedImage(Struct, frozen=True, kw_only=True):
+    """Image for the light theme, with an optional one for the dark theme."""
+
+    light: str
+    dark: str | None = None
+
+
+class Image(Struct, frozen=True, kw_only=True):
+    """Image of ours with its absolute URL and its size in pixels."""
+
+    url: str
+    width: int
+    height: int
+
+
+class Tab(Struct, frozen=True, kw_only=True):
+    """Site section, or group of sections (``children``; ``href`` can then be None)."""
+
+    title: str
+    href: str | None = None
+    current: bool = False
+    icon: Sign = None
+    description: str | None = None
+    children: tuple[Tab, ...] = ()
+
+
+class VariantView(Struct, frozen=True, kw_only=True):
+    """Version or language of the content; ``href`` leads to the same page there (``same``), or to its start."""
+
+    title: str
+    href: str
+    current: bool = False
+    same: bool = False
+    language: str | None = None
+
+
+class NavItem(Struct, frozen=True, kw_only=True):
+    """Entry of the side navigation. Without ``href`` it is a heading (group). ``open``: its children are shown;
+    true for the current page and all its ancestors. ``emoji`` is characters, ``icon`` an inline SVG. ``method``:
+    of the API operation that the page shows, in lower case; ``count``: how many operations under it the tree
+    doesn't show."""
+
+    title: str
+    href: str | None = None
+    emoji: str | None = None
+    icon: Sign = None
+    current: bool = False
+    open: bool = False
+    external: bool = False
+    method: str | None = None
+    count: int = 0
+    children: tuple[NavItem, ...] = ()
+
+
+class Crumb(Struct, frozen=True, kw_only=True):
+    title: str
+    href: str | None = None
+
+
+class AnnouncementView(Struct, frozen=True, kw_only=True):
+    """Announcement above the header. ``key`` identifies it, so that a visitor's dismissal is remembered until it
+    changes; announcements of the style danger can't be dismissed."""
+
+    message: str
+    key: str
+    style: Literal["info", "success", "warning", "danger"] = "info"
+    link: LinkView | None = None
+
+
+class Feedback(Struct, frozen=True, kw_only=True):
+    """Target for page ratings: a form with ``rating`` (good, ok, bad) and ``page``."""
+
+    action: str
+    page: str
+
+
+class ScriptView(Struct, frozen=True):
+    """Script of an integration. ``waits``: it loads only after the visitor has consented."""
+
+    src: str
+    waits: bool
+
+
+class SiteView(Struct, frozen=True, kw_only=True):
+    """Values shared by all pages of a site.
+
+    ``base`` is the site's path with a slash at both ends; ``assets`` the path of our static files, without a
+    trailing slash (files: ``drawing.asset``). ``theme_css`` is the site's own style: colors and fonts; the header
+    that allows it and the one inline script is ``drawing.content_security_policy``. ``look`` are the classes that
+    customization sets. ``font_file`` is preloaded.
+
+    ``language`` is a BCP 47 tag. ``theme`` applies until a visitor chooses. ``search`` and ``search_json`` are the
+    URLs of ``~search`` and ``~search.json``, None on sites without search; ``ask`` is the URL of ``~ask``, None if
+    the site doesn't answer questions, and with ``assistant`` the header has a button for it.
+
+    ``feed`` is the URL of the feed of updated pages, None on sites that aren't public. ``seen`` is the URL for
+    reports of a page's script, None if nothing is counted. ``variants_by_language``: variants are languages.
+    ``scripts`` are those of integrations; ``sources`` is what the policy of the pages allows for them, by
+    directive."""
+
+    title: str
+    home: str
+    base: str
+    assets: str
+    language: str = "en"
+    direction: Literal["ltr", "rtl"] = "ltr"
+    labels: Labels = Labels()
+    theme_css: Markup = Markup("")
+    look: tuple[str, ...] = ()
+    font_file: str | None = None
+    theme: Literal["system", "light", "dark"] = "system"
+    theme_toggle: bool = True
+    logo: ThemedImage | None = None
+    icon: ThemedImage | None = None
+    emoji: str | None = None
+    sections: tuple[Tab, ...] = ()
+    variants: tuple[VariantView, ...] = ()
+    variants_by_language: bool = False
+    links: tuple[LinkView, ...] = ()
+    search: str | None = None
+    search_json: str | None = None
+    seen: str | None = None
+    ask: str | None = None
+    assistant: bool = False
+    announcement: AnnouncementView | None = None
+    footer_logo: ThemedImage | None = None
+    footer_links: tuple[LinkView, ...] = ()
+    copyright: str | None = None
+    privacy: str | None = None
+    powered: bool = False
+    social_image: str | None = None
+    no_index: bool = False
+    feed: str | None = None
+    scripts: tuple[ScriptView, ...] = ()
+    sources: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+class LayoutView(Struct, frozen=True, kw_only=True):
+    """Visible parts of a page; ``landing`` is a page without side columns. Without ``navigation`` the tree stays in
+    the menu of a narrow screen, where there is no other way to the rest."""
+
+    width: Literal["default", "wide", "landing"] = "default"
+    title: bool = True
+    description: bool = True
+    navigation: bool = True
+    outline: bool = True
+    pagination: bool = True
+    updated: bool = True
+
+
+class CoverView(Struct, frozen=True, kw_only=True):
+    """Cover. ``hero`` spans the whole width, otherwise it is as wide as the text; height in pixels."""
+
+    light: Asset
+    dark: Asset | None = None
+    hero: bool = False
+    height: int = 240
+
+    def sizes(self, image: Asset) -> str:
+        """Return the displayed width of an image: it fills the screen at the cover's height."""
+        high = -(-self.height * image.width // image.height) if image.width and image.height else 0
+        return f"max(100vw, {high}px)"
+
+
+class SitePageView(Struct, frozen=True, kw_only=True):
+    """One page. ``about`` is the description for search engines. ``body`` and ``outline`` come from
+    ``core.document.html.render``; ``updated`` is an ISO date (YYYY-MM-DD) and ``updated_text`` its localized
+    form; ``tags`` are shown under the title. ``alternates`` are the page in each language, including its own,
+    with absolute URLs. ``index`` is the URL of llms.txt.
+
+    ``markdown``, ``edit``, and ``feed`` are URLs of other forms of the page, None to omit them;
+    ``markdown_actions`` offers the first one to people as well. ``assistants`` open the page elsewhere, ``mcp`` is
+    the URL of the site's MCP server, ``printed`` offers to print the page.
+
+    ``operations``: the page shows operations of an API, to which scripts add; these scripts can connect to the
+    hosts in ``connect``. ``filter``: the URL of a list of all operations that the pages beside it show; ``models``:
+    the URL of a list of all models, some of which the page shows; ``access``: the URL of the fields that an
+    authentication page asks for. ``changes``: the page shows an API's changelog; ``listing``: it lists models or
+    tags as rows; ``heads``: it shows complete operations, which leave no room for an outline. ``exports``: the
+    whole specification in several formats. ``blocks``: the integrations whose blocks the page shows, which a script
+    fetches. ``diagrams``: a script draws diagrams from text. ``social_image`` is the preview image for networks
+    unless the site sets one."""
+
+    title: str
+    body: Markup
+    outline: tuple[Heading, ...] = ()
+    description: str | None = None
+    about: str | None = None
+    emoji: str | None = None
+    icon: Sign = None
+    cover: CoverView | None = None
+    tags: tuple[str, ...] = ()
+    nav: tuple[NavItem, ...] = ()
+    crumbs: tuple[Crumb, ...] = ()
+    previous: Crumb | None = None
+    next: Crumb | None = None
+    updated: str | None = None
+    updated_text: str | None = None
+    canonical: str | None = None
+    alternates: tuple[VariantView, ...] = ()
+    social_image: Image | None = None
+    layout: LayoutView = LayoutView()
+    markdown: str | None = None
+    index: str | None = None
+    markdown_actions: bool = True
+    edit: str | None = None
+    printed: bool = False
+    assistants: tuple[LinkView, ...] = ()
+    mcp: str | None = None
+    feed: str | None = None
+    feedback: Feedback | None = None
+    operations: bool = False
+    together: bool = False
+    filter: str | None = None
+    models: str | None = None
+    access: str | None = None
+    changes: bool = False
+    listing: bool = False
+    heads: bool = False
+    exports: tuple[LinkView, ...] = ()
+    connect: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
+    diagrams: bool = False
+    no_index: bool = False
+
+    @property
+    def note(self) -> Markup:
+        """Return the note for agents that read the page, in English like llms.txt."""
+        return Markup(
+            'For AI agents: <a href="{}" tabindex="-1">llms.txt</a> lists all pages of this documentation, and'
+            ' <a href="{}" tabindex="-1">this page is also available as Markdown</a>.'
+        ).format(self.index, self.markdown)
+
+
+class ElementView(Struct, frozen=True, kw_only=True):
+    """Element of an integration's block. ``html`` is drawn by us; an ``href`` or ``src`` has passed ``safe_url``.
+    Controls show their ``text`` or are ``checked``; one with a ``name`` is a form field, and ``act`` is the
+    number of the action that pressing or changing it triggers, after ``confirm`` was answered. ``shape`` is the
+    variant of the control; ``options`` have a value, a label, and whether they are selected. For a frame,
+    ``text`` is JSON to pass to it, ``ratio`` its width divided by its height, and ``shape`` says whose it is.
+    ``line``: a hint of several parts; ``lead`` and ``tools``: the elements before and after the title of a card."""
+
+    kind: Literal[
+        "column",
+        "row",
+        "box",
+        "card",
+        "text",
+        "hint",
+        "link",
+        "button",
+        "image",
+        "rule",
+        "html",
+        "field",
+        "input",
+        "select",
+        "tick",
+        "frame",
+        "modal",
+    ]
+    text: str = ""
+    title: str = ""
+    hint: str = ""
+    href: str | None = None
+    src: str | None = None
+    html: Markup | None = None
+    checked: bool = False
+    name: str = ""
+    act: int | None = None
+    confirm: str = ""
+    shape: str = ""
+    options: tuple[tuple[str, str, bool], ...] = ()
+    ratio: float = 1.0
+    icon: Markup | None = None
+    icon_after: Markup | None = None
+    line: tuple[ElementView | str, ...] = ()
+    lead: tuple[ElementView | str, ...] = ()
+    tools: tuple[ElementView | str, ...] = ()
+    children: tuple[ElementView | str, ...] = ()
+
+
+class MarkedText(Struct, frozen=True):
+    """Run of text, ``marked`` if it matched the query."""
+
+    text: str
+    marked: bool = False
+
+
+class SectionHitView(Struct, frozen=True, kw_only=True):
+    title: str
+    href: str
+    excerpt: tuple[MarkedText, ...] = ()
+
+
+class SearchHit(Struct, frozen=True, kw_only=True):
+    """Matching page with its best sections; ``crumbs`` are the titles above it."""
+
+    title: str
+    href: str
+    crumbs: tuple[str, ...] = ()
+    excerpt: tuple[MarkedText, ...] = ()
+    sections: tuple[SectionHitView, ...] = ()
+
+
+class ApiHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Operation of an API with its ``path``, field with the title of its operation as ``path``, or model."""
+
+    title: str
+    href: str
+    method: str = ""
+    path: str = ""
+    about: str = ""
+
+
+class SearchAnswer(Struct, frozen=True, kw_only=True):
+    """Response of ``~search.json?q=``, as JSON with these names. ``suggestions`` are similar words, given if
+    nothing was found."""
+
+    query: str
+    hits: tuple[SearchHit, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    operations: tuple[ApiHit, ...] = ()
+    fields: tuple[ApiHit, ...] = ()
+    models: tuple[ApiHit, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.hits or self.operations or self.fields or self.models)
+
+
+class SourceView(Struct, frozen=True, kw_only=True):
+    """Section that an answer is based on."""
+
+    title: str
+    href: str
+
+
+class AnsweredView(Struct, frozen=True, kw_only=True):
+    """Question with its answer, which may be incomplete. ``before``: the questions so far, including this one.
+    ``written``: by a model, based on ``sources``."""
+
+    question: str
+    before: tuple[str, ...]
+    body: Markup
+    written: bool = False
+    sources: tuple[SourceView, ...] = ()
+    followups: tuple[str, ...] = ()
+
+
+class GoneView(Struct, frozen=True, kw_only=True):
+    """Operation that was removed from an API, with the details. ``instead``: its replacement."""
+
+    method: str
+    path: str
+    text: str
+    instead: Crumb | None = None
+    changes: Crumb | None = None
+
+
+class MessageView(Struct, frozen=True, kw_only=True):
+    """Page with only a message: not found, no access, an error. ``suggestions`` are pages the visitor may be
+    looking for, ``reference`` is an error's id."""
+
+    title: str
+    text: str
+    nav: tuple[NavItem, ...] = ()
+    suggestions: tuple[SearchHit, ...] = ()
+    gone: GoneView | None = None
+    reference: str | None = None

@@ -1,0 +1,66 @@
+"""First request of a renderer for each URL."""
+
+from __future__ import annotations
+
+from octavo.kit.clock import now
+from octavo.kit.http.bodies import or_none
+from octavo.kit.http.operation import PUBLIC, Area, Call, Visitor
+
+from .locating import Published, ResolveRequest, resolve
+from .wire import PublishedQuery, ResolveUrl
+
+operation = Area("sites").operation
+
+_MINUTE = 60_000
+
+
+@operation(
+    "getPublishedContentByUrl",
+    "GET",
+    "/urls/published",
+    needs=PUBLIC,
+    returns=Published,
+    errors=(404,),
+    deprecated=True,
+    quick=True,
+)
+def get_published(call: Call, query: PublishedQuery) -> Published:
+    """Do the same as the POST operation."""
+    return _resolve(call, ResolveRequest(query.url, query.visitor_auth_token, {}, query.redirect_on_error))
+
+
+@operation(
+    "resolvePublishedContentByUrl",
+    "POST",
+    "/urls/published",
+    needs=PUBLIC,
+    returns=Published,
+    errors=(401, 404),
+    quick=True,
+)
+def resolve_published(call: Call, body: ResolveUrl) -> Published:
+    """Resolve a URL of a published site to the content it shows to a visitor, with a token that reads it over the
+    API, or to a redirect. URLs of restricted sites give the same answer as URLs without a site."""
+    token = body.visitor.jwt_token
+    asked = ResolveRequest(body.url, or_none(token), body.visitor.unsigned_claims, body.redirect_on_error)
+    return _resolve(call, asked)
+
+
+def _resolve(call: Call, asked: ResolveRequest) -> Published:
+    caller = call.authenticated
+    previewer = caller if isinstance(caller, Visitor) else None
+
+    def make() -> Published:
+        with call.db.read() as tx:
+            return resolve(tx, call.context, asked, previewer)
+
+    if asked.token is not None or asked.unsigned or previewer is not None:
+        call.leave_loop()
+        return make()
+    # Answers for everyone stay valid until the next commit; tokens are the same for an hour.
+    key = ("published", asked.url, now() // _MINUTE)
+    found: Published | None = call.context.fresh.find(key, call.db.generation())
+    if found is None:
+        call.leave_loop()
+        found = call.context.fresh.get(key, make)
+    return found

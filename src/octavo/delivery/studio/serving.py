@@ -1,0 +1,90 @@
+"""URLs of the app, the one page that answers them, and its Content-Security-Policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from octavo.errors import NotFound
+from octavo.kit.http.edge import Action, Answer, Request, Route, accepts_page
+from octavo.kit.http.static_files import read_built, static_route
+from octavo.kit.icons import icon
+from octavo.settings import Settings
+
+DIST = Path(__file__).parent / "dist"
+SHELL = DIST / "index.html"
+_ADDRESSES = ("/o/{path*}", "/s/{path*}", "/c/{path*}", "/~/{path*}")
+"""Paths of screens, besides the root."""
+
+_ICON = {
+    "cache-control": "public, max-age=604800",
+    "content-security-policy": "default-src 'none'",
+    "x-content-type-options": "nosniff",
+}
+
+
+def find_missing() -> str | None:
+    """Return why the app can't be served and how to fix it; None if it can."""
+    if SHELL.exists():
+        return None
+    return "the app hasn't been built; run `make setup`, which builds it with packages from the npm registry"
+
+
+def content_security_policy(sites_url: str) -> str:
+    """Return what the app can load: its own files, and images and frames of sites. Scripts and markup enter the
+    document only through the two named policies, of the library that draws screens and of the editor."""
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self';"
+        f" img-src 'self' data: blob: {sites_url}; media-src 'self' {sites_url}; connect-src 'self';"
+        f" frame-src {sites_url}; manifest-src 'self'; form-action 'self'; base-uri 'none';"
+        " frame-ancestors 'none'; require-trusted-types-for 'script';"
+        " trusted-types svelte-trusted-html ProseMirrorClipboard"
+    )
+
+
+def studio_routes(
+    settings: Settings, home: Callable[[Request], Answer], draw_missing: Callable[[str], Answer]
+) -> list[Route]:
+    """Return the routes of the app. At the root, browsers get the app; other clients get ``home``, as do browsers
+    if the app hasn't been built. ``draw_missing`` makes the page that says what is missing."""
+    headers = {
+        "cache-control": "no-cache",
+        "content-security-policy": content_security_policy(settings.sites_url),
+        "cross-origin-opener-policy": "same-origin",
+        "referrer-policy": "same-origin",
+        "vary": "accept",
+    }
+
+    @cache
+    def read_shell(changed: int) -> Answer:
+        return read_built(SHELL, headers)
+
+    def shell() -> Answer:
+        # Developers build the app while the server runs.
+        return read_shell(SHELL.stat().st_mtime_ns)
+
+    def missing(message: str) -> Answer:
+        return draw_missing(message[0].upper() + message[1:] + ".")
+
+    async def screen(request: Request) -> Answer:
+        message = find_missing()
+        return shell() if message is None else missing(message)
+
+    async def root(request: Request) -> Answer:
+        if accepts_page(request.headers) and find_missing() is None:
+            return shell()
+        return home(request)
+
+    def page_icon(request: Request) -> Answer:
+        found = icon(request.parameters["file"].removesuffix(".svg").replace(":", "/"))
+        if found is None:
+            raise NotFound("There is no icon with this name.")
+        return Answer(200, found.encode(), "image/svg+xml", _ICON)
+
+    return [
+        Route("/~icons/{file}", {"GET": Action("pageIcon", page_icon)}),
+        Route("/", {"GET": Action("home", root)}),
+        *(Route(path, {"GET": Action("app", screen)}) for path in _ADDRESSES),
+        static_route("/assets", DIST / "assets", "appFile"),
+    ]

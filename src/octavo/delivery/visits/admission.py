@@ -1,0 +1,287 @@
+"""Admission to a site: whether a visitor can see it, and what is known about them.
+
+Visitors of a site with authentication send a token in the URL, or in a cookie that we set after receiving one.
+Members who preview a site send one of our tokens the same way. A share link's key is part of the path. Verified and
+unsigned claims become the ``visitor`` in conditions, limited to the schema of the site."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import parse_qsl, quote, unquote, urlencode
+
+import msgspec
+from msgspec import Struct, field
+
+from octavo.core.expressions import NOBODY
+from octavo.core.url_parts import escape_address
+from octavo.errors import NotFound, Unauthorized
+from octavo.extensions.integrations.on_sites import sign_in_address, sign_out_address
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Drafted
+from octavo.sites.site.audiences.adaptive import get_schema as get_visitor_schema
+from octavo.sites.site.audiences.schema import admit as admit_claims
+from octavo.sites.site.audiences.share_links import find_link_by_key
+from octavo.sites.site.audiences.visitor_auth import MAX_TOKEN, Signed
+from octavo.sites.site.audiences.visitor_auth import read_token as read_visitor_token
+from octavo.sites.site.previewing import PREVIEW, read_preview
+from octavo.sites.site.store import SiteRow
+
+TOKEN_COOKIE = "octavo-visitor"  # noqa: S105
+PREVIEW_COOKIE = "octavo-preview"
+_PREVIEW_COOKIE = PREVIEW_COOKIE.encode()
+CLAIMS_COOKIE = "octavo-visitor-public"
+_THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
+"""Cookies that the owner's servers set for a whole domain: the token itself, and JSON with unsigned claims."""
+_TOKEN, _CLAIM = "jwt_token", "visitor."
+_WEEK = 7 * 86_400
+_LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
+
+
+class Coming(Struct, frozen=True):
+    """What a request says about its sender. ``query`` in the order of the URL; ``secure``: it arrived over https.
+
+    ``bearer``: a visitor's token from a header; ``said``: unsigned claims. ``site``: the site whose id is in our
+    cookies' names. ``agent``: the request is for a format for agents."""
+
+    query: list[tuple[str, str]]
+    cookies: Mapping[str, str]
+    secure: bool
+    bearer: str | None = None
+    said: dict[str, Any] = {}
+    site: str = ""
+    agent: bool = False
+
+    def own(self, name: str) -> str:
+        """Return the name of one of our cookies."""
+        return f"{name}-{self.site}" if self.site else name
+
+    def cookie(self, name: str) -> str | None:
+        """Return the value of one of our cookies."""
+        return self.cookies.get(self.own(name))
+
+
+class SendOn(Exception):  # noqa: N818
+    """Redirect before the visit; ``cookies`` are set or removed with it. ``keeps_query``: the target has the
+    requested content, so the query stays."""
+
+    def __init__(self, location: str, cookies: tuple[str, ...] = (), *, keeps_query: bool = False) -> None:
+        super().__init__(location)
+        self.location = location
+        self.cookies = cookies
+        self.keeps_query = keeps_query
+
+
+class Admission(Struct, frozen=True):
+    """Admitted visitor. ``key``: of the share link, part of the path. ``claims``: the ``visitor`` of conditions.
+    ``personal``: what they see depends on more than the path and must not be shared. ``until``: when their proof
+    expires, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged, ``look``:
+    the person whose unsaved customization it shows, ``theme``: light or dark, overriding the look, ``framed``:
+    it can be shown in a frame of the app."""
+
+    key: str = ""
+    claims: dict[str, Any] = field(default_factory=lambda: NOBODY)
+    personal: bool = False
+    preview: bool = False
+    drafted: Drafted | None = None
+    until: int | None = None
+    look: str | None = None
+    theme: Literal["light", "dark"] | None = None
+    framed: bool = False
+
+    @property
+    def has_open_path(self) -> bool:
+        """Return whether nothing in the path grants access, as it does for share links and framed previews."""
+        return not self.key and not self.framed
+
+    @property
+    def audience(self) -> str:
+        """Return a key for everyone who sees the same; part of every cache key."""
+        if self.personal:
+            return f"{self.key} {msgspec.json.encode(self.claims, order='sorted').decode()}"
+        return f"{self.key} agent" if self.claims.get("agent") else self.key
+
+    def as_agent(self) -> Admission:
+        """Return the same visitor requesting a format for agents: ``visitor.agent`` is true in conditions."""
+        return msgspec.structs.replace(self, claims={**self.claims, "agent": True})
+
+
+def read_coming(query_string: bytes, cookie: str, secure: bool) -> Coming:
+    query = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
+    # Parsed by hand: other servers of the domain set any cookies, and a malformed one must not hide the others.
+    pairs = (part.strip().partition("=") for part in cookie.split(";"))
+    return Coming(query, {name: value for name, _, value in pairs}, secure)
+
+
+def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
+    """Return whether a request may come from a member previewing a site, and must bypass caches for others."""
+    if _PREVIEW_COOKIE in cookie:
+        return True
+    return bool(query_string) and any(
+        name == PREVIEW for name, _ in read_coming(query_string, "", False).query
+    )
+
+
+def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Admission] | None:
+    """Return the site for the token of a framed preview, and its visitor; None for an invalid token."""
+    found = read_preview(tx, context.signer, token)
+    if found is None:
+        return None
+    return found.site, Admission(
+        "",
+        found.visitor,
+        personal=True,
+        preview=True,
+        drafted=found.drafted,
+        look=found.look,
+        theme=found.theme,
+        framed=True,
+    )
+
+
+def admit(
+    tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
+) -> tuple[Admission, str, str]:
+    """Return the visitor, the base of the site for them, and the rest of the path. Raises NotFound if the existence
+    of the site is secret, Unauthorized for an invalid token, SendOn."""
+    preview = _preview(tx, context, site, coming, base, rest)
+    if preview is not None:
+        return preview, base, rest
+    if not site.published:
+        raise NotFound("No site is published at this URL.")
+    key = ""
+    if site.visibility == "share-link":
+        key, _, below = rest.partition("/")
+        if not key or find_link_by_key(tx, site.id, key) is None:
+            raise NotFound("No site is published at this URL.")
+        base, rest = f"{base}{key}/", below
+    signed: Signed | None = None
+    if site.visibility == "visitor-auth":
+        signed = _require_token(tx, context, site, coming, base, rest)
+    elif site.settings.adaptive:
+        signed = _find_token(tx, context, site, coming)
+    return _known(tx, site, coming, signed, key), base, rest
+
+
+def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Signed | None, key: str) -> Admission:
+    until = signed.until if signed is not None else None
+    if not site.settings.adaptive:
+        return Admission(key, personal=site.visibility == "visitor-auth", until=until)
+    proved = signed.claims if signed is not None else {}
+    claims = admit_claims(get_visitor_schema(tx, site.id), proved, _unsigned(coming))
+    return Admission(key, claims, personal=True, until=until)
+
+
+# --- tokens -------------------------------------------------------------------------------------------
+
+
+def _require_token(
+    tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
+) -> Signed:
+    given = next((value for name, value in coming.query if name == _TOKEN), None)
+    here = f"{base}{quote(rest)}"
+    if rest in ("~gitbook/auth/logout", "~logout"):
+        gone = (_cookie(TOKEN_COOKIE, "", base, coming, 0), _cookie(CLAIMS_COOKIE, "", base, coming, 0))
+        raise SendOn(_after_sign_out(tx, context, site) or base, gone)
+    if given is not None:
+        if read_visitor_token(tx, context, site, given) is None:
+            raise Unauthorized("jwt_token: must be signed for this site and must not have expired")
+        raise SendOn(_without(here, coming, _TOKEN), (_cookie(TOKEN_COOKIE, given, base, coming, _WEEK),))
+    if rest in ("~gitbook/auth/login", "~login"):
+        wanted = next((value for name, value in coming.query if name == "location"), "/")
+        raise _sign_in(tx, context, site, wanted)
+    signed = _find_token(tx, context, site, coming)
+    if signed is None:
+        raise _sign_in(tx, context, site, f"/{rest}")
+    return signed
+
+
+def _find_token(tx: Transaction, context: Context, site: SiteRow, coming: Coming) -> Signed | None:
+    """Return what a valid token in a cookie proves."""
+    found = (coming.bearer, coming.cookie(TOKEN_COOKIE), coming.cookies.get(_THIRD_TOKEN))
+    read = (read_visitor_token(tx, context, site, token) for token in found if token is not None)
+    return next((signed for signed in read if signed is not None), None)
+
+
+def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) -> Exception:
+    """Return a redirect to sign-in: to the owner's URL, or else through an integration on the site."""
+    # Only a path of this site: the sign-in service may redirect there without checks. Browsers drop tabs and line
+    # breaks in URLs, so `/\t/host` is another host.
+    if not _LOCATION.fullmatch(location):
+        location = "/"
+    auth = site.settings.visitor_auth
+    address = sign_in_address(tx, context, site.id, location) if auth.takes_others else None
+    if address is None and auth.login_url is not None:
+        joint = "&" if "?" in auth.login_url else "?"
+        address = f"{escape_address(auth.login_url)}{joint}{urlencode({'location': location})}"
+    return SendOn(address) if address else NotFound("No site is published at this URL.")
+
+
+def _after_sign_out(tx: Transaction, context: Context, site: SiteRow) -> str | None:
+    """Return where the sign-in service also signs visitors out: the owner's URL, or an integration."""
+    auth = site.settings.visitor_auth
+    told = sign_out_address(tx, context, site.id) if auth.takes_others else None
+    return told or auth.login_url
+
+
+def _preview(
+    tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
+) -> Admission | None:
+    given = next((value for name, value in coming.query if name == PREVIEW), None)
+    if given is not None:
+        found = read_preview(tx, context.signer, given)
+        if found is None or found.site != site.id:
+            raise NotFound("No site is published at this URL.")
+        cookie = _cookie(PREVIEW_COOKIE, given, base, coming, 3600)
+        raise SendOn(_without(f"{base}{quote(rest)}", coming, PREVIEW), (cookie,))
+    kept = coming.cookie(PREVIEW_COOKIE)
+    found = read_preview(tx, context.signer, kept) if kept is not None else None
+    if found is None or found.site != site.id:
+        return None
+    return Admission("", found.visitor, personal=True, preview=True, drafted=found.drafted)
+
+
+# --- unsigned claims -------------------------------------------------------------------------------------
+
+
+def _unsigned(coming: Coming) -> dict[str, Any]:
+    """Return unsigned claims: those of cookies, overridden by those of the URL (`visitor.beta=true`)."""
+    claims: dict[str, Any] = dict(coming.said)
+    for name in (_THIRD_CLAIMS, CLAIMS_COOKIE):
+        try:
+            given = coming.cookie(name) if name == CLAIMS_COOKIE else coming.cookies.get(name)
+            text = unquote(given or "{}")[:MAX_TOKEN]
+            found = msgspec.json.decode(text, type=dict[str, Any])
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            continue
+        claims |= found
+    for name, value in coming.query:
+        if name.startswith(_CLAIM) and len(value) <= MAX_TOKEN:
+            claims[name.removeprefix(_CLAIM)] = _typed(value)
+    return claims
+
+
+def _typed(text: str) -> Any:
+    """Return the value of a claim in a URL: text, boolean, or number."""
+    try:
+        return msgspec.json.decode(text, type=bool | float)
+    except msgspec.MsgspecError:
+        return text
+
+
+# --- URLs and cookies ------------------------------------------------------------------------------------
+
+
+def _without(here: str, coming: Coming, name: str) -> str:
+    """Return the URL without one parameter: tokens must not end up in bookmarks and logs."""
+    rest = urlencode([(key, value) for key, value in coming.query if key != name])
+    return f"{here}?{rest}" if rest else here
+
+
+def _cookie(name: str, value: str, path: str, coming: Coming, seconds: int) -> str:
+    secure = "; Secure" if coming.secure else ""
+    # Without the trailing slash, the cookie is also sent for the start of the site, in every spelling.
+    path = path.rstrip("/") or "/"
+    return f"{coming.own(name)}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"

@@ -1,0 +1,294 @@
+"""From a URL to its content: a visit at a site, then at a space of it, and the rest of the path.
+
+A visit is the proof that the visitor can see what it is at; every route of a site takes one.
+
+A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` under the sites domain. An
+owner's proxy requests ``/~proxied/{site id}/`` there, and every answer to it uses the paths that the visitor's
+browser knows. Within a site, the first path segment may name a section, and the next one a variant of it; by
+default the site shows its default section, and a section its default variant. Content that a visitor can't see is
+treated as missing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from octavo.content.references.viewing import SiteVisitor, SpaceView, load_view
+from octavo.content.revisions.store import shown_state
+from octavo.core.hosts import host_name
+from octavo.errors import NotFound
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.organization.orgs.store import find_organization_by_former_hostname, find_organization_by_hostname
+from octavo.sites.insights.types import VisitorLocation
+from octavo.sites.site.previewing import PREVIEWED
+from octavo.sites.site.published import own_url
+from octavo.sites.site.redirects.resolving import find_lead
+from octavo.sites.site.store import (
+    SiteRow,
+    find_site,
+    find_site_by_basename,
+    find_site_by_former_name,
+    find_site_by_hostname,
+    find_version,
+)
+from octavo.sites.site.structure.outline import Outline
+from octavo.sites.site.structure.store import SiteSpaceRow, find_empty_spaces, load_structure
+from octavo.sites.site.wire import PROXIED
+
+from .admission import Admission, Coming, SendOn, admit, admit_framed
+
+EMBEDDED = "~embed/"
+"""Prefix of the paths of an embedded site."""
+
+
+class MadeOf(Struct):
+    """Dependencies of an answer besides its URL: if they are unchanged, so is the answer. ``revisions``: of the
+    spaces it used; ``empty``: those without pages. ``more``: it also has other dependencies. ``visitor``: who it
+    was made for, as conditions see them; ``location``: where they are, if it is a page that counts as a view."""
+
+    site: SiteRow
+    version: int | None
+    visitor: dict[str, Any]
+    empty: frozenset[str] = frozenset()
+    revisions: dict[str, str] = {}
+    more: bool = False
+    location: VisitorLocation | None = None
+
+    def is_still_so(self, tx: Transaction, host: str, path: str) -> bool:
+        found = None if self.more else _find_by_host(tx, host, path) or _find_by_path(tx, path)
+        if found is None or found.site != self.site:
+            return False
+        rows = tx.all(
+            """SELECT '', version, '' FROM site_versions WHERE site_id = :site
+               UNION ALL SELECT id, 0, main_revision FROM spaces WHERE id IN :spaces""",
+            site=self.site.id,
+            spaces=list(self.revisions),
+        )
+        now = {space_id: revision or version for space_id, version, revision in rows}
+        return (
+            now == {"": self.version, **self.revisions} and find_empty_spaces(tx, self.site.id) == self.empty
+        )
+
+
+class SiteVisit(Struct, frozen=True):
+    """Visit at a site. ``path`` is the requested path and ``rest`` what follows the base, both decoded; ``base`` is
+    the site's path with slashes at both ends, escaped for use in URLs. All three are as the visitor's browser
+    has them. ``published``: the public URL of the site's start.
+
+    ``own_host``: the visitor uses the site's own host name, which has no other site. ``proxied``: through a proxy
+    of the owner. ``embedded``: in a frame of another site, under a separate base so that links stay in the frame."""
+
+    site: SiteRow
+    organization_id: str
+    path: str
+    base: str
+    rest: str
+    published: str
+    admission: Admission
+    outline: Outline
+    made_of: MadeOf
+    own_host: bool = False
+    proxied: bool = False
+    embedded: bool = False
+
+    def is_below(self, base: str) -> bool:
+        """Return whether the requested path is spelled like URLs under a base."""
+        return self.path.startswith(unquote(base))
+
+    @property
+    def indexed(self) -> bool:
+        """Return whether search engines can list it."""
+        return self.site.visibility == "public" and not self.admission.preview and not self.embedded
+
+    def public(self, path: str) -> str:
+        """Return the absolute public URL of a path that begins with ``base``."""
+        return f"{self.published}{path.removeprefix(self.base)}"
+
+    def host(self, asked: str) -> str:
+        """Return the host that the visitor's browser uses. ``asked``: that of the request, which the owner's proxy
+        sets."""
+        return (self.site.proxy_host or asked) if self.proxied else asked
+
+
+class SpaceVisit(Struct, frozen=True):
+    """Visit at one space of a site; ``base`` is where the space starts, escaped. ``site_spaces``: its sibling
+    variants."""
+
+    visit: SiteVisit
+    site_space: SiteSpaceRow
+    site_spaces: tuple[SiteSpaceRow, ...]
+    base: str
+    rest: str
+    view: SpaceView
+
+
+class _Place(NamedTuple):
+    """Site that a URL names; the path, its escaped base, and the rest, as browsers have them."""
+
+    site: SiteRow
+    path: str
+    base: str
+    rest: str
+    proxied: bool = False
+    framed: Admission | None = None
+
+
+def _find_by_host(tx: Transaction, host: str, path: str) -> _Place | None:
+    """Return the site with this host name, for any path."""
+    name = host_name(host)
+    found = find_site_by_hostname(tx, name) if "." in name else None
+    return _Place(found, path, "/", path.lstrip("/")) if found is not None else None
+
+
+def _find_by_path(tx: Transaction, path: str) -> _Place | None:
+    """Return the site at a path of the shared host name; former names of a site also count."""
+    if path.startswith(PROXIED):
+        return _find_proxied(tx, path)
+    parts = path.lstrip("/").split("/", 2)
+    if len(parts) < 2:
+        return None
+    name = parts[0].lower()
+    org = find_organization_by_hostname(tx, name) or find_organization_by_former_hostname(tx, name)
+    if org is None:
+        return None
+    basename = parts[1].lower()
+    found = find_site_by_basename(tx, org.id, basename) or find_site_by_former_name(tx, org.id, basename)
+    if found is None:
+        return None
+    base = quote(f"/{org.hostname}/{found.basename}/")
+    return _Place(found, path, base, parts[2] if len(parts) > 2 else "")
+
+
+def _find_previewed(tx: Transaction, context: Context, path: str) -> _Place | None:
+    token, _, rest = path.removeprefix(PREVIEWED).partition("/")
+    found = admit_framed(tx, context, token)
+    site = find_site(tx, found[0]) if found is not None else None
+    if found is None or site is None:
+        return None
+    base = f"{PREVIEWED}{token}/"
+    return _Place(site, path if path.endswith("/") or rest else f"{path}/", base, rest, framed=found[1])
+
+
+def _find_proxied(tx: Transaction, path: str) -> _Place | None:
+    site_id, _, rest = path.removeprefix(PROXIED).partition("/")
+    site = find_site(tx, site_id)
+    if site is None or site.proxy is None:
+        return None
+    base = f"{site.proxy_path}/"
+    # Many proxies remove the trailing slash: redirecting visitors to it would cause a loop.
+    seen = f"{base}{rest}" if rest.endswith("/") or not rest else f"{base}{rest}/"
+    return _Place(site, seen, base, rest, proxied=True)
+
+
+def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: Coming) -> SiteVisit:
+    """Return the visit at the site that a URL names. ``path`` is decoded and begins with a slash. Raises NotFound
+    if the existence of a site is secret, and the errors of ``admitting.admit``."""
+    found = _find_by_host(tx, host, path)
+    if found is None:
+        framed = path.startswith(PREVIEWED)
+        found = _find_previewed(tx, context, path) if framed else _find_by_path(tx, path)
+    if found is None:
+        raise NotFound("No site is published at this URL.")
+    site = found.site
+    if found.proxied:
+        # The owner chooses the path, and another site may share this origin, so their cookies need different names.
+        coming = replace(coming, site=site.id)
+    if found.framed is not None:
+        admission, base, rest = found.framed, found.base, found.rest
+    else:
+        admission, base, rest = admit(tx, context, site, coming, found.base, found.rest)
+    if coming.agent:
+        admission = admission.as_agent()
+    sites_url = context.settings.sites_url
+    elsewhere = own_url(sites_url, site) if found.framed is None else None
+    start = elsewhere or f"{sites_url.rstrip('/')}{found.base}"
+    embedded = rest.startswith(EMBEDDED) and rest != f"{EMBEDDED}script.js"
+    if embedded:
+        # Pages of others would show what a visitor's cookies give access to.
+        if not context.settings.embed_origins or site.visibility == "visitor-auth" or admission.preview:
+            raise NotFound("This site can't be embedded.")
+        base, rest = f"{base}{EMBEDDED}", rest.removeprefix(EMBEDDED)
+    structure = load_structure(tx, site.id)
+    outline = Outline(structure, admission.claims, preview=admission.preview, drafted=admission.drafted)
+    made_of = MadeOf(site, find_version(tx, site.id), admission.claims, structure.empty)
+    return SiteVisit(
+        site,
+        site.organization_id,
+        found.path,
+        base,
+        rest,
+        f"{start}{admission.key}/" if admission.key else start,
+        admission,
+        outline,
+        made_of,
+        own_host=found.base == "/",
+        proxied=found.proxied,
+        embedded=embedded,
+    )
+
+
+def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:
+    """Return the visit at a space of the site that the visitor can see."""
+    variants = visit.outline.variants(visit.outline.section(shown.section_id))
+    base = f"{visit.base}{quote(visit.outline.base(shown))}"
+    state = shown_state(tx, visit.admission.drafted, shown.space_id)
+    view = load_view(tx, state, visit.admission.claims)
+    visit.made_of.revisions[shown.space_id] = view.state.revision_id
+    visit.made_of.more = visit.made_of.more or bool(view.computed)
+    return SpaceVisit(visit, shown, variants, base, rest, view)
+
+
+def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
+    """Return every space of the site that the visitor can see, each visited at its start."""
+    return [visit_space(tx, visit, shown) for shown in visit.outline.site_spaces()]
+
+
+def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
+    """Return the visit at the space that the rest of the path is in; None if the visitor sees none there. Raises
+    SendOn if this visitor can't see the default of a section or the site."""
+    shown, rest, begins_there = visit.outline.locate(visit.rest)
+    if shown is None:
+        return None
+    if begins_there:
+        raise SendOn(f"{visit.base}{quote(visit.outline.base(shown))}", keeps_query=True)
+    return visit_space(tx, visit, shown, rest)
+
+
+def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> str | None:
+    """Return the redirect for a visitor whose page wasn't found. ``sites_url``: the public URL of sites."""
+    lead = find_lead(tx, visit.site, visit.outline, visit.admission.claims, visit.rest, sites_url)
+    if lead is None:
+        return None
+    return lead.target if lead.is_elsewhere else f"{visit.base}{lead.target}"
+
+
+class OtherSpaces:
+    """Other spaces of a site, each as visited from a space: those in its own section first."""
+
+    def __init__(self, tx: Transaction, space: SpaceVisit) -> None:
+        self._tx = tx
+        self._space = space
+        self._visits: dict[str, SpaceVisit | None] = {space.site_space.space_id: space}
+
+    def find(self, space_id: str) -> SpaceVisit | None:
+        """Return the start of a space; None if the visitor can't see it."""
+        if space_id not in self._visits:
+            near = (*self._space.site_spaces, *self._space.visit.outline.site_spaces())
+            shown = next((one for one in near if one.space_id == space_id), None)
+            found = visit_space(self._tx, self._space.visit, shown) if shown is not None else None
+            self._visits[space_id] = found
+        return self._visits[space_id]
+
+    def visitor(self) -> SiteVisitor:
+        """Return the visitor, for references to content of these spaces."""
+
+        def view(space_id: str) -> SpaceView:
+            there = self.find(space_id)
+            assert there is not None, "only visible spaces are looked up"
+            return there.view
+
+        return SiteVisitor(self._tx, lambda space_id: self.find(space_id) is not None, view)

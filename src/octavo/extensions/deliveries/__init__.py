@@ -1,0 +1,3 @@
+"""Events on their way to their recipients, and the outcome of each."""
+
+from . import tables as tables

@@ -1,0 +1,231 @@
+"""Delivery of events: at least once, in order for each space or site, and without recipients blocking each
+other.
+
+A recipient has one queue, or several; a job delivers a bit of a queue and then yields to others. Failed
+deliveries are retried, later each time, for three days; then the event is parked as failed, and the events
+behind it continue. A recipient that does not respond at all is paused for a while, with all its pending
+events.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.observability import tracing
+from octavo.kit.secrets.sealing import Sealer
+from octavo.kit.work.jobs import enqueue, job, schedule
+
+from . import store
+from .store import PREVIOUS, Delivery, LogLine, Recipient
+
+log = logging.getLogger(__name__)
+
+KEEP_TRYING = 3 * 86_400_000
+"""Milliseconds for which a failed event is retried."""
+FIRST_RETRY = 5_000
+"""Milliseconds before the first retry, doubled with every further attempt."""
+LONGEST_RETRY = 3_600_000
+LONGEST_PAUSE = 60_000
+"""Maximum milliseconds for which a recipient that does not respond is paused."""
+ROUND = 10.0
+"""Seconds after which a queue yields to others."""
+_CLAIM = 120_000
+"""Milliseconds after which another worker takes over the queue of a worker that died."""
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """Outcome of an attempt.
+
+    ``problem``: why it failed; None: delivered. ``refused``: retrying is useless. ``silent``: the recipient
+    did not respond at all. ``answered``: the HTTP status of its response.
+    """
+
+    problem: str | None = None
+    refused: bool = False
+    silent: bool = False
+    answered: int | None = None
+    logs: list[LogLine] = []
+
+
+Attempt = Callable[[Context, Delivery], Result]
+_attempts: dict[str, Attempt] = {}
+_worth: dict[str, int] = {}
+"""Milliseconds after which events of a type are dropped; all other types are delivered whenever possible."""
+
+
+def recipient(kind: str) -> Callable[[Attempt], Attempt]:
+    """Register the function that delivers events to recipients of a kind. It must not raise."""
+
+    def register(attempt: Attempt) -> Attempt:
+        if kind in _attempts:
+            raise ValueError(f"two ways of delivering to {kind!r}")
+        _attempts[kind] = attempt
+        return attempt
+
+    return register
+
+
+def drop_after(type: str, milliseconds: int) -> None:
+    """Register a type of event that is frequent and useless later: events that wait longer are dropped, so
+    that a recipient that hangs does not accumulate them."""
+    _worth[type] = milliseconds
+
+
+def queue(
+    tx: Transaction,
+    recipient: Recipient,
+    organization_id: str,
+    type: str,
+    event: dict[str, Any],
+    *,
+    id: str,
+    installation_id: str | None = None,
+    place: tuple[str, str] = ("", ""),
+    previous: tuple[Sealer, dict[str, Any]] | None = None,
+    after: int = 0,
+    urgent: bool = False,
+) -> None:
+    """Queue an event for a recipient, or for one of its installations.
+
+    ``place`` (kind, id): events of one place are delivered in order. ``previous``: the installation before a
+    change; it may hold credentials and is encrypted. ``after``: milliseconds to wait. ``urgent``: ends the
+    pause of a recipient that did not respond.
+    """
+    sealed = None
+    if previous is not None:
+        sealer, was = previous
+        sealed = PREVIOUS.seal(sealer, msgspec.json.encode(was).decode(), id)
+    store.insert(
+        tx,
+        recipient,
+        id=id,
+        installation_id=installation_id,
+        organization_id=organization_id,
+        type=type,
+        event=event,
+        place=place,
+        previous=sealed,
+        next_at=now() + after,
+    )
+    name = installation_id or recipient.id
+    if urgent:
+        store.resume(tx, name)
+    _wake(tx, name, organization_id, now() + after if after else None)
+
+
+def deliver_again(tx: Transaction, row: Delivery) -> bool:
+    """Deliver an event that failed permanently, or was delivered, again; False for one that is pending
+    anyway."""
+    if not store.set_waiting(tx, row):
+        return False
+    store.resume(tx, row.queue)
+    _wake(tx, row.queue, row.organization_id)
+    return True
+
+
+def _wake(tx: Transaction, queue: str, organization_id: str, run_at: int | None = None) -> None:
+    key = f"delivery:{queue}" if run_at is None else f"delivery:{queue}:{run_at // 1000}"
+    enqueue(tx, "deliverEvents", organization=organization_id, key=key, run_at=run_at, queue=queue)
+
+
+@job("deliverEvents", seconds=60, waits=True)
+def deliver(context: Context, queue: str) -> None:
+    """Deliver the due events of a queue, for a short while."""
+    until = time.monotonic() + ROUND
+    _drop_old(context, queue)
+    with context.db.write() as tx:
+        first = store.find_waiting(tx, queue)
+        if first is None:
+            return
+        if not store.claim(tx, queue, first.recipient, now() + _CLAIM):
+            # The worker that delivers it may have died: check again as soon as that is certain.
+            _wake(tx, queue, first.organization_id, store.find_claimed_until(tx, queue))
+            return
+    try:
+        while time.monotonic() < until:
+            with context.db.read() as tx:
+                row = None if store.is_paused(tx, queue) else store.next_due(tx, queue)
+            if row is None or not _attempt(context, row):
+                break
+    finally:
+        with context.db.write() as tx:
+            store.release(tx, queue)
+            due = store.find_next_at(tx, queue)
+            if due is not None:
+                _wake(tx, queue, first.organization_id, due if due > now() else None)
+
+
+def _drop_old(context: Context, queue: str) -> None:
+    for type, milliseconds in _worth.items():
+        dropped, last = 0, 1
+        while last:
+            with context.db.write() as tx:
+                last = store.drop_waiting(tx, queue, type, now() - milliseconds)
+            dropped += last
+        if dropped:
+            log.warning("events dropped", extra={"queue": queue, "type": type, "count": dropped})
+
+
+def _hand_over(context: Context, row: Delivery) -> Result:
+    with tracing.part(
+        f"deliver {row.type}",
+        "producer",
+        {
+            "octavo.delivery.id": row.id,
+            "octavo.delivery.attempt": row.attempts + 1,
+            f"octavo.{row.recipient.kind}.id": row.recipient.id,
+        },
+        causes=[row.trace],
+    ) as span:
+        result = _attempts[row.recipient.kind](context, row)
+        if span is not None and result.problem is not None:
+            span.fail(str(result.answered or "unanswered"))
+        return result
+
+
+def _attempt(context: Context, row: Delivery) -> bool:
+    """Deliver one event and record the outcome; return whether the next one is worth an attempt now."""
+    result = _hand_over(context, row)
+    problem = None if result.problem is None else result.problem[:2000].replace("\0", "")
+    status, next_at = "success", None
+    if problem is not None:
+        if result.refused or now() - row.created_at >= KEEP_TRYING:
+            status = "failed"
+        else:
+            delay = min(FIRST_RETRY * 2 ** min(row.attempts, 20), LONGEST_RETRY)
+            status, next_at = "waiting", now() + int(delay * random.uniform(0.5, 1))  # noqa: S311 - spreads
+    with context.db.write() as tx:
+        store.set_outcome(
+            tx, row, status, logs=result.logs, error=problem, answered=result.answered, next_at=next_at
+        )
+        if result.silent:
+            store.pause(tx, row.queue, FIRST_RETRY, LONGEST_PAUSE)
+        else:
+            store.note_answer(tx, row.queue)
+    if status == "failed" and not result.refused:
+        parked = {"recipient": row.recipient, "id": row.id, "type": row.type, "error": problem}
+        log.error("event parked", extra=parked)
+    return problem is None or result.refused
+
+
+@job("pruneDeliveries", seconds=600)
+def prune(context: Context) -> None:
+    """Delete delivered events that are older than the retention time."""
+    before = now() - context.settings.event_days * 86_400_000
+    while True:
+        with context.db.write() as tx:
+            if not store.prune(tx, before):
+                return
+
+
+schedule("pruneDeliveries", 3600, "pruneDeliveries")

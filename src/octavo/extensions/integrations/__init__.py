@@ -1,0 +1,6 @@
+"""Integrations: third-party code, installed in organizations, on spaces, and on sites."""
+
+from . import computing as computing
+from . import registrations as registrations
+from . import tables as tables
+from . import visitors as visitors

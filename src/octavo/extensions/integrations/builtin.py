@@ -1,0 +1,123 @@
+"""Built-in integrations. Their names are reserved, and each organization installs its own copy."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from octavo.errors import NotFound
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import OrgAccess, organization_access
+from octavo.organization.access.roles import Can
+
+from . import installing, publishing, store
+from .publishing import BUILTIN_NAMES
+from .store import InstallationRow, IntegrationRow
+
+BUILT = Path(__file__).with_name("dist")
+"""Folder with what setup builds of each: ``NAME.json``, the body that publishes it, and ``NAME.js``, its
+script."""
+
+
+State = Literal["available", "published", "outdated"]
+
+
+class Builtin(NamedTuple):
+    """Built-in integration. ``body``: the JSON that publishes it, without the publisher and the script."""
+
+    name: str
+    body: bytes
+    script_hash: str
+
+
+class Offered(NamedTuple):
+    """Built-in integration as an organization sees it. ``copy``: the name of the organization's copy; None
+    without one."""
+
+    builtin: Builtin
+    state: State
+    copy: str | None
+
+
+def _script(name: str) -> str:
+    return (BUILT / f"{name}.js").read_text(encoding="utf-8")
+
+
+@cache
+def _catalogue() -> dict[str, Builtin]:
+    """Return the built-in integrations by name, in order, without their scripts. Empty if setup could not
+    reach the npm registry."""
+    found = {}
+    for path in sorted(BUILT.glob("*.json")):
+        script_hash = hashlib.sha256(_script(path.stem).encode()).hexdigest()
+        found[path.stem] = Builtin(path.stem, path.read_bytes(), script_hash)
+    return found
+
+
+def list_builtin(tx: Transaction, org: OrgAccess) -> list[Offered]:
+    """Return the built-in integrations with the state of the organization's copy of each."""
+    return [_offered(tx, one, org.organization_id) for one in _catalogue().values()]
+
+
+def _offered(tx: Transaction, one: Builtin, organization_id: str) -> Offered:
+    row = _find_copy(tx, one.name, organization_id)
+    if row is None:
+        return Offered(one, "available", None)
+    return Offered(one, "published" if _is_current(tx, row, one) else "outdated", row.name)
+
+
+def _find_copy(tx: Transaction, name: str, organization_id: str) -> IntegrationRow | None:
+    """Return an organization's copy. Copies published before names were reserved have the bare name."""
+    for candidate in (name, publishing.copy_name(name, organization_id)):
+        row = store.find_integration(tx, candidate)
+        if row is not None and row.organization_id == organization_id:
+            return row
+    return None
+
+
+def _is_current(tx: Transaction, row: IntegrationRow, one: Builtin) -> bool:
+    script = store.find_file(tx, row.id, store.SCRIPT)
+    return script is not None and script.hash == one.script_hash
+
+
+def install_builtin(context: Context, org: OrgAccess, name: str) -> InstallationRow:
+    """Publish an organization's copy of a built-in integration, unless it is up to date, and install it
+    there.
+
+    Raises Forbidden, NotFound.
+    """
+    one = _catalogue().get(name)
+    if one is None:
+        known = ", ".join(_catalogue()) or "none, because they were not built when Octavo was set up"
+        raise NotFound(f"name: there is no built-in integration {name!r}. Available: {known}.")
+    with context.db.read() as tx:
+        row = _find_copy(tx, name, org.organization_id)
+        current = row is not None and _is_current(tx, row, one)
+    if row is None or not current:
+        body = publishing.read_publication(one.body, org.organization_id, _script(name))
+        copy = row.name if row is not None else publishing.copy_name(name, org.organization_id)
+        row = publishing.publish(context, org.actor, copy, body)
+    with context.db.write() as tx:
+        organization_access(tx, org.actor, Can.INSTALL_INTEGRATION, org.organization_id)
+        return installing.install(tx, context, org.actor, row, org.organization_id)
+
+
+def separate_copies(context: Context) -> None:
+    """Give each organization that uses another one's copy of a built-in integration a copy of its own.
+
+    Before names were reserved, the first organization to publish one served everybody with it. Installations
+    keep their ids, configuration, and public endpoints.
+    """
+    with context.db.read() as tx:
+        shared = store.list_installed_elsewhere(tx, sorted(BUILTIN_NAMES))
+    for installation in shared:
+        one = _catalogue().get(installation.integration)
+        if one is not None:
+            organization_id = installation.organization_id
+            body = publishing.read_publication(one.body, organization_id, _script(one.name))
+            publishing.move_to_copy(
+                context, publishing.copy_name(one.name, organization_id), body, installation
+            )

@@ -1,0 +1,144 @@
+"""Pages and documents computed by integrations, converted to ours.
+
+Integrations use page ids of their own. Ours are derived from these and the source's seed, and so are the
+references to them in documents.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
+
+from octavo.content.revisions.computing import ComputeInput, Source, seeded_id
+from octavo.core.document.nodes import Block, Document, Inline, walk
+from octavo.core.emoji import find_emoji
+from octavo.core.free_names import free_name
+from octavo.core.pages import Page, slugify
+from octavo.errors import BadRequest
+
+_Title = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"\S")]
+_Key = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9]{1,40}\Z")]
+_Slug = Annotated[str, Meta(max_length=200)]
+_DEEPEST = 32
+"""Maximum depth of pages."""
+_TARGETS = {"url": "url", "page": "page", "anchor": "page", "file": "file", "space": "space"}
+"""Kinds of link targets, and the member that names each."""
+
+
+class _InputPage(Struct, tag_field="type", kw_only=True):
+    title: _Title
+    id: _Key | UnsetType = UNSET
+    emoji: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
+    icon: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
+
+
+class InputDocument(_InputPage, tag="document"):
+    description: Annotated[str, Meta(max_length=300)] = ""
+    slug: _Slug = ""
+    pages: list[InputDocument | InputLink | InputComputed] = []
+    computed: Source | UnsetType = UNSET
+
+
+class InputLink(_InputPage, tag="link"):
+    target: dict[str, Any]
+
+
+class InputComputed(_InputPage, tag="computed"):
+    computed: Source
+
+
+class InputGroup(_InputPage, tag="group"):
+    pages: Annotated[list[InputDocument | InputLink | InputComputed], Meta(min_length=1)]
+    slug: _Slug = ""
+
+
+class InputRevision(Struct):
+    """Revision as integrations send it. ``files`` are ignored: pages refer to images and files by URL."""
+
+    pages: list[InputDocument | InputLink | InputComputed | InputGroup] = []
+    files: Annotated[list[Any], Meta(max_length=0)] = []
+
+
+class _Pages:
+    """Pages as they are collected, parents before children."""
+
+    def __init__(self, asked: ComputeInput) -> None:
+        self._asked = asked
+        self._slugs: dict[str | None, set[str]] = {}
+        self.found: list[Page] = []
+
+    def add(self, given: list[Any], parent: str | None, place: str, depth: int = 1) -> None:
+        if depth > _DEEPEST:
+            raise BadRequest(f"source.type: the integration returned pages nested more than {_DEEPEST} deep")
+        for n, page in enumerate(given):
+            where = f"{place}[{n}]"
+            own = self._asked.id(f"page {page.id}" if page.id is not UNSET else f"page at {where}")
+            self.found.append(self._page(page, own, parent, where))
+            if isinstance(page, InputDocument | InputGroup):
+                self.add(page.pages, own, f"{where}.pages", depth + 1)
+
+    def _page(self, page: Any, own: str, parent: str | None, where: str) -> Page:
+        emoji = find_emoji(page.emoji) if page.emoji else None
+        if page.emoji and emoji is None:
+            raise BadRequest(f"source.type: the integration returned {where}.emoji: must be an emoji")
+        return Page(
+            id=own,
+            parent=parent,
+            kind=page.__struct_config__.tag,
+            title=page.title,
+            slug=self._slug(getattr(page, "slug", "") or page.title, parent),
+            emoji="-".join(f"{ord(sign):x}" for sign in emoji) if emoji else None,
+            icon=page.icon or None,
+            description=getattr(page, "description", "") or None,
+            target=self._target(page.target, where) if isinstance(page, InputLink) else None,
+            computed=self._computed(getattr(page, "computed", UNSET)),
+        )
+
+    def _target(self, target: dict[str, Any], where: str) -> dict[str, Any]:
+        named = _TARGETS.get(str(target.get("kind")))
+        if named is None or not isinstance(target.get(named), str):
+            raise BadRequest(
+                f"source.type: the integration returned {where}.target: must be a url, page, anchor, file,"
+                " or space"
+            )
+        return _own(target, self._asked.seed)
+
+    def _slug(self, wanted: str, parent: str | None) -> str:
+        taken = self._slugs.setdefault(parent, set())
+        slug = free_name(slugify(wanted), taken.__contains__)
+        taken.add(slug)
+        return slug
+
+    def _computed(self, source: Source | UnsetType) -> dict[str, Any] | None:
+        if source is UNSET:
+            return None
+        source.seed = self._asked.seed
+        found: dict[str, Any] = to_builtins(source)
+        return found
+
+
+def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
+    """Return the pages of an answer. Raises BadRequest that names the wrong field."""
+    pages = _Pages(asked)
+    pages.add(given.pages, None, "pages")
+    return pages.found
+
+
+def with_own_pages(document: Document, source: Source) -> Document:
+    """Return a document whose references to pages of the same source use the ids they have here. References
+    with a ``space`` lead to a page of that space."""
+    if source.seed is not UNSET:
+        for node in walk(document):
+            if isinstance(node, Block | Inline):
+                for name, value in node.data.items():
+                    if isinstance(value, dict):
+                        node.data[name] = _own(value, source.seed)
+    return document
+
+
+def _own(ref: dict[str, Any], seed: str) -> dict[str, Any]:
+    named = ref.get("page")
+    if ref.get("kind") not in ("page", "anchor") or not isinstance(named, str) or "space" in ref:
+        return ref
+    return {**ref, "page": seeded_id(seed, f"page {named}")}

@@ -1,0 +1,85 @@
+"""Configurations of installations, validated against what the integration declares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from octavo.errors import BadRequest
+
+from .manifest import (
+    BooleanProperty,
+    ButtonProperty,
+    Configuration,
+    Manifest,
+    NumberProperty,
+    Property,
+    Status,
+    StringProperty,
+)
+
+LARGEST = 64 * 1024
+"""Maximum size of a configuration in bytes of JSON."""
+_FIELDS = {"installation": "account", "space": "space", "site": "site"}
+
+
+def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
+    """Return what an integration declares for an ``installation``, or for one at a ``space`` or ``site``."""
+    if manifest.configurations is UNSET:
+        return UNSET
+    found: Configuration | UnsetType = getattr(manifest.configurations, _FIELDS[kind])
+    return found
+
+
+def check(schema: Configuration | UnsetType, given: dict[str, Any]) -> None:
+    """Validate a configuration. Properties that are not declared belong to the script and are kept. Raises
+    BadRequest that names the property."""
+    if len(msgspec.json.encode(given)) > LARGEST:
+        raise BadRequest(f"configuration: must be at most {LARGEST} bytes")
+    if schema is UNSET or schema.properties is UNSET:
+        return
+    for name, wanted in schema.properties.items():
+        value = given.get(name)
+        if value is not None and (problem := _problem(wanted, value)) is not None:
+            raise BadRequest(f"configuration.{name}: {problem}")
+
+
+def _problem(wanted: Property, value: Any) -> str | None:
+    if isinstance(wanted, ButtonProperty):
+        return None
+    if isinstance(wanted, StringProperty):
+        if not isinstance(value, str):
+            return "must be a string"
+        if wanted.enum is not UNSET and value not in wanted.enum:
+            return f"must be one of {', '.join(wanted.enum)}"
+    elif isinstance(wanted, BooleanProperty) and not isinstance(value, bool):
+        return "must be true or false"
+    elif isinstance(wanted, NumberProperty) and (
+        isinstance(value, bool) or not isinstance(value, int | float)
+    ):
+        return "must be a number"
+    return None
+
+
+def status_of(schema: Configuration | UnsetType, given: dict[str, Any], *, saved: bool) -> Status:
+    """Return ``pending`` until all required properties are set, or until the script's own form was ``saved``."""
+    if schema is UNSET:
+        return "active"
+    if schema.properties is UNSET:
+        return "active" if saved else "pending"
+    for name in () if schema.required is UNSET else schema.required:
+        wanted = schema.properties.get(name)
+        has_default = wanted is not None and getattr(wanted, "default", UNSET) is not UNSET
+        if given.get(name) is None and not has_default:
+            return "pending"
+    return "active"
+
+
+def shown(schema: Configuration | UnsetType, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of a configuration that people who can't change it may see: scripts store credentials
+    beside declared properties."""
+    if schema is UNSET or schema.properties is UNSET:
+        return {}
+    return {name: value for name, value in given.items() if name in schema.properties}

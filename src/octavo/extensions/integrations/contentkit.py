@@ -1,0 +1,130 @@
+"""Output of scripts to be rendered: a tree of known elements, limited in size, that links only to web
+addresses.
+
+Renderers rely on this: no elements but those below, no URLs but http and https.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+LARGEST = 1024 * 1024
+"""Maximum size of an output in bytes."""
+DEEPEST = 60
+MOST = 10_000
+"""Maximum number of elements in a tree."""
+
+_REQUIRED: dict[str, tuple[str, ...]] = {
+    "block": ("children",),
+    "modal": ("children",),
+    "configuration": ("children",),
+    "stepper": ("activeStep", "onStepChange", "onComplete", "children"),
+    "step": ("id", "children"),
+    "button": ("onPress",),
+    "textinput": ("state",),
+    "hstack": ("children",),
+    "vstack": ("children",),
+    "box": ("children",),
+    "divider": (),
+    "webframe": ("source",),
+    "codeblock": ("content",),
+    "markdown": ("content",),
+    "card": (),
+    "image": ("source", "aspectRatio"),
+    "input": ("label", "element"),
+    "select": ("state", "options"),
+    "switch": ("state",),
+    "checkbox": ("state", "value"),
+    "radio": ("state", "value"),
+    "text": ("children",),
+    "hint": ("children",),
+    "link": ("target", "children"),
+}
+"""All elements, with the fields that each requires."""
+_ROOTS = ("block", "modal", "configuration")
+_PARTS = ("children", "buttons", "header", "footer", "subtitle", "hint", "icon", "element", "submit")
+"""Fields that may hold other elements."""
+_ADDRESSES = ("source", "target", "options")
+
+
+class BadOutput(Exception):
+    """Output that can't be rendered. The message tells the author of the script where and why."""
+
+
+def read_output(data: bytes) -> dict[str, Any]:
+    """Decode and validate the output of ``ui_render``. Raises BadOutput."""
+    if len(data) > LARGEST:
+        raise BadOutput(f"the output is larger than {LARGEST} bytes")
+    try:
+        output = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BadOutput("the output is not JSON, or nested too deeply") from None
+    if not isinstance(output, dict):
+        raise BadOutput("the output must be an object")
+    if output.get("type") == "complete":
+        if not isinstance(output.get("returnValue", {}), dict):
+            raise BadOutput("returnValue: must be an object")
+        return output
+    if output.get("type", "element") != "element":
+        raise BadOutput("type: must be `element` or `complete`")
+    for name in ("state", "props"):
+        if not isinstance(output.get(name), dict):
+            raise BadOutput(f"{name}: must be an object")
+    root = output.get("element")
+    if not isinstance(root, dict) or root.get("type") not in _ROOTS:
+        raise BadOutput(f"element: must be one of {', '.join(_ROOTS)}")
+    _check_tree(root)
+    return {"type": "element", **output}
+
+
+def _check_tree(root: dict[str, Any]) -> None:
+    waiting: list[tuple[Any, str, int]] = [(root, "element", 1)]
+    count = 0
+    while waiting:
+        element, place, depth = waiting.pop()
+        count += 1
+        if count > MOST:
+            raise BadOutput(f"more than {MOST} elements")
+        if depth > DEEPEST:
+            raise BadOutput(f"{place[:100]}: nested more than {DEEPEST} levels deep")
+        kind = element.get("type")
+        required = _REQUIRED.get(kind) if isinstance(kind, str) else None
+        if required is None:
+            raise BadOutput(f"{place}: unknown element {str(kind)[:50]!r}")
+        for name in required:
+            if element.get(name) is None:
+                raise BadOutput(f"{place}.{name}: this field is required")
+        for name in _ADDRESSES:
+            _check_address(element.get(name), f"{place}.{name}")
+        for name in _PARTS:
+            waiting += _parts(element.get(name), f"{place}.{name}", depth + 1)
+
+
+def _parts(value: Any, place: str, depth: int) -> list[tuple[Any, str, int]]:
+    if isinstance(value, dict):
+        return [(value, place, depth)]
+    if isinstance(value, list):
+        found = []
+        for n, one in enumerate(value):
+            if isinstance(one, dict):
+                found.append((one, f"{place}[{n}]", depth))
+            elif not isinstance(one, str):
+                raise BadOutput(f"{place}[{n}]: must be an element or text")
+        return found
+    if value is not None and not isinstance(value, str):
+        raise BadOutput(f"{place}: must be elements or text")
+    return []
+
+
+def _check_address(holder: Any, place: str) -> None:
+    """Validate the URL of an image, frame, link, or option. URLs that the client builds from parts use https."""
+    if not isinstance(holder, dict) or "url" not in holder:
+        return
+    url = holder["url"]
+    if isinstance(url, dict):
+        if not all(isinstance(url.get(part), str) for part in ("host", "pathname")):
+            raise BadOutput(f"{place}.url: must have host and pathname")
+    elif not isinstance(url, str) or not url.lower().startswith(("https://", "http://")):
+        raise BadOutput(f"{place}.url: must be an http or https URL")

@@ -1,0 +1,260 @@
+"""Events that integrations receive, and how they are delivered. The queue itself is in the package
+deliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from octavo.content.revisions.computing import notify_dependency_changed
+from octavo.errors import Conflict, OctavoError, Unavailable
+from octavo.extensions.deliveries.delivering import Result, deliver_again, drop_after, recipient
+from octavo.extensions.deliveries.delivering import queue as queue_delivery
+from octavo.extensions.deliveries.store import PREVIOUS, Delivery, Recipient, insert_done, new_delivery_id
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor
+from octavo.kit.runtime.process import Answer, ScriptError, ScriptFailed
+from octavo.kit.secrets.sealing import Sealer
+from octavo.kit.work import outbox
+from octavo.organization.access.auditing import audit
+from octavo.sites.site.store import touch_sites
+
+from . import store
+from .active import sees
+from .invoking import ScriptOutcome, find_subject, invoke
+from .ordering import order_for
+from .store import InstallationRow, IntegrationRow
+
+_NOT_HANDLED = 406
+VIEWS_WAIT = 3_600_000
+"""Milliseconds after which views are no longer delivered to a script that hangs: there are many of them."""
+drop_after("site_view", VIEWS_WAIT)
+
+
+class _Told(NamedTuple):
+    """Conversion of one of our events: the scope that an integration needs for it, the kind of place it is
+    about, and its fields, made from our payload."""
+
+    scope: str
+    kind: str
+    fields: Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def _as_they_are(payload: dict[str, Any]) -> dict[str, Any]:
+    return payload
+
+
+TOLD = {
+    "space_content_updated": _Told(
+        "space:content:read", "space", lambda payload: {"revisionId": payload["revision"]}
+    ),
+    "space_gitsync_started": _Told("space:git:sync", "space", _as_they_are),
+    "space_gitsync_completed": _Told("space:git:sync", "space", _as_they_are),
+    "site_view": _Told("site:views:read", "site", _as_they_are),
+    "page_feedback": _Told("page:feedback:read", "site", _as_they_are),
+}
+
+
+@outbox.consumer("integrations")
+def queue_event(tx: Transaction, event: outbox.Event) -> None:
+    """Queue an event for every installation that should receive it. An installation on all spaces receives
+    events of the spaces its account can see."""
+    told = TOLD.get(event.type)
+    if told is None or event.organization_id is None:
+        return
+    payload = dict(event.payload)
+    place_id = event.space_id if told.kind == "space" else payload.pop("siteId", None)
+    if place_id is None:
+        return
+    fields = {f"{told.kind}Id": place_id, **told.fields(payload)}
+    for installation_id, integration_id, user_id in store.list_told(
+        tx, event.organization_id, told.kind, place_id, told.scope, event.created_at
+    ):
+        if told.kind == "space" and not sees(tx, event.organization_id, place_id, user_id):
+            continue
+        queue(
+            tx,
+            integration_id,
+            installation_id,
+            event.organization_id,
+            event.type,
+            fields,
+            place=(told.kind, place_id),
+        )
+
+
+def queue(
+    tx: Transaction,
+    integration_id: str,
+    installation_id: str | None,
+    organization_id: str,
+    type: str,
+    fields: dict[str, Any],
+    *,
+    place: tuple[str, str] = ("", ""),
+    previous: tuple[Sealer, dict[str, Any]] | None = None,
+    after: int = 0,
+) -> None:
+    """Queue an event.
+
+    ``previous``: the installation before the change; it may hold credentials and is encrypted. ``after``:
+    milliseconds to wait.
+    """
+    event_id = new_delivery_id()
+    event = {"eventId": event_id, "type": type, **fields}
+    if installation_id is not None:
+        event["installationId"] = installation_id
+    queue_delivery(
+        tx,
+        Recipient("integration", integration_id),
+        organization_id,
+        type,
+        event,
+        id=event_id,
+        installation_id=installation_id,
+        # Tasks are independent of each other.
+        place=place if type != "task" else ("", event_id),
+        previous=previous,
+        after=after,
+    )
+
+
+def announce(
+    tx: Transaction,
+    sealer: Sealer,
+    row: InstallationRow,
+    type: str,
+    fields: dict[str, Any],
+    *,
+    place: tuple[str, str] = ("", ""),
+    previous: dict[str, Any] | None = None,
+) -> None:
+    """Queue the event that an installation was set up or removed, or one at a place, and schedule its
+    computed pages."""
+    notify_dependency_changed(tx, row.organization_id)
+    touch_sites(tx, row.organization_id)
+    was = None if previous is None else (sealer, previous)
+    queue(tx, row.integration_id, row.id, row.organization_id, type, fields, place=place, previous=was)
+
+
+def set_tunnel(context: Context, actor: Actor, row: IntegrationRow, url: str | None, all: bool) -> None:
+    """Start development mode, or end it (``url`` None)."""
+    with context.db.write() as tx:
+        store.set_tunnel(tx, row.id, url, all)
+        order_for(tx, row)
+        action = "integration.development_begun" if url else "integration.development_ended"
+        after = {"tunnelUrl": url, "all": all} if url else None
+        audit(tx, actor, action, row.organization_id, ("integration", row.name), after=after)
+
+
+def open_event(context: Context, row: Delivery) -> dict[str, Any]:
+    """Return an event as scripts receive it."""
+    if row.previous is None:
+        return row.event
+    was = msgspec.json.decode(PREVIOUS.open(context.sealer, row.previous, row.id))
+    return {**row.event, "previous": was}
+
+
+ANSWERED = (
+    "fetch", "ui_render", "fetch_published_script", "fetch_visitor_authentication", "content_compute_revision",
+    "content_compute_document",
+)  # fmt: skip
+"""Events with an immediate answer. Delivering one again is useless: nobody waits for the answer."""
+
+
+def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:
+    """Deliver a parked event again. Raises Conflict for one that is not parked, or that had an immediate
+    answer."""
+    if row.type in ANSWERED:
+        raise Conflict(
+            f"An event {row.type!r} is answered immediately and can't be delivered again. Repeat the request"
+            " instead."
+        )
+    if row.status != "failed" or not deliver_again(tx, row):
+        raise Conflict("Only events that failed permanently can be delivered again. This one has not.")
+    target = ("integration", integration.name)
+    audit(tx, actor, "integration.redelivered", row.organization_id, target, after={"event": row.id})
+
+
+@recipient("integration")
+def _hand_over(context: Context, row: Delivery) -> Result:
+    """Have a script handle an event. A script that hangs, or is not reachable, is paused for a while."""
+    found: list[ScriptOutcome] = []
+    answered: int | None = None
+    problem: str | None = None
+    silent = False
+    with context.db.read() as tx:
+        subject = find_subject(tx, row.recipient.id, row.installation_id, row.place_kind, row.place_id)
+    if subject is None:
+        return Result(problem="the integration was unpublished", refused=True)
+    try:
+        answer = invoke(context, subject, open_event(context, row), found.append, wait=True)
+    except (ScriptFailed, OctavoError) as error:
+        problem, silent = str(error), not isinstance(error, (ScriptError, Unavailable))
+    else:
+        answered = answer.status
+        problem = problem_in(row.type, answer)
+    outcome = found[0] if found else ScriptOutcome([], None)
+    return Result(
+        problem=outcome.problem or problem,
+        refused=answered is not None and 400 <= answered < 500 and answered not in (_NOT_HANDLED, 429),
+        silent=silent,
+        answered=answered,
+        logs=outcome.logs,
+    )
+
+
+def problem_in(type: str, answer: Answer) -> str | None:
+    """Return what is wrong with an answer; None if the script handled the event.
+
+    The script library answers 500 if a script threw an error. At a public endpoint all other statuses are the
+    script's own answers.
+    """
+    if answer.status < 400 or answer.status == _NOT_HANDLED or (type == "fetch" and answer.status < 500):
+        return None
+    if type == "ui_render" and answer.status == 404:
+        return None
+    said = answer.body[:500].decode("utf-8", "replace")
+    return f"returned {answer.status}: {said}"
+
+
+def record(
+    context: Context,
+    integration_id: str,
+    installation_id: str | None,
+    organization_id: str,
+    event: dict[str, Any],
+    outcome: ScriptOutcome,
+    place: tuple[str, str] = ("", ""),
+) -> None:
+    """Record an event with an immediate answer, such as a request to a public endpoint."""
+    with context.db.write() as tx:
+        if store.hold(tx, integration_id):
+            insert_done(
+                tx,
+                Recipient("integration", integration_id),
+                id=event["eventId"],
+                organization_id=organization_id,
+                type=event["type"],
+                event=_without_credentials(event),
+                installation_id=installation_id,
+                place=place,
+                error=None if outcome.problem is None else outcome.problem[:2000],
+                logs=outcome.logs,
+            )
+
+
+_CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization"})
+
+
+def _without_credentials(event: dict[str, Any]) -> dict[str, Any]:
+    request = event.get("request")
+    if request is None:
+        return event
+    headers = {
+        name: "[secret]" if name in _CREDENTIALS else value for name, value in request["headers"].items()
+    }
+    return {**event, "request": {**request, "headers": headers}}

@@ -1,0 +1,39 @@
+"""Embeds of URLs in a space: a block of an integration first, and otherwise what the URL itself offers."""
+
+from __future__ import annotations
+
+from octavo.content.pages.embedding import LinkEmbed, RichEmbed, find_embed
+from octavo.content.pages.wire import EmbedQuery
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import SpaceAccess, VisitedSpace
+from octavo.organization.access.roles import Can
+
+from .active import list_active_in_space
+from .blocks import find_unfurling
+from .wire import IntegrationEmbed
+
+operation = Area("content").operation
+
+
+@operation(
+    "getEmbedByUrlInSpace",
+    "GET",
+    "/spaces/{spaceId}/embed",
+    needs=Can.VIEW,
+    returns=LinkEmbed | RichEmbed | IntegrationEmbed,
+    errors=(400,),
+    visitors=True,
+)
+def get_embed(
+    call: Call, space: SpaceAccess | VisitedSpace, query: EmbedQuery
+) -> LinkEmbed | RichEmbed | IntegrationEmbed:
+    """Get the embed of a URL in a space. It is a block of an integration that takes such URLs, or else what
+    the page at the URL says about itself. A URL that can't be reached is a plain link."""
+    with call.db.read() as tx:
+        rows = list_active_in_space(tx, space.organization_id, space.space_id)
+    found = find_unfurling(rows, query.url)
+    if found is not None:
+        row, block = found
+        return IntegrationEmbed(block.title, row.title, row.name, block)
+    # Anonymous callers can't make this server send requests to others.
+    return find_embed(call.context, query.url, ask=isinstance(space, SpaceAccess))

@@ -1,0 +1,329 @@
+"""Installations on spaces and on sites."""
+
+from __future__ import annotations
+
+from octavo.errors import NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, Slice, present_slice
+from octavo.kit.http.bodies import given
+from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.organization.access.authorization import enter_site, organization_access, space_access
+from octavo.organization.access.reach import require_person
+from octavo.organization.access.roles import Can
+from octavo.organization.access.scopes import SCRIPTS_REACH
+from octavo.organization.access.visibility import select_visible_spaces
+from octavo.sites.site.publishing import require_opening
+
+from . import installing, store
+from .authorization import (
+    InstallationAccess,
+    IntegrationAccess,
+    SiteInstallationAccess,
+    SpaceInstallationAccess,
+)
+from .installing import PlaceAccess, require_place
+from .presenting import present_site_installation, present_space_installation
+from .store import PlaceRow
+from .wire import (
+    ExtendedQuery,
+    InstallOnSite,
+    InstallOnSpace,
+    IntegrationPlacesQuery,
+    PlacesQuery,
+    SiteInstallation,
+    SpaceInstallation,
+    UpdatePlace,
+)
+
+operation = Area("integrations").operation
+
+_INTEGRATION = "/integrations/{integrationName}"
+_INSTALLATION = _INTEGRATION + "/installations/{installationId}"
+_SPACES = _INSTALLATION + "/spaces"
+_SPACE = _SPACES + "/{spaceId}"
+_SITES = _INSTALLATION + "/sites"
+_SITE = _SITES + "/{siteId}"
+
+
+def _list_places(
+    tx: Transaction, kind: store.Kind, integration: IntegrationAccess, query: IntegrationPlacesQuery
+) -> Slice[PlaceRow]:
+    """Return the places where an integration is installed: all of them for the integration itself, and those
+    of its own organization for the organization's administrators."""
+    row = integration.row
+    return store.list_places(
+        tx,
+        kind,
+        query.limit,
+        query.page,
+        integration_id=row.id,
+        organization_id=None if integration.by_script else row.organization_id,
+        external_id=query.external_id,
+    )
+
+
+@operation(
+    "listIntegrationSpaceInstallations",
+    "GET",
+    f"{_INTEGRATION}/spaces",
+    needs=Can.LIST_INSTALLATIONS,
+    returns=Listing[SpaceInstallation],
+)
+def list_spaces_of_integration(
+    call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
+) -> Listing[SpaceInstallation]:
+    """List the spaces that an integration is installed on: all of them for the integration itself, and those
+    of its own organization for administrators."""
+    with call.db.read() as tx:
+        return present_slice(
+            _list_places(tx, "space", integration, query),
+            lambda place: present_space_installation(
+                call,
+                tx,
+                place,
+                integration.row.id,
+                whole=integration.changes,
+                actor=integration.actor,
+                extended=query.extended,
+            ),
+        )
+
+
+@operation(
+    "listIntegrationSiteInstallations",
+    "GET",
+    f"{_INTEGRATION}/sites",
+    needs=Can.LIST_INSTALLATIONS,
+    returns=Listing[SiteInstallation],
+)
+def list_sites_of_integration(
+    call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
+) -> Listing[SiteInstallation]:
+    """List the sites that an integration is installed on: all of them for the integration itself, and those
+    of its own organization for administrators."""
+    with call.db.read() as tx:
+        return present_slice(
+            _list_places(tx, "site", integration, query),
+            lambda place: present_site_installation(
+                call, tx, place, integration.row.id, whole=integration.changes, extended=query.extended
+            ),
+        )
+
+
+@operation(
+    "listIntegrationInstallationSpaces",
+    "GET",
+    _SPACES,
+    needs=Can.VIEW,
+    returns=Listing[SpaceInstallation],
+)
+def list_spaces(
+    call: Call, installation: InstallationAccess, query: PlacesQuery
+) -> Listing[SpaceInstallation]:
+    """List the spaces of an installation that the caller can see."""
+    row = installation.row
+    with call.db.read() as tx:
+        only = None if installation.by_script else _seen(tx, installation)
+        found = store.list_places(tx, "space", query.limit, query.page, installation_id=row.id, only=only)
+        return present_slice(
+            found,
+            lambda place: present_space_installation(
+                call,
+                tx,
+                place,
+                row.integration_id,
+                whole=installation.changes,
+                actor=installation.actor,
+                extended=query.extended,
+            ),
+        )
+
+
+def _seen(tx: Transaction, installation: InstallationAccess) -> list[str]:
+    """Return the spaces of an installation that the caller can see."""
+    org = organization_access(tx, installation.actor, Can.VIEW, installation.row.organization_id)
+    placed = "s.id IN (SELECT p.space_id FROM integration_places p WHERE p.installation_id = :installation)"
+    seen = select_visible_spaces(org, placed, installation=installation.row.id)
+    rows = tx.all(f"{seen.prefix} SELECT v.id FROM {seen.visible} v", **seen.parameters)
+    return [row[0] for row in rows]
+
+
+@operation(
+    "listIntegrationInstallationSites", "GET", _SITES, needs=Can.VIEW, returns=Listing[SiteInstallation]
+)
+def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery) -> Listing[SiteInstallation]:
+    """List the sites of an installation."""
+    row = installation.row
+    with call.db.read() as tx:
+        found = store.list_places(tx, "site", query.limit, query.page, installation_id=row.id)
+        return present_slice(
+            found,
+            lambda place: present_site_installation(
+                call, tx, place, row.integration_id, whole=installation.changes, extended=query.extended
+            ),
+        )
+
+
+@operation(
+    "installIntegrationOnSpace",
+    "POST",
+    _SPACES,
+    needs=Can.VIEW,
+    returns=SpaceInstallation,
+    status=201,
+    errors=(404,),
+    yields=SCRIPTS_REACH,
+)
+def install_on_space(
+    call: Call, installation: InstallationAccess, query: ExtendedQuery, body: InstallOnSpace
+) -> SpaceInstallation:
+    """Install an integration of the organization on a space. Needs permission to do so in the space."""
+    require_person(installation.actor)
+    row = installation.row
+    with call.db.write() as tx:
+        space = space_access(tx, installation.actor, Can.INSTALL_INTEGRATION, body.space)
+        if space.organization_id != row.organization_id:
+            raise NotFound(f"space: there is no space {body.space!r} in this organization.")
+        place = installing.install_at(tx, call.context, installation.actor, row, "space", space.space_id)
+        return present_space_installation(
+            call, tx, place, row.integration_id, whole=True, actor=space.actor, extended=query.extended
+        )
+
+
+@operation(
+    "installIntegrationOnSite",
+    "POST",
+    _SITES,
+    needs=Can.VIEW,
+    returns=SiteInstallation,
+    status=201,
+    errors=(404,),
+    yields=SCRIPTS_REACH,
+)
+def install_on_site(
+    call: Call, installation: InstallationAccess, query: ExtendedQuery, body: InstallOnSite
+) -> SiteInstallation:
+    """Install an integration of the organization on a site.
+
+    The integration may decide who can read the site and which scripts its pages run, so you have to be an
+    administrator of the site and of every space it shows.
+    """
+    require_person(installation.actor)
+    row = installation.row
+    site = enter_site(call, Can.ADMIN, row.organization_id, body.site_id)
+    with call.db.write() as tx:
+        require_opening(tx, site)
+        place = installing.install_at(tx, call.context, installation.actor, row, "site", site.site_id)
+        return present_site_installation(
+            call, tx, place, row.integration_id, whole=True, extended=query.extended
+        )
+
+
+def _show_space(
+    call: Call, tx: Transaction, access: SpaceInstallationAccess, place: PlaceRow, extended: bool
+) -> SpaceInstallation:
+    return present_space_installation(
+        call,
+        tx,
+        place,
+        access.installation.integration_id,
+        whole=access.changes,
+        actor=access.actor,
+        extended=extended,
+    )
+
+
+def _show_site(
+    call: Call, tx: Transaction, access: SiteInstallationAccess, place: PlaceRow, extended: bool
+) -> SiteInstallation:
+    return present_site_installation(
+        call, tx, place, access.installation.integration_id, whole=access.changes, extended=extended
+    )
+
+
+def _delete(call: Call, access: PlaceAccess) -> bool:
+    with call.db.write() as tx:
+        return installing.uninstall_at(tx, call.context, access)
+
+
+@operation(
+    "getIntegrationSpaceInstallation",
+    "GET",
+    _SPACE,
+    needs=Can.VIEW,
+    returns=SpaceInstallation,
+    errors=(404,),
+)
+def get_space_installation(
+    call: Call, installation: SpaceInstallationAccess, query: ExtendedQuery
+) -> SpaceInstallation:
+    """Get an integration's installation on a space. Callers who can't change it see only the configuration
+    properties that the integration declares."""
+    with call.db.read() as tx:
+        return _show_space(call, tx, installation, require_place(installation), query.extended)
+
+
+@operation(
+    "updateIntegrationSpaceInstallation",
+    "PATCH",
+    _SPACE,
+    needs=Can.INSTALL_INTEGRATION,
+    returns=SpaceInstallation,
+)
+def update_space_installation(
+    call: Call, installation: SpaceInstallationAccess, query: ExtendedQuery, body: UpdatePlace
+) -> SpaceInstallation:
+    """Update an integration's installation on a space. The configuration is replaced as a whole."""
+    with call.db.write() as tx:
+        place = installing.update_at(tx, call.context, installation, given(body))
+        return _show_space(call, tx, installation, place, query.extended)
+
+
+@operation(
+    "uninstallIntegrationFromSpace",
+    "DELETE",
+    _SPACE,
+    needs=Can.INSTALL_INTEGRATION,
+    returns=Deletion,
+)
+def uninstall_from_space(call: Call, installation: SpaceInstallationAccess) -> bool:
+    """Remove an integration from a space."""
+    return _delete(call, installation)
+
+
+@operation(
+    "getIntegrationSiteInstallation",
+    "GET",
+    _SITE,
+    needs=Can.VIEW,
+    returns=SiteInstallation,
+    errors=(404,),
+)
+def get_site_installation(
+    call: Call, installation: SiteInstallationAccess, query: ExtendedQuery
+) -> SiteInstallation:
+    """Get an integration's installation on a site. Callers who can't change it see only the configuration
+    properties that the integration declares."""
+    with call.db.read() as tx:
+        return _show_site(call, tx, installation, require_place(installation), query.extended)
+
+
+@operation("updateIntegrationSiteInstallation", "PATCH", _SITE, needs=Can.ADMIN, returns=SiteInstallation)
+def update_site_installation(
+    call: Call, installation: SiteInstallationAccess, query: ExtendedQuery, body: UpdatePlace
+) -> SiteInstallation:
+    """Update an integration's installation on a site. The configuration is replaced as a whole. You have to
+    be an administrator of the site and of every space it shows."""
+    with call.db.write() as tx:
+        place = installing.update_at(tx, call.context, installation, given(body))
+        return _show_site(call, tx, installation, place, query.extended)
+
+
+@operation("uninstallIntegrationFromSite", "DELETE", _SITE, needs=Can.ADMIN, returns=Deletion)
+def uninstall_from_site(call: Call, installation: SiteInstallationAccess) -> bool:
+    """Remove an integration from a site.
+
+    Another integration may decide who can read the site afterwards, so you have to be an administrator of the
+    site and of every space it shows.
+    """
+    return _delete(call, installation)

@@ -1,0 +1,251 @@
+"""Delivery of an event to an integration: to its script in a process of ours, or to its developer's tunnel.
+
+The script gets everything it needs: itself, the installation, its secrets, and tokens that are valid for an
+hour. Its requests to other hosts are sent from here, by the rules for all outgoing requests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from octavo.core.url_parts import own_address, write_authority
+from octavo.errors import NotFound
+from octavo.extensions.deliveries.store import LogLine
+from octavo.kit.clock import iso, now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Recipient
+from octavo.kit.net.fetch import Fetcher, FetchError, Limits
+from octavo.kit.observability import tracing
+from octavo.kit.runtime.host import SECONDS, Host
+from octavo.kit.runtime.process import Answer, Event, Fetch, FetchRefused, Got, HostRequest, Log
+from octavo.organization.access.tokens import create_integration_token
+
+from . import store
+from .presenting import (
+    present_installation,
+    present_integration,
+    present_site_installation,
+    present_space_installation,
+)
+from .store import SCRIPT, InstallationRow, IntegrationRow, Kind, PlaceRow
+
+_HIDDEN = "[secret]"
+_SHORTEST = 6
+"""Minimum length of secrets that are removed from logs; shorter ones would match parts of ordinary words."""
+_DROPPED = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_ANSWER = 10 * 1024 * 1024
+"""Maximum size in bytes of another host's response to a script."""
+
+
+class Subject(NamedTuple):
+    """Recipient of an event: an integration as installed in an organization, at a space or site."""
+
+    integration: IntegrationRow
+    installation: InstallationRow | None = None
+    place: PlaceRow | None = None
+
+
+class ScriptOutcome(NamedTuple):
+    """Log and error of a script that is done."""
+
+    logs: list[LogLine]
+    problem: str | None
+
+
+def find_subject(
+    tx: Transaction, integration_id: str, installation_id: str | None, kind: str, place_id: str
+) -> Subject | None:
+    """Return the recipient; None if the integration was unpublished."""
+    integration = store.find_integration_by_id(tx, integration_id)
+    if integration is None:
+        return None
+    installation = store.find_installation(tx, integration.name, installation_id) if installation_id else None
+    place = None
+    if installation is not None and kind:
+        place = store.find_place(tx, installation.id, cast("Kind", kind), place_id)
+    return Subject(integration, installation, place)
+
+
+# --- what scripts are told ------------------------------------------------------------------------------
+
+
+def signing_secret(context: Context, integration: IntegrationRow, *of: str) -> str:
+    """Return the signing secret of an integration, or of an installation (``of``: its id, and the kind and id
+    of a place)."""
+    own = store.SIGNING_SECRET.open(context.sealer, integration.signing_secret, integration.id)
+    return hmac.new(own.encode(), "\0".join(of).encode(), hashlib.sha256).hexdigest() if of else own
+
+
+def environment(context: Context, tx: Transaction, subject: Subject) -> dict[str, Any]:
+    """Return the environment that scripts get. It contains secrets."""
+    integration, installation, place = subject
+    to, signer = Recipient(context=context), context.signer
+    tokens = {"integration": create_integration_token(signer, integration.id)}
+    signing = {"integration": signing_secret(context, integration)}
+    found: dict[str, Any] = {
+        "apiEndpoint": context.settings.url,
+        "integration": present_integration(to, tx, integration, None),
+        "secrets": msgspec.json.decode(
+            store.SECRETS.open(context.sealer, integration.secrets, integration.id)
+        ),
+    }
+    if installation is not None:
+        tokens["installation"] = create_integration_token(signer, integration.id, installation.id)
+        signing["installation"] = signing_secret(context, integration, installation.id)
+        found["installation"] = present_installation(to, tx, installation, whole=True)
+    if place is not None:
+        key = (place.installation_id, place.kind, place.place_id)
+        signing[f"{place.kind}Installation"] = signing_secret(context, integration, *key)
+        found[f"{place.kind}Installation"] = (
+            present_space_installation(to, tx, place, integration.id, whole=True, actor=None)
+            if place.kind == "space"
+            else present_site_installation(to, tx, place, integration.id, whole=True)
+        )
+    # Older scripts read the singular fields.
+    last = list(signing.values())[-1]
+    return {
+        **found,
+        "apiTokens": tokens,
+        "authToken": tokens.get("installation", tokens["integration"]),
+        "signingSecrets": signing,
+        "signingSecret": last,
+    }
+
+
+def _secrets_of(told: dict[str, Any]) -> list[str]:
+    values = [*told["secrets"].values(), *told["apiTokens"].values(), *told["signingSecrets"].values()]
+    return sorted({value for value in values if len(value) >= _SHORTEST}, key=len, reverse=True)
+
+
+# --- handing it over ------------------------------------------------------------------------------------
+
+
+@cache
+def _host(processes: int) -> Host:
+    return Host(processes)
+
+
+def invoke(
+    context: Context,
+    subject: Subject,
+    event: dict[str, Any],
+    finished: Callable[[ScriptOutcome], None],
+    *,
+    body: bytes | None = None,
+    seconds: float = SECONDS,
+    wait: bool = False,
+) -> Answer:
+    """Return an integration's answer to an event.
+
+    ``finished`` is called once the script has ended, background work included; with ``wait``, that is before
+    this returns. Raises ScriptFailed, FetchError (of a tunnel), Unavailable.
+    """
+    integration, installation, _ = subject
+    with context.db.read() as tx:
+        told = environment(context, tx, subject)
+        tunnel = store.find_tunnel(tx, integration.id)
+    hidden, began = _secrets_of(told), now()
+    handed = Event(msgspec.json.encode(event).decode(), msgspec.json.encode(told).decode(), body)
+
+    def done(logs: list[Log], problem: str | None) -> None:
+        lines = [LogLine(_redacted(line.message, hidden), iso(began + line.at), line.level) for line in logs]
+        finished(ScriptOutcome(lines, None if problem is None else _redacted(problem, hidden)))
+
+    organization_id = installation.organization_id if installation else integration.organization_id
+    if tunnel is not None and (tunnel.all or organization_id == integration.organization_id):
+        return _through_tunnel(context, tunnel.url, handed, done, seconds)
+    key = f"{integration.id}:{integration.version}:{installation.id if installation else ''}"
+    with tracing.part("run script", attributes={"octavo.integration.id": integration.id}):
+        return _host(context.settings.integration_processes).run(
+            key,
+            lambda: _read_script(context, integration),
+            handed,
+            fetch_for(context.settings.url, context.settings.allow_private_fetch),
+            done,
+            owner=(organization_id, key),
+            seconds=seconds,
+            wait=wait,
+        )
+
+
+def _redacted(text: str, hidden: list[str]) -> str:
+    for secret in hidden:
+        text = text.replace(secret, _HIDDEN)
+    return text
+
+
+def _read_script(context: Context, integration: IntegrationRow) -> str:
+    with context.db.read() as tx:
+        file = store.find_file(tx, integration.id, SCRIPT)
+    if file is None:
+        raise NotFound(f"The integration {integration.name!r} no longer exists.")
+    return context.files.read(file.hash).decode()
+
+
+def fetch_for(api_url: str, allowed: str) -> Fetch:
+    """Return how scripts send requests.
+
+    Requests to the API go only there; all others follow the rules of outgoing requests. ``allowed``: the
+    setting ``allow_private_fetch``.
+    """
+    api = own_address(api_url)
+    port = api.port or {"http": 80, "https": 443}[api.scheme]
+    inside, outside = Fetcher(write_authority(api.host, port)), Fetcher(allowed)
+
+    def fetch(wanted: HostRequest) -> Got:
+        to_api = wanted.url.startswith(f"{api_url}/v1/")
+        follow = wanted.redirect == "follow" and not to_api
+        limits = Limits(size=_ANSWER, seconds=SECONDS, follow=follow)
+        try:
+            got = (inside if to_api else outside).fetch(
+                wanted.url, wanted.method, dict(wanted.headers), wanted.body, limits
+            )
+        except FetchError as error:
+            raise FetchRefused(error.message) from None
+        if wanted.redirect == "error" and got.status in _REDIRECTS and "location" in got.headers:
+            raise FetchRefused(f"returned a redirect ({got.status}), which the request does not allow")
+        headers = [(name, value) for name, value in got.headers.multi_items() if name not in _DROPPED]
+        return Got(got.url, got.status, headers, got.body)
+
+    return fetch
+
+
+def _through_tunnel(
+    context: Context,
+    url: str,
+    event: Event,
+    done: Callable[[list[Log], str | None], None],
+    seconds: float,
+) -> Answer:
+    boundary = secrets.token_hex(16)
+    parts = {"event": event.event.encode(), "environment": event.environment.encode()}
+    if event.body is not None:
+        parts["fetch-body"] = event.body
+    body = b"".join(
+        f'--{boundary}\r\ncontent-disposition: form-data; name="{name}"\r\n\r\n'.encode() + value + b"\r\n"
+        for name, value in parts.items()
+    )
+    headers = {"content-type": f"multipart/form-data; boundary={boundary}"}
+    try:
+        got = Fetcher(context.settings.allow_private_fetch).fetch(
+            url,
+            "POST",
+            headers,
+            body + f"--{boundary}--\r\n".encode(),
+            Limits(size=_ANSWER, seconds=seconds, follow=False),
+        )
+    except FetchError as error:
+        done([], f"the tunnel: {error.message}")
+        raise
+    done([], None)
+    kept = [(name, value) for name, value in got.headers.multi_items() if name not in _DROPPED]
+    return Answer(got.status, kept, got.body)

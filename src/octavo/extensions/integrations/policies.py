@@ -1,0 +1,38 @@
+"""Content security policy that an integration's manifest asks for on the pages it is on."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from octavo.core.url_patterns import origin_of
+
+from .manifest import Manifest
+
+MOST = 50
+"""Maximum number of hosts of an integration that frames may show: the header has to fit into the limits of
+proxies."""
+
+
+def policy_text(manifest: Manifest) -> str | None:
+    """Return the content security policy of an integration, on one line."""
+    given = manifest.content_security_policy
+    if given is UNSET:
+        return None
+    text = given if isinstance(given, str) else "; ".join(f"{name} {value}" for name, value in given.items())
+    return " ".join(text.split())
+
+
+def list_origins(manifest: Manifest) -> list[str]:
+    """Return the origins in a manifest, without anything that is not a host: ``https://*.demo.example``."""
+    named: list[str] = []
+    for part in (policy_text(manifest) or "").split(";"):
+        directive, *sources = part.split() or [""]
+        if directive.lower() == "frame-src":
+            named += sources
+    named += [
+        pattern
+        for block in manifest.blocks or ()
+        if block.url_unfurl is not UNSET
+        for pattern in block.url_unfurl
+    ]
+    return [origin for origin in dict.fromkeys(map(origin_of, named)) if origin][:MOST]

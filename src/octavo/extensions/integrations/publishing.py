@@ -1,0 +1,246 @@
+"""Publishing and unpublishing integrations: their listing, script, images, and secrets."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import secrets as random
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import UNSET
+
+from octavo.content.revisions.computing import notify_dependency_changed
+from octavo.content.revisions.files import store_file
+from octavo.core.url_patterns import domain_of
+from octavo.errors import BadRequest, NotFound
+from octavo.extensions.deliveries.store import forget_waiting
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.files import detect_type
+from octavo.kit.http.operation import Actor
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import organization_access
+from octavo.organization.access.roles import Can
+from octavo.organization.orgs.store import find_organization_by_hostname
+from octavo.sites.site.store import touch_sites
+
+from . import store
+from .authorization import integration_access
+from .installing import remove_installation
+from .manifest import Configurations, Manifest, PublishIntegration
+from .ordering import order_for
+from .store import ICON, SCRIPT, FileRow, InstallationRow, IntegrationRow
+
+ICON_SIZE = 256 * 1024
+PREVIEW_SIZE = 1024 * 1024
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+_NAME = re.compile(r"[a-zA-Z0-9-_.]{1,100}")
+BUILTIN_NAMES = frozenset({"oidc-sign-in", "plausible", "slack"})
+"""Reserved names: these names, and those that start with one and a dot, belong to copies of built-in
+integrations."""
+
+
+def copy_name(builtin: str, organization_id: str) -> str:
+    """Return the name of an organization's copy of a built-in integration."""
+    return f"{builtin}.{organization_id}"
+
+
+def require_name(name: str) -> None:
+    """Check the name of an integration. Raises BadRequest for an invalid or reserved one."""
+    if not _NAME.fullmatch(name) or not name.strip("."):
+        raise BadRequest("integrationName: must be 1 to 100 letters, digits, -, _, and .")
+    base = name.lower().partition(".")[0]
+    if base in BUILTIN_NAMES:
+        raise BadRequest(
+            f"integrationName: {base!r} is reserved for the built-in integration. Choose another name."
+        )
+
+
+def read_publication(data: bytes, organization: str, script: str) -> PublishIntegration:
+    """Read the body that publishes an organization's copy of a built-in integration, from the JSON that setup
+    wrote."""
+    given = msgspec.json.decode(data, type=PublishIntegration)
+    return msgspec.structs.replace(given, organization=organization, script=script, visibility="private")
+
+
+def publish(context: Context, actor: Actor, name: str, given: PublishIntegration) -> IntegrationRow:
+    """Publish an integration, or a new version of it. Raises BadRequest, Forbidden, NotFound."""
+    _check_defaults(given.configurations)
+    images = [(ICON, given.icon, ICON_SIZE)] if given.icon is not UNSET else []
+    images += [(f"preview-{n}", image, PREVIEW_SIZE) for n, image in enumerate(given.preview_images, 1)]
+    decoded = [(place, *_decode(place, image, size)) for place, image, size in images]
+    with context.db.read() as tx:
+        _require_publisher(tx, actor, name, given.organization)
+    files = [
+        FileRow(place, store_file(context, data).hash, content_type) for place, data, content_type in decoded
+    ]
+    files.append(_store_script(context, given.script))
+    with context.db.write() as tx:
+        organization_id, before = _require_publisher(tx, actor, name, given.organization)
+        row = _row(context, before, name, organization_id, given)
+        _put(tx, actor, row, files)
+    return row
+
+
+def move_to_copy(
+    context: Context, name: str, given: PublishIntegration, installation: InstallationRow
+) -> None:
+    """Move an installation to the integration ``name`` of its own organization, which is published first if
+    it is new.
+
+    Events that are queued for the former script are dropped; only the copy gets events from then on.
+    """
+    script = _store_script(context, given.script)
+    with context.db.write() as tx:
+        row = store.find_integration(tx, name)
+        if row is None:
+            row = _row(context, None, name, installation.organization_id, given)
+            _put(tx, None, row, [script])
+        forget_waiting(tx, installation.id)
+        store.move_installation(tx, installation.id, row.id)
+        touch_sites(tx, installation.organization_id)
+
+
+def _store_script(context: Context, script: str) -> FileRow:
+    return FileRow(SCRIPT, store_file(context, script.encode()).hash, "text/javascript")
+
+
+def _put(tx: Transaction, actor: Actor | None, row: IntegrationRow, files: Sequence[FileRow]) -> None:
+    store.take_name(tx, row.name, row.organization_id)
+    store.put_integration(tx, row)
+    store.set_tags(tx, row.id, _tags(row.manifest))
+    store.set_files(tx, row.id, files)
+    order_for(tx, row)
+    for installation in store.list_all_installations(tx, row.id):
+        touch_sites(tx, installation.organization_id)
+    state = {"version": row.version, "visibility": row.visibility, "scopes": row.manifest.scopes}
+    audit(tx, actor, "integration.published", row.organization_id, ("integration", row.name), after=state)
+
+
+def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
+    """Remove an integration everywhere; False if there is none. Raises Forbidden, NotFound."""
+    if store.find_integration(tx, name) is None:
+        return False
+    row = integration_access(tx, actor, Can.ADMIN, name).row
+    for installation in store.list_all_installations(tx, row.id):
+        remove_installation(tx, installation)
+        notify_dependency_changed(tx, installation.organization_id)
+    store.delete_integration(tx, row.id)
+    audit(tx, actor, "integration.unpublished", row.organization_id, ("integration", name))
+    return True
+
+
+def offer(tx: Transaction, name: str, offered: bool) -> None:
+    """Offer a public integration to every organization, or stop offering it. Only for the server
+    administrator.
+
+    Raises BadRequest for one that its publisher does not want listed, NotFound.
+    """
+    row = store.find_integration(tx, name)
+    if row is None:
+        raise NotFound(f"There is no integration {name!r}.")
+    if offered and row.visibility != "public":
+        raise BadRequest(
+            f"{name}: its visibility is {row.visibility!r}. Only public integrations can be offered."
+        )
+    store.set_offered(tx, row.id, offered)
+    after = {"offered": offered}
+    audit(tx, None, "integration.offered", row.organization_id, ("integration", name), after=after)
+
+
+def _require_publisher(
+    tx: Transaction, actor: Actor, name: str, organization: str
+) -> tuple[str, IntegrationRow | None]:
+    """Return the organization that publishes (by its id or subdomain), and its current integration of this
+    name, if any."""
+    named = find_organization_by_hostname(tx, organization)
+    org = organization_access(tx, actor, Can.ADMIN, named.id if named else organization)
+    if store.find_owner_of_name(tx, name) not in (None, org.organization_id):
+        raise NotFound(f"The name {name!r} is not available. Choose another name.")
+    return org.organization_id, store.find_integration(tx, name)
+
+
+def _row(
+    context: Context,
+    before: IntegrationRow | None,
+    name: str,
+    organization_id: str,
+    given: PublishIntegration,
+) -> IntegrationRow:
+    integration_id = before.id if before else ids.new_id()
+    signing = (
+        before.signing_secret
+        if before
+        else store.SIGNING_SECRET.seal(context.sealer, random.token_hex(32), integration_id)
+    )
+    moment = now()
+    return IntegrationRow(
+        id=integration_id,
+        name=name,
+        organization_id=organization_id,
+        version=before.version + 1 if before else 1,
+        runtime=given.runtime,
+        title=given.title,
+        description=given.description,
+        summary=given.summary,
+        visibility=given.visibility,
+        target=given.target,
+        manifest=Manifest(
+            scopes=list(dict.fromkeys(given.scopes)),
+            categories=list(dict.fromkeys(given.categories)),
+            external_links=list(given.external_links),
+            previews=len(given.preview_images),
+            blocks=given.blocks,
+            content_sources=given.content_sources,
+            configurations=given.configurations,
+            content_security_policy=given.content_security_policy,
+        ),
+        secrets=store.SECRETS.seal(
+            context.sealer, msgspec.json.encode(given.secrets).decode(), integration_id
+        ),
+        signing_secret=signing,
+        created_at=before.created_at if before else moment,
+        updated_at=moment,
+    )
+
+
+def _tags(manifest: Manifest) -> list[tuple[str, str]]:
+    tags: list[tuple[str, str]] = [("category", category) for category in manifest.categories]
+    tags += [("scope", scope) for scope in manifest.scopes]
+    for block in manifest.blocks or ():
+        domains = (domain_of(pattern) for pattern in block.url_unfurl or ())
+        tags += [("domain", domain) for domain in domains if domain]
+    return tags
+
+
+def _decode(place: str, image: str, size: int) -> tuple[bytes, str]:
+    field = "icon" if place == ICON else f"previewImages[{int(place.rpartition('-')[2]) - 1}]"
+    try:
+        data = base64.b64decode(image, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadRequest(f"{field}: must be an image in base64") from None
+    if len(data) > size:
+        raise BadRequest(f"{field}: must be at most {size} bytes")
+    content_type = detect_type(data[:32], "")
+    if content_type not in _IMAGES:
+        raise BadRequest(f"{field}: must be a PNG, JPEG, GIF, or WebP image")
+    return data, content_type
+
+
+def _check_defaults(configurations: Configurations | object) -> None:
+    """Check that required properties are declared. Raises BadRequest."""
+    if not isinstance(configurations, Configurations):
+        return
+    for place in ("account", "space", "site"):
+        schema = getattr(configurations, place)
+        if schema is UNSET or schema.properties is UNSET or schema.required is UNSET:
+            continue
+        for name in schema.required:
+            if name not in schema.properties:
+                raise BadRequest(f"configurations.{place}.required: there is no property {name!r}")

@@ -1,0 +1,68 @@
+"""Visits of sites that integrations are told about: which pages visitors read, and how helpful they found
+them.
+
+Integrations get what insights keep, so nothing that identifies a visitor: no IP address, no browser, a
+different id at every site, and no cookie except the one with the visitor's cookie consent, which scripts have
+to respect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.work.outbox import emit
+from octavo.sites.insights.collecting import on_events
+from octavo.sites.insights.store import EventRow
+from octavo.sites.insights.types import CONSENT
+
+from . import store
+from .delivering import TOLD
+
+_TYPES = {
+    "page_view": "site_view",
+    "page_post_feedback": "page_feedback",
+    "page_post_feedback_comment": "page_feedback",
+}
+"""Insights events that integrations receive, by their names."""
+
+
+def _tell(tx: Transaction, rows: Sequence[EventRow]) -> None:
+    """Queue visits for integrations. Nothing is written if nobody listens."""
+    listening: dict[tuple[str, str], str | None] = {}
+    for row in rows:
+        type = _TYPES.get(row.type)
+        if type is None:
+            continue
+        key = (row.site_id, type)
+        if key not in listening:
+            listening[key] = _find_listening(tx, row.site_id, type)
+        if (organization_id := listening[key]) is not None:
+            emit(tx, type, organization_id=organization_id, siteId=row.site_id, **_fields(row))
+
+
+def _find_listening(tx: Transaction, site_id: str, type: str) -> str | None:
+    """Return the organization of a site if one of its integrations listens to this type of event."""
+    organization_id = store.find_organization_of_site(tx, site_id)
+    if organization_id is None:
+        return None
+    told = store.list_told(tx, organization_id, "site", site_id, TOLD[type].scope, now())
+    return organization_id if told else None
+
+
+def _fields(row: EventRow) -> dict[str, Any]:
+    cookies = {CONSENT: row.consent} if row.consent else {}
+    visitor: dict[str, Any] = {"anonymousId": row.visitor, "cookies": cookies, "userAgent": "", "ip": ""}
+    if row.language:
+        visitor["language"] = row.language
+    fields: dict[str, Any] = {"visitor": visitor, "url": row.url, "referrer": row.referrer or ""}
+    places = {"siteSpaceId": row.site_space_id, "spaceId": row.space_id, "pageId": row.page_id}
+    fields |= {name: value for name, value in places.items() if value}
+    if row.page_rating is not None:
+        fields["feedback"] = {"rating": row.page_rating} | ({"comment": row.comment} if row.comment else {})
+    return fields
+
+
+on_events(_tell)

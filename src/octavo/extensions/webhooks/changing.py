@@ -1,0 +1,125 @@
+"""Making, changing and removing webhooks, and giving them another secret."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from octavo.errors import BadRequest, Conflict, NotFound
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.net.fetch import Fetcher, FetchError
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import OrgAccess
+
+from . import store
+from .signing import new_secret
+from .store import OLD_SECRET, SECRET, WebhookRow
+
+MOST = 50
+"""Webhooks of an organization."""
+
+
+def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool = False) -> WebhookRow:
+    """``lock``: nobody else changes it until the transaction ends. Raises NotFound."""
+    found = store.find_webhook(tx, org.organization_id, webhook_id, lock=lock)
+    if found is None:
+        raise NotFound(f"There is no webhook {webhook_id!r} in this organization.")
+    return found
+
+
+def check_url(context: Context, url: str) -> None:
+    """Resolves a name, and so belongs outside of transactions. Raises BadRequest."""
+    try:
+        Fetcher(context.settings.allow_private_fetch).check_url(url)
+    except FetchError as error:
+        raise BadRequest(f"url: {error.message}") from None
+
+
+def create(
+    tx: Transaction,
+    context: Context,
+    org: OrgAccess,
+    url: str,
+    events: Sequence[str],
+    *,
+    description: str = "",
+    active: bool = True,
+) -> tuple[WebhookRow, str]:
+    """A webhook that is told of these types of events, and its secret. Raises Conflict when the organization has as many as it may have."""
+    if store.count_webhooks(tx, org.organization_id) >= MOST:
+        raise Conflict(f"An organization has {MOST} webhooks at most.")
+    secret = new_secret()
+    webhook_id = store.insert_webhook(
+        tx,
+        context.sealer,
+        org.organization_id,
+        url=url,
+        description=description,
+        events=_distinct(events),
+        active=active,
+        secret=secret,
+    )
+    made = get_webhook(tx, org, webhook_id)
+    audit(tx, org.actor, "webhook.created", org.organization_id, ("webhook", webhook_id), after=_state(made))
+    return made, secret
+
+
+def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: Mapping[str, Any]) -> WebhookRow:
+    """Sets what is given of url, description, events and active. Raises NotFound."""
+    before = get_webhook(tx, org, webhook_id, lock=True)
+    values = dict(given)
+    if "events" in values:
+        values["events"] = msgspec.json.encode(_distinct(values["events"])).decode()
+    if "active" in values:
+        values["active"] = int(values["active"])
+    if values:
+        store.set_fields(tx, webhook_id, **values)
+    after = get_webhook(tx, org, webhook_id)
+    if _state(after) != _state(before):
+        audit(tx, org.actor, "webhook.updated", org.organization_id, ("webhook", webhook_id),
+              before=_state(before), after=_state(after))  # fmt: skip
+    return after
+
+
+def delete(tx: Transaction, org: OrgAccess, webhook_id: str) -> bool:
+    """Removes a webhook and what waits for it; False when it is not there."""
+    found = store.find_webhook(tx, org.organization_id, webhook_id, lock=True)
+    if found is None:
+        return False
+    store.delete_webhook(tx, webhook_id)
+    audit(
+        tx, org.actor, "webhook.removed", org.organization_id, ("webhook", webhook_id), before=_state(found)
+    )
+    return True
+
+
+def rotate(
+    tx: Transaction, context: Context, org: OrgAccess, webhook_id: str, overlap: int
+) -> tuple[WebhookRow, str]:
+    """Gives a webhook another secret; the one it had signs as well for ``overlap`` seconds."""
+    before = get_webhook(tx, org, webhook_id, lock=True)
+    sealer, secret = context.sealer, new_secret()
+    old = SECRET.open(sealer, before.secret, webhook_id)
+    store.set_fields(
+        tx,
+        webhook_id,
+        secret=SECRET.seal(sealer, secret, webhook_id),
+        old_secret=OLD_SECRET.seal(sealer, old, webhook_id) if overlap else None,
+        overlap_until=now() + overlap * 1000 if overlap else None,
+    )
+    audit(tx, org.actor, "webhook.secret_rotated", org.organization_id, ("webhook", webhook_id),
+          after={"overlap": overlap})  # fmt: skip
+    return get_webhook(tx, org, webhook_id), secret
+
+
+def _distinct(events: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(events))
+
+
+def _state(row: WebhookRow) -> dict[str, object]:
+    """What the audit log says of a webhook."""
+    return {"url": row.url, "events": row.events, "active": row.active, "description": row.description}

@@ -1,0 +1,46 @@
+"""What webhooks can be told of, and in which words."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+from octavo.kit.clock import iso
+from octavo.kit.work.outbox import Event
+
+EventType = Literal[
+    "change_request_content_updated", "change_request_created", "change_request_merged",
+    "change_request_review_requested", "change_request_review_submitted", "change_request_status_updated",
+    "change_request_updated", "comment_created", "comment_deleted", "comment_reply_created",
+    "comment_reply_deleted", "comment_reply_updated", "comment_updated", "space_content_updated", "space_deleted",
+    "space_duplicated", "space_purged", "space_restored", "space_transferred",
+]  # fmt: skip
+EVENTS: tuple[str, ...] = get_args(EventType)
+TEST = "webhook_test"
+
+_NAMES = {
+    "change_request": "changeRequestId",
+    "changed": "changed",
+    "comment": "commentId",
+    "conflicts": "conflicts",
+    "reply": "replyId",
+    "review": "reviewId",
+    "revision": "revisionId",
+    "source": "sourceSpaceId",
+    "status": "status",
+    "user": "userId",
+}
+"""What is said of an event, by the names in its payload. Who is mentioned is for those who send mail."""
+
+
+def describe(event: Event) -> dict[str, Any]:
+    """An event as a webhook is told."""
+    data: dict[str, Any] = {"organizationId": event.organization_id}
+    if event.space_id is not None:
+        data["spaceId"] = event.space_id
+    data |= {_NAMES[name]: value for name, value in event.payload.items() if name in _NAMES}
+    return message(event.type, event.created_at, data)
+
+
+def message(type: str, at: int, data: dict[str, Any]) -> dict[str, Any]:
+    """In the shape that Standard Webhooks recommends; ``at`` in milliseconds."""
+    return {"type": type, "timestamp": iso(at), "data": data}

@@ -1,1 +1,0 @@
-"""SAML 2.0: identity providers of organizations, and signing in through them."""

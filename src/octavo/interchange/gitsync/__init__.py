@@ -1,0 +1,6 @@
+"""Spaces and branches of Git repositories that stay in step."""
+
+from . import collection_folders as collection_folders
+from . import jobs as jobs
+from . import registrations as registrations
+from . import tables as tables

@@ -1,0 +1,599 @@
+"""Branches of a synced repository as change requests of its space, and change requests as branches of the repository.
+
+An open pull request, and a branch whose name fits a pattern, becomes a change request with what it changes. Pushes to it
+are merged into the change request as a sync merges: what the branch had before is the base, the change request is ours.
+What the branch had before is read from its last commit, so nothing of it is kept beside the change request.
+
+A change request that is pushed gets a branch, and its edits are commits there, on top of whatever the branch has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from octavo.content.changes.applying import Edited
+from octavo.content.changes.authorization import ChangeAccess, change_access
+from octavo.content.changes.comparing import into_main
+from octavo.content.changes.merging import mark_merged, update
+from octavo.content.changes.saving import create_with, revise_change, set_status
+from octavo.content.changes.store import ChangeRow, add_contribution, find_change
+from octavo.content.revisions.bodies import get_body, store_bodies
+from octavo.content.revisions.store import (
+    BranchMoved,
+    Changes,
+    State,
+    find_items,
+    find_pages,
+    list_branch_content,
+    main_state,
+    revision_state,
+)
+from octavo.core.app_urls import change_view, preview_view
+from octavo.core.merge import Versions
+from octavo.core.problems import Problem
+from octavo.errors import OctavoError
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.net.fetch import Fetcher
+from octavo.kit.scheduling import deadlines
+from octavo.organization.access.authorization import SpaceAccess
+
+from . import store
+from .commit_authors import Person, describe_change, find_writers
+from .commit_status import tell_hoster
+from .credentials import Credential, credential_of
+from .failures import Reason, Stopped
+from .lfs import LargeFiles
+from .pulls import MOST, Pull, find_pull, list_open
+from .reading import Read, name_of, read_changes
+from .remotes import Connection
+from .repository import CommittedFile, CommitText, Repository
+from .store import BranchRow, SyncOutcome, SyncRow
+from .synced_state import Agreed, sides_beside
+from .urls import Remote, fits, read_remote
+from .writing import FileText, differing_from, write_files
+
+_HEADS = "refs/heads/"
+_ROUNDS = 6
+_OPEN = ("draft", "open")
+
+
+class Run(Protocol):
+    """What is needed of a sync that runs."""
+
+    context: Context
+    space_id: str
+    row: SyncRow
+    space: SpaceAccess
+    connection: Connection
+    outcome: SyncOutcome
+    large: LargeFiles
+
+    def is_space(self, other: str) -> bool: ...
+
+    def entries(
+        self, copy: Repository, commit: str | None, files: Mapping[str, FileText | None]
+    ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]: ...
+
+    def text_of(self, message: str, author: Person | None = None) -> CommitText: ...
+
+    def signer(self) -> Callable[[bytes], bytes] | None: ...
+
+
+def follow(sync: Run, copy: Repository) -> None:
+    """Brings the followed branches of a space that was just synced into step with their change requests. What is wrong
+    with one is said of it and holds up no other."""
+    _Following(sync, copy).run()
+
+
+def known_to_changes(sync: Run) -> Mapping[tuple[str, str], str]:
+    """What pages and items are called that change requests brought from their branches, or to them: main knows them by
+    the same ids once their commits arrive."""
+    found: dict[tuple[str, str], str] = {}
+    with sync.context.db.read() as tx:
+        for link in store.list_branches(tx, sync.space_id):
+            change = find_change(tx, sync.space_id, link.change_id) if link.change_id else None
+            if link.status == "open" and change is not None and change.status in _OPEN:
+                found = _known_to(tx, change) | found
+    return found
+
+
+def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
+    held = list_branch_content(tx, change.state.layers[0])
+    pages, items = find_pages(tx, change.state, held.pages), find_items(tx, change.state, held.items)
+    return {name_of(page): id for id, page in pages.items()} | {
+        name_of(item): id for id, item in items.items()
+    }
+
+
+class _Wanted(Struct, frozen=True):
+    """A branch that is to be followed."""
+
+    ref: str
+    title: str
+    branch: str | None = None
+    pull: str | None = None
+    url: str | None = None
+
+
+class _Following:
+    def __init__(self, sync: Run, copy: Repository) -> None:
+        self.sync, self.copy, self.context, self.space_id = sync, copy, sync.context, sync.space_id
+        self.row = sync.row
+        self.remote = read_remote(self.row.remote, local=True)
+        self.wrong: list[str] = []
+        self.pulls: dict[str, Pull] | None = None
+        """The open pull requests by number; None where the hoster does not say."""
+
+    def run(self) -> None:
+        row = self.row
+        with self.context.db.read() as tx:
+            links = {link.ref: link for link in store.list_branches(tx, self.space_id)}
+        if row.pulls or row.pattern or any(link.status == "open" for link in links.values()):
+            try:
+                self._run(links)
+            except Stopped as stopped:
+                if stopped.reason is Reason.DAMAGED:
+                    raise
+                self.wrong.append(stopped.message)
+        said = "; ".join(dict.fromkeys(self.wrong))[:2000] or None
+        if said != row.branches_error:
+            with self.context.db.write() as tx:
+                store.set_fields(tx, self.row, branches_error=said)
+
+    def _run(self, links: dict[str, BranchRow]) -> None:
+        if self.row.pulls:
+            self._ask_pulls()
+        wanted: dict[str, _Wanted] = {}
+        there: dict[str, str] = {}
+
+        def choose(refs: dict[str, str]) -> list[str]:
+            there.update(refs)
+            wanted.update(self._wanted(refs, links))
+            return list(wanted)
+
+        heads = self.sync.connection.fetch_chosen(self.copy, choose)
+        for ref, want in wanted.items():
+            deadlines.check()
+            if ref in heads:
+                self._guarded(links.get(ref) or self._new(want), partial(self._look, want, heads[ref]))
+        for ref, link in links.items():
+            if ref not in wanted and link.status == "open":
+                deadlines.check()
+                first = link.pushes and link.commit_id is None
+                self._guarded(link, partial(self._begin if first else self._ended, ref in there))
+
+    def _guarded(self, link: BranchRow, do: Callable[[BranchRow], None]) -> None:
+        """What is wrong with one branch is said of it."""
+        try:
+            do(link)
+            said = None
+        except BranchMoved:
+            return  # somebody was faster: the next sync goes on
+        except (Stopped, OctavoError) as error:
+            if isinstance(error, Stopped) and error.reason is Reason.DAMAGED:
+                raise
+            if isinstance(error, Stopped) and error.reason is Reason.MOVED:
+                return
+            said = error.message
+        with self.context.db.write() as tx:
+            after = store.find_branch(tx, self.space_id, link.ref)
+            if after is not None and after.change_id is not None:
+                if after.error != said:
+                    store.put_branch(tx, replace(after, error=said))
+            elif said is not None:
+                self.wrong.append(f"{link.branch or link.ref}: {said}")
+
+    # --- what is to be followed -----------------------------------------------------------------------
+
+    def _ask_pulls(self) -> None:
+        try:
+            found, whole = list_open(*self._hoster(), self.row.branch)
+        except OctavoError as error:
+            self.wrong.append(f"pull requests: {error.message}")
+            return
+        self.pulls = {pull.number: pull for pull in found}
+        if not whole:
+            self.wrong.append(f"pull requests: only {MOST} are followed at a time")
+            self.pulls = None if len(found) < MOST else self.pulls
+
+    def _hoster(self) -> tuple[Fetcher, Remote, str, Credential | None]:
+        return (
+            Fetcher(self.context.settings.allow_private_fetch),
+            self.remote,
+            self.row.provider,
+            credential_of(self.context.sealer, self.row),
+        )
+
+    def _wanted(self, refs: Mapping[str, str], links: Mapping[str, BranchRow]) -> dict[str, _Wanted]:
+        found: dict[str, _Wanted] = {}
+        for pull in (self.pulls or {}).values():
+            # The branch of a pull request may be gone while it is open; what hosters keep of it is not.
+            ref = pull.ref
+            if ref is None or pull.branch == self.row.branch:
+                self.wrong.append(f"pull request {pull.number}: its branch is in another repository")
+                continue
+            found[ref] = _Wanted(ref, pull.title, pull.branch, pull.number, pull.url or None)
+        for ref in sorted(refs):
+            name = ref.removeprefix(_HEADS)
+            if ref in found or name in (ref, self.row.branch) or "\\" in name:
+                continue
+            link = links.get(ref)
+            if (
+                link is not None
+                and link.pushes
+                and link.status == "open"
+                and (link.commit_id or link.pushing)
+            ):
+                found[ref] = _Wanted(ref, link.title, name, link.pull, link.url)
+            elif fits(self.row.pattern, name):
+                found[ref] = _Wanted(ref, name, name)
+        if self.row.pulls and self.pulls is None:
+            # Nobody says which are open: those that are known stay.
+            for ref, link in links.items():
+                if link.pull is not None and link.status == "open" and ref in refs:
+                    found.setdefault(ref, _Wanted(ref, link.title, link.branch, link.pull, link.url))
+        if len(found) > MOST:
+            self.wrong.append(f"only {MOST} branches are followed at a time, of {len(found)}")
+            known = [ref for ref in found if ref in links and links[ref].change_id is not None]
+            kept = dict.fromkeys([*known, *(ref for ref in found if ref not in links), *found])
+            found = {ref: found[ref] for ref in list(kept)[:MOST]}
+        return found
+
+    def _new(self, want: _Wanted) -> BranchRow:
+        moment = now()
+        return BranchRow(
+            self.space_id, want.ref, want.branch, want.pull, want.title, want.url, None, None, None, None, 0, "open",
+            None, moment, moment,
+        )  # fmt: skip
+
+    # --- one branch -----------------------------------------------------------------------------------
+
+    def _change(self, link: BranchRow) -> ChangeRow | None:
+        if link.change_id is None:
+            return None
+        with self.context.db.read() as tx:
+            return find_change(tx, self.space_id, link.change_id)
+
+    def _access(self, change: ChangeRow) -> ChangeAccess:
+        with self.context.db.read() as tx:
+            return change_access(tx, self.sync.space, change.id)
+
+    def _look(self, want: _Wanted, head: str, link: BranchRow) -> None:
+        """Brings one branch and its change request into step."""
+        about = replace(link, title=want.title, url=want.url, pull=want.pull, branch=want.branch)
+        if about != link and link.change_id is not None:
+            self._put(about)
+        link = about
+        change = self._change(link)
+        if change is None or (change.status == "merged" and head != link.commit_id):
+            if (head, self.row.commit_id) != (link.commit_id, link.checked):
+                self._create(replace(link, pushes=0, status="open"), head)
+            return
+        if change.status not in _OPEN:
+            if change.status == "archived" and link.status == "closed":
+                access = self._access(change)
+                with self.context.db.write() as tx:
+                    set_status(tx, access, change, "open")
+                    store.put_branch(tx, replace(link, status="open"))
+                self.sync.outcome.followed += 1
+            elif change.status == "merged" and link.status == "open":
+                self._put(replace(link, status="merged"))
+            return
+        if link.pushing is not None:
+            if head == link.pushing or self.copy.since(head, link.pushing) is not None:
+                link = replace(link, commit_id=link.pushing)
+            link = replace(link, pushing=None)
+            self._put(link)
+        if (head, self.row.commit_id) != (link.commit_id, link.checked):
+            arrived = self._is_synced(head) and link.commit_id is not None
+            if head != link.commit_id:
+                self._bring(link, change, head)
+                link = replace(link, commit_id=head)
+            link = replace(link, checked=self.row.commit_id)
+            self._put(link)
+            if arrived:
+                self._arrived(link)
+                return
+        if link.pushes:
+            self._push(link)
+
+    def _put(self, link: BranchRow) -> None:
+        with self.context.db.write() as tx:
+            store.put_branch(tx, link)
+
+    def _is_synced(self, commit: str) -> bool:
+        """Whether the synced branch has a commit."""
+        return self.row.commit_id is not None and self.copy.fork(commit, self.row.commit_id) == commit
+
+    def _agreed(self, commit: str, change: ChangeRow | None = None) -> Agreed:
+        """The space as a commit of the repository has it."""
+        row = self.row
+        assert row.revision is not None
+        with self.context.db.read() as tx:
+            synced = Agreed(
+                revision_state(tx, self.space_id, row.revision), *store.list_ahead(tx, self.space_id)
+            )
+        if commit == row.commit_id:
+            return synced
+        return synced.with_changes(self._read(synced, row.commit_id, commit, change).versions)
+
+    def _read(self, agreed: Agreed, old: str | None, new: str, change: ChangeRow | None) -> Read:
+        def known() -> Mapping[tuple[str, str], str]:
+            if change is None:
+                return {}
+            with self.context.db.read() as tx:
+                return _known_to(tx, change)
+
+        copy = self.copy
+        return read_changes(
+            self.context, copy, agreed, copy.tree_of(old), copy.tree_of(new), self.sync.is_space,
+            self.sync.large, known,
+        )  # fmt: skip
+
+    def _parted(self, head: str) -> str:
+        """Where a branch left the synced one."""
+        synced = self.row.commit_id
+        assert synced is not None
+        found = self.copy.fork(head, synced)
+        if found is None or not self.copy.has(found):
+            # Only the newest commits of the synced branch are here: now all of them are needed.
+            self.copy.forget()
+            self.sync.connection.fetch(self.copy, self.row.branch, None, whole=True)
+            found = self.copy.fork(head, synced)
+        if found is None or not self.copy.has(found):
+            raise Stopped(Reason.CONTENT, f"it shares no history with {self.row.branch}")
+        return found
+
+    def _create(self, link: BranchRow, head: str) -> None:
+        """A change request with what a branch changes; none where it changes nothing."""
+        parted = self._parted(head)
+        checked = replace(link, change_id=None, commit_id=head, checked=self.row.commit_id)
+        if parted == head:
+            self._put(checked)
+            return
+        base = self._agreed(parted)
+        read = self._read(base, parted, head, None)
+        writers = self.copy.writers(head, [parted])
+        for _ in range(_ROUNDS):
+            with self.context.db.read() as tx:
+                main = main_state(tx, self.space_id)
+                pages, items = set(read.versions.pages), set(read.versions.items)
+                merged = into_main(tx, sides_beside(tx, base, read.versions, main, pages, items), main)
+            if not merged.changes and not merged.conflicts:
+                self._put(checked)
+                return
+            conflicts = [replace(conflict, origin="repository") for conflict in merged.conflicts]
+
+            def also(tx: Transaction, change: ChangeRow) -> None:
+                store.put_branch(tx, replace(checked, change_id=change.id, created_at=now()))
+                self._contributed(tx, change.id, writers)
+                set_status(tx, self.sync.space, change, "open")
+
+            try:
+                change = create_with(
+                    self.context,
+                    self.sync.space,
+                    main,
+                    replace(merged, conflicts=conflicts),
+                    subject=link.title,
+                    also=also,
+                )
+                break
+            except BranchMoved:
+                continue
+        else:
+            raise BranchMoved
+        self._noted(link, read)
+        self._told(change, head)
+
+    def _contributed(self, tx: Transaction, change_id: str, writers: set[Person]) -> None:
+        """Whoever wrote what was pushed cannot review it."""
+        organization = self.sync.space.organization_id
+        for user_id in find_writers(tx, organization, writers) - {self.sync.space.user_id}:
+            add_contribution(tx, change_id, user_id, "edit")
+
+    def _noted(self, link: BranchRow, read: Read) -> None:
+        self.sync.outcome.followed += 1
+        name = link.branch or link.ref
+        self.sync.outcome.problems += [
+            Problem(f"{name}:{problem.path}", problem.line, problem.code, problem.message)
+            for problem in read.problems
+        ]
+
+    def _told(self, change: ChangeRow, head: str) -> None:
+        """The hoster is told of a branch what it is to the change request."""
+        with self.context.db.read() as tx:
+            fresh = find_change(tx, self.space_id, change.id) or change
+        count = len(fresh.open_conflicts)
+        said = f"Change request {fresh.number}"
+        view = preview_view(fresh.number)
+        if count:
+            said += f": {count} conflict{'s' if count > 1 else ''} to settle"
+            view = f"{change_view(fresh.number)}/~/conflicts"
+        self.sync.outcome.problems += tell_hoster(
+            self.context, self.row, head, said, view, failed=bool(count)
+        )
+
+    def _bring(self, link: BranchRow, change: ChangeRow, head: str) -> None:
+        """What was pushed to a branch into its change request, beside the edits made here."""
+        access = self._access(change)
+        if change.outdated and change.conflicts is None:
+            # What the branch took over from the synced one is main's, not its own.
+            update(self.context, access)
+        before = link.commit_id
+        if before is None or not self.copy.has(before):
+            before = self._parted(head)
+        base = self._agreed(before, change)
+        read = self._read(base, before, head, change)
+        writers = self.copy.writers(head, [before, self.copy.fork(head, self.row.commit_id or head)])
+        pages, items = set(read.versions.pages), set(read.versions.items)
+
+        def make(tx: Transaction, state: State, started: State | None) -> Edited:
+            merged = into_main(tx, sides_beside(tx, base, read.versions, state, pages, items), state)
+            conflicts = [replace(conflict, origin="repository") for conflict in merged.conflicts]
+            return Edited(merged.changes, merged.bodies, merged.keys, [], [], conflicts=conflicts)
+
+        def also(tx: Transaction, made: State) -> None:
+            store.put_branch(tx, replace(link, commit_id=head))
+            self._contributed(tx, change.id, writers)
+
+        revise_change(self.context, access, make, also)
+        self._noted(link, read)
+        self._told(change, head)
+
+    # --- the end of one -------------------------------------------------------------------------------
+
+    def _ended(self, is_there: bool, link: BranchRow) -> None:
+        """A branch that is followed no more: it was merged, closed or deleted, or the setting is another one."""
+        change = self._change(link)
+        if change is None or change.status not in _OPEN:
+            self._finish(link)
+            return
+        if link.pull is not None:
+            if not self.row.pulls:
+                self._finish(link)
+                return
+            if self.pulls is None:
+                return
+            pull = find_pull(*self._hoster(), self.row.branch, link.pull)
+            if pull is not None and pull.state == "open":
+                return
+            if pull is not None and pull.state == "merged":
+                commit = pull.merged
+                if commit is None or (self.copy.has(commit) and self._is_synced(commit)):
+                    self._arrived(link)
+                return  # what has not arrived is brought by the next sync
+        elif is_there:
+            self._finish(link)  # the pattern is another one
+            return
+        if link.commit_id is not None and self._is_synced(link.commit_id):
+            self._arrived(link)
+        elif self._is_in_main(change):
+            self._merged(link, change)
+        elif link.pushes and link.pull is None:
+            self._finish(link)  # it was begun here, and stays
+        else:
+            access = self._access(change)
+            with self.context.db.write() as tx:
+                set_status(tx, access, change, "archived")
+                store.put_branch(tx, replace(link, status="closed"))
+            self.sync.outcome.followed += 1
+
+    def _finish(self, link: BranchRow) -> None:
+        with self.context.db.write() as tx:
+            store.delete_branch(tx, link)
+
+    def _arrived(self, link: BranchRow) -> None:
+        """The synced branch has what a branch had. The change request is merged if it has nothing of its own besides."""
+        change = self._change(link)
+        if change is None or change.status not in _OPEN:
+            self._finish(link)
+            return
+        commit = link.commit_id
+        if commit is not None and self.copy.has(commit):
+            base = self._agreed(commit, change)
+            with self.context.db.read() as tx:
+                main = main_state(tx, self.space_id)
+                held = list_branch_content(tx, change.state.layers[0])
+                pages, items = set(held.pages), set(held.items)
+                own = Versions(
+                    {id: find_pages(tx, change.state, pages).get(id) for id in pages},
+                    {id: find_items(tx, change.state, items).get(id) for id in items},
+                )
+                merged = into_main(tx, sides_beside(tx, base, own, main, pages, items), main)
+            if not merged.changes and not merged.conflicts:
+                self._merged(link, change)
+                return
+        if self._is_in_main(change):
+            self._merged(link, change)
+            return
+        self._finish(link)
+        name = link.branch or link.ref
+        said = f"it is merged; change request {change.number} has edits besides, and stays open"
+        self.sync.outcome.problems.append(Problem(name, 0, "edits_besides", said))
+        self.sync.outcome.followed += 1
+
+    def _is_in_main(self, change: ChangeRow) -> bool:
+        """Whether merging a change request would change nothing."""
+        with self.context.db.read() as tx:
+            main = main_state(tx, self.space_id)
+            held = list_branch_content(tx, change.state.layers[0])
+            pages, items = set(held.pages), set(held.items)
+            found = differing_from(tx, Agreed(main, {}, {}), change.state, Changes(), pages, items)
+        return not found.pages and not found.items
+
+    def _merged(self, link: BranchRow, change: ChangeRow) -> None:
+        access = self._access(change)
+        with self.context.db.write() as tx:
+            main = main_state(tx, self.space_id)
+            mark_merged(tx, access, change, main.revision_id)
+            store.put_branch(tx, replace(link, status="merged"))
+        self.sync.outcome.followed += 1
+
+    # --- pushing --------------------------------------------------------------------------------------
+
+    def _begin(self, is_there: bool, link: BranchRow) -> None:
+        """The first push of a change request, to a branch that is not there yet."""
+        change = self._change(link)
+        if change is None or change.status not in _OPEN:
+            self._finish(link)
+        elif is_there:
+            raise Stopped(Reason.CONTENT, "the repository has a branch of this name already")
+        else:
+            self._push(link)
+
+    def _push(self, link: BranchRow) -> None:
+        """The edits of a change request as a commit on top of its branch."""
+        change, branch = self._change(link), link.branch
+        if change is None or change.status not in _OPEN or branch is None or self.row.commit_id is None:
+            return
+        if self.row.direction == "import":
+            raise Stopped(Reason.CONTENT, "the repository is never written: the sync only imports")
+        access = self._access(change)
+        if change.outdated and change.conflicts is None:
+            update(self.context, access)
+            change = self._change(link) or change
+        if change.conflicts is not None:
+            raise Stopped(Reason.CONTENT, "the change request has conflicts to settle before it is pushed")
+        parent = link.commit_id or self.row.commit_id
+        base = self._agreed(parent, change)
+        with self.context.db.read() as tx:
+            held = list_branch_content(tx, change.state.layers[0])
+            pages, items = set(held.pages), set(held.items)
+            found = differing_from(tx, base, change.state, Changes(), pages, items)
+            writing = write_files(tx, change.state, Changes(), found, lambda digest: get_body(tx, digest))
+            said = describe_change(tx, change, self.row.message)
+        store_bodies(self.context.db, writing.bodies)
+        entries, _ = self.sync.entries(self.copy, parent, writing.files)
+        if not entries:
+            if link.commit_id is None:
+                raise Stopped(Reason.CONTENT, "the change request changes no file yet")
+            return
+        if writing.noted:
+            # Where files are is said by the change request, so that both sides mean the same ones.
+            noted = writing.noted
+
+            def make(tx: Transaction, state: State, started: State | None) -> Edited:
+                if state.revision_id != change.revision:
+                    raise Stopped(Reason.MOVED, "the change request was edited meanwhile")
+                return Edited(noted, [], [], [], [])
+
+            revise_change(self.context, access, make)
+        commit = self.copy.add_commit(
+            parent, entries, self.sync.text_of(said.message, said.author), self.sync.signer()
+        )
+        if commit is None:
+            return
+        link = replace(link, pushing=commit)
+        self._put(link)
+        self.sync.connection.push(self.copy, branch, commit, link.commit_id, above=parent)
+        self._put(replace(link, commit_id=commit, pushing=None, checked=self.row.commit_id))
+        self.sync.outcome.followed += 1
+        self._told(change, commit)

@@ -1,0 +1,42 @@
+"""What the hoster of a synced space is told of its commits, where it is to be told."""
+
+from __future__ import annotations
+
+from octavo.core.problems import Problem
+from octavo.kit.context import Context
+from octavo.kit.net.fetch import Fetcher
+
+from .credentials import credential_of
+from .providers import CommitStatus, tell
+from .store import SyncRow
+from .urls import read_remote
+
+
+def tell_of_commit(context: Context, row: SyncRow, commit: str, wrong: str | None) -> list[Problem]:
+    """What became of a commit, where the hoster is to be told."""
+    said = wrong or f"{context.settings.name} has it"
+    return tell_hoster(context, row, commit, said, "/~/settings/git" if wrong else "", failed=bool(wrong))
+
+
+def tell_hoster(
+    context: Context, row: SyncRow, commit: str, said: str, view: str, *, failed: bool
+) -> list[Problem]:
+    """The same; ``view``: where below the space people read more."""
+    if not row.statuses:
+        return []
+    folder = row.folder.rstrip("/")
+    status = CommitStatus(
+        commit,
+        "failure" if failed else "success",
+        said,
+        context.app.space(row.space_id, view),
+        f"octavo/{folder}" if folder else "octavo",
+        f"octavo-{row.space_id}",
+    )
+    return tell(
+        Fetcher(context.settings.allow_private_fetch),
+        read_remote(row.remote, local=True),
+        row.provider,
+        credential_of(context.sealer, row),
+        status,
+    )

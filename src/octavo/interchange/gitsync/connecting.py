@@ -1,0 +1,435 @@
+"""Connecting a space, a collection or a site with a repository, and what follows: settings, decisions, asking for a sync,
+disconnecting.
+
+A collection or a site has the remote, the credential, the settings and the hook. Each of its spaces is a synced space like
+any other, with its own state, that got all of this from there.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from msgspec import structs
+
+from octavo.content.changes.authorization import ChangeAccess
+from octavo.content.changes.saving import require_editable
+from octavo.content.changes.store import get_change
+from octavo.errors import BadRequest, Conflict, Forbidden, NotFound
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import find_kept_space_access
+from octavo.organization.access.roles import Can
+
+from . import store
+from .authorization import SyncAccess
+from .commit_authors import DEFAULT_MESSAGE
+from .credentials import Credential, credential_of, make_key, open_text, seal_credential, seal_text
+from .failures import Reason
+from .projects import kind_of
+from .providers import require_hoster
+from .requesting import ask
+from .signing import make_signing_key
+from .store import Connected, ProjectRow, SyncRow
+from .types import WantedOnce, WantedSync
+from .urls import Remote, read_branch, read_folder, read_remote
+
+POLL = 300
+R = TypeVar("R", bound=Connected)
+_HOSTS = {
+    "github.com": "github",
+    "gitlab.com": "gitlab",
+    "bitbucket.org": "bitbucket",
+    "codeberg.org": "gitea",
+}
+
+
+def get(tx: Transaction, at: SyncAccess) -> Connected:
+    """Raises NotFound for what is not synced."""
+    found = store.find(tx, at.rows, at.id)
+    if found is None:
+        raise NotFound(f"This {at.kind} is not synced with a Git repository.")
+    return found
+
+
+def get_space_sync(tx: Transaction, space_id: str) -> SyncRow:
+    """Raises NotFound for a space that is not synced."""
+    found = store.find(tx, SyncRow, space_id)
+    if found is None:
+        raise NotFound("This space is not synced with a Git repository.")
+    return found
+
+
+def _get_own(tx: Transaction, at: SyncAccess) -> Connected:
+    """Raises NotFound, Conflict for a space whose settings its collection or site has."""
+    return _require_own(get(tx, at))
+
+
+def _require_own(row: R) -> R:
+    if isinstance(row, SyncRow) and row.project is not None:
+        raise Conflict("This space is synced with its collection or site: that is done there.")
+    return row
+
+
+def provider_of(remote: Remote) -> store.Provider:
+    """By the name of the host; people may say another one."""
+    if remote.host in _HOSTS:
+        return _HOSTS[remote.host]  # type: ignore[return-value]
+    for name in ("gitlab", "github", "gitea", "forgejo", "bitbucket"):
+        if name in remote.host:
+            return "gitea" if name == "forgejo" else name  # type: ignore[return-value]
+    return "other"
+
+
+def connect(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSync) -> tuple[Connected, str]:
+    """The row and the secret of its hooks. Raises BadRequest, Conflict for what is synced already, or a folder that
+    something else is synced with."""
+    row, hook = new_row(tx, context, at, wanted)
+    if store.find(tx, at.rows, at.id) is not None:
+        raise Conflict(f"This {at.kind} is synced already; disconnect it first.")
+    store.insert(tx, row)
+    audit(tx, at.actor, "git.connected", at.organization_id, at.target, after=_told(row))
+    # A key has to be put into the hoster's settings first.
+    if row.credential != "ssh-key":
+        ask(tx, at.organization_id, at.rows, at.id, "connected")
+    return row, hook
+
+
+def new_row(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedSync) -> tuple[Connected, str]:
+    """The row, which is not written yet, and the secret of its hooks. Raises BadRequest, Conflict, and Forbidden for
+    whoever does not see all that would be synced."""
+    where = wanted.where
+    remote = allowed_remote(context, where.remote)
+    branch, folder = read_branch(where.branch), read_folder(where.folder)
+    _require_free(tx, at, remote, branch, folder)
+    row, hook = _begin(context, at.rows, at.id, at.user_id, remote, branch, folder)
+    columns = _columns(context, row, {**wanted.settings, "credential": where.credential})
+    if at.rows is ProjectRow:
+        columns |= {"organization_id": at.organization_id, f"{at.kind}_id": at.id}
+    # Should the job of the first sync be lost, somebody looks all the same; a key has to be told the hoster first.
+    columns["next_at"] = None if columns["credential"] == "ssh-key" else now() + store.HOLD
+    made = structs.replace(row, **columns, first=wanted.first)
+    if isinstance(made, ProjectRow):
+        kind_of(made).require(tx, at.actor, made)
+    return made, hook
+
+
+def allowed_remote(context: Context, text: str) -> Remote:
+    """Raises BadRequest."""
+    return read_remote(text, local=context.settings.allow_file_remotes)
+
+
+def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, folder: str) -> None:
+    """Raises Conflict where something else is synced with this folder, or with one in or above it."""
+    for url, other in store.list_at(tx, at.organization_id, branch, at.id):
+        if read_remote(url, local=True).place != remote.place:
+            continue
+        if other.startswith(folder) or folder.startswith(other):
+            where = other or "/"
+            raise Conflict(
+                f"folder: another space is synced with {where} of this branch; two would overwrite each other."
+            )
+
+
+def _read_credential(
+    remote: Remote, given: Credential | None, id: str
+) -> tuple[Credential | None, str | None]:
+    """What is kept, and the public part of a key that is made for it, named after ``id``. Raises BadRequest."""
+    if given is None:
+        if remote.scheme == "ssh":
+            return make_key(f"octavo-{id}")
+        return None, None
+    if given.kind == "ssh-key":
+        if remote.scheme != "ssh":
+            raise BadRequest("credential: an ssh key goes with an ssh address")
+        return make_key(f"octavo-{id}")
+    if remote.scheme not in ("http", "https"):
+        raise BadRequest(f"credential: a {given.kind} goes with an https address")
+    if not given.secret:
+        raise BadRequest(f"credential.secret: expected the {given.kind}")
+    if any(ord(sign) < 32 for sign in given.secret + given.user):
+        raise BadRequest("credential: expected no line breaks")
+    return given, None
+
+
+def _branches(text: str | None) -> str | None:
+    """Raises BadRequest."""
+    if not text:
+        return None
+    # What stands for other signs is in no name of a branch.
+    read_branch(text.replace("*", "-"), "branchPattern")
+    return text
+
+
+def _begin(
+    context: Context, of: type[R], id: str, user_id: str, remote: Remote, branch: str, folder: str
+) -> tuple[R, str]:
+    moment, hook = now(), secrets.token_urlsafe(32)
+    values: dict[str, Any] = {
+        **dict.fromkeys(of.__struct_fields__),
+        of.KEY: id,
+        "remote": remote.url,
+        "branch": branch,
+        "folder": folder,
+        "provider": provider_of(remote),
+        "direction": "both",
+        "hook_secret": seal_text(context.sealer, of, id, "hook_secret", hook),
+        "message": DEFAULT_MESSAGE,
+        "statuses": 0,
+        "pulls": 0,
+        "poll": POLL,
+        "user_id": user_id,
+        "status": "waiting",
+        "failures": 0,
+        "created_at": moment,
+        "updated_at": moment,
+        **({"problems": "[]"} if of is ProjectRow else {}),
+    }
+    return of(**values), hook
+
+
+def member_row(
+    context: Context, project: ProjectRow, space_id: str, folder: str, first: store.First
+) -> SyncRow:
+    """A space that is synced as a part of a project, in a folder of the repository."""
+    remote = read_remote(project.remote, local=True)
+    row, _ = _begin(context, SyncRow, space_id, project.user_id, remote, project.branch, folder)
+    return structs.replace(row, **_shared_settings(context, project, space_id), first=first)
+
+
+def share_settings(tx: Transaction, context: Context, row: ProjectRow) -> None:
+    """Gives each of the spaces what the project is now."""
+    for member in store.list_members(tx, row.id):
+        store.set_fields(tx, member, **_shared_settings(context, row, member.space_id))
+
+
+def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> dict[str, Any]:
+    """What a space has from its project, by column."""
+    sealer = context.sealer
+    signing = open_text(sealer, project, "signing_secret")
+    same = (
+        "provider", "direction", "public_key", "signing_key", "host_key", "message", "statuses", "pulls", "pattern",
+        "user_id",
+    )  # fmt: skip
+    return {
+        **{name: getattr(project, name) for name in same},
+        "project": project.id,
+        **seal_credential(sealer, SyncRow, space_id, credential_of(sealer, project)),
+        "signing_secret": signing and seal_text(sealer, SyncRow, space_id, "signing_secret", signing),
+        # Its project looks at the repository for it.
+        "poll": 0,
+    }
+
+
+def _told(row: Connected) -> dict[str, Any]:
+    return {"remote": row.remote, "branch": row.branch, "folder": row.folder, "direction": row.direction}
+
+
+def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, Any]) -> Connected:
+    """``settings``: those that are to change. Also for each of the spaces of a collection or a site. Raises NotFound, BadRequest, Conflict, Forbidden."""
+    row = _get_own(tx, at)
+    _require_whole(tx, at, row)
+    fields = _columns(context, row, settings)
+    if not fields:
+        return row
+    # The sync goes on with the rights of whoever says how.
+    store.set_fields(tx, row, **fields, user_id=at.user_id, next_at=now() + 1000)
+    after = get(tx, at)
+    if isinstance(after, ProjectRow):
+        share_settings(tx, context, after)
+    if settings.get("forget_host_key"):
+        for member in store.list_members(tx, at.id):
+            if _waits_for_key(member):
+                store.set_fields(tx, member, status="waiting", reason=None, error=None)
+    audit(tx, at.actor, "git.updated", at.organization_id, at.target, before=_told(row), after=_told(after))
+    return after
+
+
+def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
+    """Raises Forbidden for whoever could not connect a collection or a site as it is, with whose rights it would go on, and
+    where it is synced with spaces that they do not administer: what is changed of the whole is changed of each."""
+    if not isinstance(row, ProjectRow):
+        return
+    kind_of(row).require(tx, at.actor, row)
+    for member in store.list_members(tx, at.id):
+        if find_kept_space_access(tx, at.actor, Can.ADMIN, member.space_id) is None:
+            raise Forbidden(
+                f"This {at.kind} is synced with spaces that you do not administer: changing that takes the right to"
+                " each of them."
+            )
+
+
+def list_seen_members(tx: Transaction, actor: Actor, row: ProjectRow) -> tuple[list[SyncRow], bool]:
+    """The syncs of the spaces of a collection or a site that somebody sees, and whether they see all of its spaces."""
+    members = store.list_members(tx, row.id)
+    spaces = {*kind_of(row).spaces(tx, row), *(member.space_id for member in members)}
+    seen = {id for id in spaces if find_kept_space_access(tx, actor, Can.VIEW, id) is not None}
+    return [member for member in members if member.space_id in seen], seen == spaces
+
+
+def _waits_for_key(row: Connected) -> bool:
+    return row.status == "stopped" and row.reason == Reason.HOST_KEY.value
+
+
+_PLAIN = {
+    "direction": "direction", "provider": "provider", "commit_message": "message", "poll_seconds": "poll",
+}  # fmt: skip
+"""Settings that are kept as they are given, and their columns."""
+
+
+def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What is to be another, by column. ``settings``: the fields of a body that changes a sync, of which ``credential`` is
+    one as it is kept, or None. Raises BadRequest."""
+    of, id = type(row), row.owner_id
+    fields: dict[str, Any] = {column: settings[name] for name, column in _PLAIN.items() if name in settings}
+    if "credential" in settings:
+        remote = allowed_remote(context, row.remote)
+        credential, public = _read_credential(remote, settings["credential"], id)
+        fields |= {**seal_credential(context.sealer, of, id, credential), "public_key": public}
+    if settings.get("sign_commits", row.signing_key is not None) != (row.signing_key is not None):
+        fields |= make_signing_key(context.sealer, of, id, settings["sign_commits"])
+    if "commit_statuses" in settings:
+        fields["statuses"] = int(settings["commit_statuses"])
+    if "pull_requests" in settings:
+        fields["pulls"] = int(settings["pull_requests"])
+    if "branch_pattern" in settings:
+        fields["pattern"] = _branches(settings["branch_pattern"])
+    for name, field in (("statuses", "commitStatuses"), ("pulls", "pullRequests")):
+        if fields.get(name, getattr(row, name)):
+            provider = fields.get("provider", row.provider)
+            kind = fields.get("credential", row.credential)
+            require_hoster(allowed_remote(context, row.remote), provider, kind, field)
+    if settings.get("forget_host_key"):
+        fields["host_key"] = None
+        if _waits_for_key(row):
+            # That was what it waited for: no side has to be chosen.
+            fields |= {"status": "waiting" if row.first else "failed", "reason": None, "error": None}
+    return fields
+
+
+def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Connected:
+    """A sync. ``first``: what somebody decided about a repository that is not what it was, or never was synced. Raises
+    NotFound, Conflict for one that waits for a decision, Forbidden for a decision about spaces of others."""
+    row = get(tx, at)
+    if first is not None:
+        _require_whole(tx, at, row)
+        decide(tx, row, first)
+        store.set_fields(tx, row, user_id=at.user_id)
+        audit(tx, at.actor, "git.decided", at.organization_id, at.target, after={"first": first})
+    elif row.status == "stopped":
+        raise Conflict(
+            f"This sync waits for a decision: {row.error} Say with `first` which side to go on from."
+        )
+    store.set_fields(tx, row, status="waiting" if row.holder is None else row.status, failures=0)
+    ask(tx, at.organization_id, at.rows, at.id, "asked")
+    return get(tx, at)
+
+
+def decide(tx: Transaction, row: Connected, first: store.First) -> None:
+    """The side to go on from, of a collection or a site for all that waits: for the spaces that do where it does not wait
+    itself, and for its structure alone where that is what it waits for."""
+    members = store.list_members(tx, row.owner_id)
+    waiting = [member for member in members if member.status == "stopped"]
+    if row.status == "stopped" or not waiting:
+        store.set_first(tx, row, first, row.seen)
+    about_all = row.status == "stopped" and row.reason != Reason.STRUCTURE.value
+    for member in members if about_all else waiting:
+        store.set_first(tx, member, first, row.seen if about_all else member.seen)
+
+
+def disconnect(tx: Transaction, at: SyncAccess) -> bool:
+    """False for what is not synced. The content and the repository stay as they are. Raises Conflict, Forbidden."""
+    row = store.find(tx, at.rows, at.id)
+    if row is None:
+        return False
+    _require_whole(tx, at, row)
+    store.delete(tx, at.rows, _require_own(row).owner_id)
+    audit(tx, at.actor, "git.disconnected", at.organization_id, at.target, before=_told(row))
+    return True
+
+
+def renew_hook(tx: Transaction, context: Context, at: SyncAccess) -> tuple[Connected, str]:
+    """Another secret for hooks. Raises NotFound, Conflict."""
+    row, hook = _get_own(tx, at), secrets.token_urlsafe(32)
+    store.set_fields(tx, row, hook_secret=seal_text(context.sealer, at.rows, at.id, "hook_secret", hook))
+    audit(tx, at.actor, "git.hook_renewed", at.organization_id, at.target)
+    return get(tx, at), hook
+
+
+def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> store.BranchRow:
+    """From now on the edits of a change request are commits of a branch, which the next sync makes where it has none.
+    Raises NotFound, BadRequest, Conflict."""
+    space = access.space
+    row = get_space_sync(tx, space.space_id)
+    if row.direction == "import":
+        raise Conflict("This sync only imports: the repository is never written.")
+    change = get_change(tx, access.change_id)
+    require_editable(change)
+    link = store.find_branch_of(tx, change.id)
+    if link is not None:
+        if link.branch is None:
+            raise Conflict("Its branch is in another repository: only its owners write there.")
+        if branch is not None and branch != link.branch:
+            raise Conflict(f"branch: this change request has the branch {link.branch} already.")
+        link = structs.replace(link, pushes=1)
+    else:
+        name = read_branch(branch) if branch is not None else f"octavo/change-{change.number}"
+        ref = f"refs/heads/{name}"
+        taken = store.find_branch(tx, space.space_id, ref)
+        if name == row.branch or taken is not None and taken.status == "open" and taken.change_id:
+            raise Conflict("branch: another change request or the space itself is synced with this branch.")
+        moment = now()
+        link = store.BranchRow(
+            space.space_id, ref, name, None, change.subject or name, None, change.id, None, None, None, 1, "open",
+            None, moment, moment,
+        )  # fmt: skip
+    store.put_branch(tx, link)
+    target = ("space", space.space_id)
+    audit(tx, space.actor, "git.branch_pushed", space.organization_id, target, after={"branch": link.branch})
+    if row.status != "stopped":
+        ask(tx, space.organization_id, SyncRow, space.space_id, "asked")
+    return link
+
+
+# --- the operations of older clients --------------------------------------------------------------------
+
+
+def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: WantedOnce) -> None:
+    """An import or export of a repository that the caller names, as integrations do it: the space is synced with it from
+    then on, whenever one of these is asked for. Raises BadRequest, Conflict."""
+    where = wanted.where
+    remote = allowed_remote(context, where.remote)
+    branch = read_branch(where.branch, "ref")
+    folder = read_folder(where.folder, "repoProjectDirectory")
+    row = store.find(tx, SyncRow, at.id)
+    if row is not None:
+        _require_own(row)
+    about: dict[str, Any] = {
+        "tree_url": wanted.tree_url,
+        "commit_url": wanted.commit_url,
+        "user_id": at.user_id,
+        "next_at": None,
+    }
+    if where.credential is not None:
+        about |= seal_credential(context.sealer, SyncRow, at.id, where.credential)
+    if wanted.message:
+        about["message"] = wanted.message
+    if row is not None and (row.remote, row.branch, row.folder) != (remote.url, branch, folder):
+        if row.integration is None:
+            raise Conflict("This space is synced with another repository; disconnect it first.")
+        store.delete(tx, SyncRow, at.id)
+        row = None
+    if row is None:
+        _require_free(tx, at, remote, branch, folder)
+        row, _ = _begin(context, SyncRow, at.id, at.user_id, remote, branch, folder)
+        row = structs.replace(row, first=wanted.first, integration="api", poll=0)
+        store.insert(tx, row)
+        audit(tx, at.actor, "git.connected", at.organization_id, at.target, after=_told(row))
+    elif wanted.is_forced and row.status == "stopped":
+        about["first"] = wanted.first
+    store.set_fields(tx, row, **about)
+    ask(tx, at.organization_id, SyncRow, at.id, "api")

@@ -1,0 +1,82 @@
+"""What a repository is reached with: a token, a name and a password, or an ssh key that is made here.
+
+They are kept sealed, and no answer, log or address holds them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from octavo.kit.secrets.sealing import SealedColumn, Sealer, sealed_column
+
+from .store import Connected, ProjectRow, SyncRow
+
+Column = Literal["secret", "hook_secret", "signing_secret"]
+_COLUMNS: dict[tuple[type[Connected], str], SealedColumn] = {
+    (of, name): sealed_column(of.TABLE, name, of.KEY)
+    for of in (SyncRow, ProjectRow)
+    for name in ("secret", "hook_secret", "signing_secret")
+}
+Kind = Literal["token", "password", "ssh-key"]
+_USERS = {"bitbucket.org": "x-token-auth"}
+
+
+class Credential(Struct, frozen=True, omit_defaults=True):
+    """``secret``: the token, the password, or the private key as OpenSSH writes it."""
+
+    kind: Kind
+    secret: str
+    user: str = ""
+
+    def __repr__(self) -> str:
+        return f"Credential({self.kind})"
+
+    def user_at(self, host: str) -> str:
+        """Hosters take any name beside a token, but for one that wants its own."""
+        return self.user or _USERS.get(host, "x-access-token")
+
+
+def seal_text(sealer: Sealer, of: type[Connected], id: str, column: Column, text: str) -> str:
+    """As the row of what has this id keeps it."""
+    return _COLUMNS[of, column].seal(sealer, text, id)
+
+
+def open_text(sealer: Sealer, row: Connected, column: Column) -> str | None:
+    """None where it has none. Raises Unavailable."""
+    sealed = getattr(row, column)
+    return None if sealed is None else _COLUMNS[type(row), column].open(sealer, sealed, row.owner_id)
+
+
+def seal_credential(
+    sealer: Sealer, of: type[Connected], id: str, credential: Credential | None
+) -> dict[str, str | None]:
+    """By column."""
+    if credential is None:
+        return {"secret": None, "credential": None}
+    text = msgspec.json.encode(credential).decode()
+    return {"secret": seal_text(sealer, of, id, "secret", text), "credential": credential.kind}
+
+
+def credential_of(sealer: Sealer, row: Connected) -> Credential | None:
+    """Raises Unavailable."""
+    text = open_text(sealer, row, "secret")
+    return None if text is None else msgspec.json.decode(text, type=Credential)
+
+
+def make_key(comment: str) -> tuple[Credential, str]:
+    """A new ssh key: what is kept of it, and the public part as people put it into a hoster's settings."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+        PublicFormat,
+    )
+
+    key = Ed25519PrivateKey.generate()
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()).decode()
+    public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+    return Credential("ssh-key", private), f"{public} {comment}"

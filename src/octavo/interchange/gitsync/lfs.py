@@ -1,0 +1,350 @@
+"""Files in Git LFS: a repository holds pointers to them, and a server beside it their bytes.
+
+What an object is called there is the SHA-256 of its bytes, which is what Octavo calls a file as well. So a synced file
+is what it is, and only its pointer is written where the repository's ``.gitattributes`` say that it is in LFS.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import shlex
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Literal
+
+import msgspec
+from msgspec import Struct, field
+
+from octavo.content.revisions.files import MAX_FILE, store_file
+from octavo.core.url_parts import read_address
+from octavo.kit.context import Context
+from octavo.kit.net.fetch import Allowance, Fetched, FetchError, FetchTimeout, Limits
+from octavo.kit.scheduling import deadlines
+
+from . import store
+from .failures import Reason, Stopped, clean
+from .remotes import Connection
+from .repository import Repository
+
+ATTRIBUTES = ".gitattributes"
+MOST_POINTER = 1024
+"""Bytes that a pointer has at most."""
+MOST_TOGETHER = 4 * 1024**3
+"""Bytes that one sync fetches."""
+_VERSION = b"version https://git-lfs.github.com/spec/v1\n"
+_OID = re.compile(r"^oid sha256:([0-9a-f]{64})$", re.MULTILINE)
+_SIZE = re.compile(r"^size (\d{1,15})$", re.MULTILINE)
+_TYPE = "application/vnd.git-lfs+json"
+_BATCH = 100
+_ANSWER = Limits(size=1024 * 1024, seconds=60, follow=False)
+_SECONDS = 600.0
+_GRANTED = 600.0
+"""Seconds that what opens a server of Git LFS is used at most."""
+_MOST_ATTRIBUTES = 256 * 1024
+_MOST_SAID = 200
+
+
+class Pointer(Struct, frozen=True):
+    """``oid``: the SHA-256 of the bytes, in hexadecimal. ``size`` in bytes."""
+
+    oid: str
+    size: int
+
+    def text(self) -> bytes:
+        """As Git LFS writes it, byte for byte."""
+        return _VERSION + f"oid sha256:{self.oid}\nsize {self.size}\n".encode()
+
+
+def read_pointer(data: bytes) -> Pointer | None:
+    """None for what is no pointer."""
+    if len(data) > MOST_POINTER or not data.startswith(_VERSION):
+        return None
+    text = data.decode("utf-8", "replace")
+    oid, size = _OID.search(text), _SIZE.search(text)
+    return Pointer(oid[1], int(size[1])) if oid and size else None
+
+
+# --- which files are in LFS -----------------------------------------------------------------------------
+
+
+class Tracked:
+    """Says of a path of the synced folder whether the attributes of a commit put it into LFS."""
+
+    def __init__(self, copy: Repository, commit: str | None) -> None:
+        self._copy = copy
+        self._root = copy.root_of(commit) if commit is not None else None
+        self._rules: dict[str, list[tuple[list[str], bool]]] = {}
+
+    def __call__(self, path: str) -> bool:
+        whole = f"{self._copy.folder}{path}".split("/")
+        tracked = False
+        for depth in range(len(whole)):
+            below = whole[depth:]
+            for pattern, says in self._rules_in("".join(f"{name}/" for name in whole[:depth])):
+                if says != tracked and _fits(pattern, below):
+                    tracked = says
+        return tracked
+
+    def _rules_in(self, folder: str) -> list[tuple[list[str], bool]]:
+        if folder not in self._rules:
+            found = self._copy.find(self._root, f"{folder}{ATTRIBUTES}") if self._root else None
+            text = ""
+            is_file = found is not None and stat.S_ISREG(found[0])
+            if found is not None and is_file and self._copy.size(found[1]) <= _MOST_ATTRIBUTES:
+                text = self._copy.read(found[1]).decode("utf-8", "replace")
+            self._rules[folder] = list(_read_rules(text))
+        return self._rules[folder]
+
+
+def _read_rules(text: str) -> Iterator[tuple[list[str], bool]]:
+    """The parts of each pattern that says something of LFS, and what."""
+    for line in text.splitlines():
+        pattern, *attributes = line.split() or [""]
+        if not pattern or pattern.startswith("#") or pattern.endswith("/"):
+            continue
+        said = [name for name in attributes if name.lstrip("-!").partition("=")[0] == "filter"]
+        if said:
+            parts = pattern.lstrip("/").split("/")
+            yield (parts if "/" in pattern else ["**", pattern]), said[-1] == "filter=lfs"
+
+
+def _fits(pattern: list[str], path: list[str]) -> bool:
+    """``**`` stands for any folders, and at the end for all that is in one."""
+    reached = {0}
+    for place, name in enumerate(path):
+        following = set()
+        for at in _past_any(pattern, reached):
+            if at < len(pattern) and pattern[at] == "**":
+                following |= {at, at + 1} if place == len(path) - 1 and at == len(pattern) - 1 else {at}
+            elif at < len(pattern) and fnmatchcase(name, pattern[at]):
+                following.add(at + 1)
+        reached = following
+    return len(pattern) in reached
+
+
+def _past_any(pattern: list[str], reached: set[int]) -> set[int]:
+    found = set(reached)
+    for at in sorted(reached):
+        while at < len(pattern) - 1 and pattern[at] == "**":
+            at += 1
+            found.add(at)
+    return found
+
+
+# --- the server -----------------------------------------------------------------------------------------
+
+
+class _Action(Struct):
+    href: str
+    header: dict[str, str] = field(default_factory=dict)
+
+
+class _Wrong(Struct):
+    message: str = ""
+    code: int = 0
+
+
+class _Object(Struct):
+    oid: str
+    actions: dict[str, _Action] | None = None
+    error: _Wrong | None = None
+
+
+class _Answer(Struct):
+    objects: list[_Object] = field(default_factory=list)
+
+
+class _Granted(Struct):
+    """What an ssh server says of its server of Git LFS: where it is and what opens it, for so many seconds."""
+
+    href: str
+    header: dict[str, str] = field(default_factory=dict)
+    expires_in: int | float | None = None
+
+
+class Refused(Exception):
+    """What is not given or taken, for good; the message says why."""
+
+
+class LargeFiles:
+    """The bytes behind pointers of one space's repository. ``wrong``: why some were not given, by their names."""
+
+    def __init__(
+        self,
+        context: Context,
+        space_id: str,
+        branch: str,
+        connection: Connection,
+    ) -> None:
+        self._context, self._space_id, self._branch = context, space_id, branch
+        self._connection, self._remote = connection, connection.remote
+        self._granted: dict[str, tuple[float, _Action]] = {}
+        self.wrong: dict[str, str] = {}
+        self._here: set[str] = set()
+        self._together = Allowance(MOST_TOGETHER)
+
+    def has(self, pointer: Pointer) -> bool:
+        """Whether the bytes are among the stored files."""
+        return pointer.oid in self._here
+
+    def why_not(self, pointer: Pointer) -> str:
+        """What people are told of a file that has the pointer in place of its bytes."""
+        why = self.wrong.get(pointer.oid, "its bytes are in Git LFS")
+        return f"only its pointer is synced: {why}"
+
+    def bring(self, pointers: Iterable[Pointer]) -> None:
+        """Stores what is given of these. Raises Stopped where the server may give it later."""
+        wanted = {pointer.oid: pointer for pointer in pointers if pointer.oid not in self._here}
+        with self._context.db.read() as tx:
+            # Only what this space had: a pointer names a file, it gives no right to it.
+            known = store.find_blobs(tx, self._space_id, wanted)
+        self._here |= {oid for oid in known if self._context.files.exists(oid)}
+        for oid, pointer in list(wanted.items()):
+            if pointer.size > MAX_FILE:
+                self.wrong[oid] = f"larger than {MAX_FILE // 1024**2} MB"
+            if oid in self._here or oid in self.wrong:
+                del wanted[oid]
+        self.wrong |= self._each("download", list(wanted.values()), self._fetch)
+
+    def send(self, contents: Mapping[str, Callable[[], bytes]], sizes: Mapping[str, int]) -> dict[str, str]:
+        """Gives the server what it lacks of these bytes, by their SHA-256; why not, by the same. Raises Stopped where
+        it may take it later."""
+
+        def give(pointer: Pointer, actions: Mapping[str, _Action]) -> None:
+            if "upload" not in actions:
+                return  # it has it
+            data = contents[pointer.oid]()
+            self._ask(actions["upload"], "PUT", data, {"content-type": "application/octet-stream"})
+            if "verify" in actions:
+                said = msgspec.json.encode({"oid": pointer.oid, "size": pointer.size})
+                self._ask(actions["verify"], "POST", said, {"content-type": _TYPE})
+
+        return self._each("upload", [Pointer(oid, sizes[oid]) for oid in contents], give)
+
+    def _fetch(self, pointer: Pointer, actions: Mapping[str, _Action]) -> None:
+        if "download" not in actions:
+            raise Refused("the server of Git LFS says of no address where its bytes are")
+        limits = Limits(size=pointer.size, seconds=_SECONDS, together=self._together)
+        data = self._ask(actions["download"], "GET", None, {}, limits).body
+        if hashlib.sha256(data).hexdigest() != pointer.oid:
+            raise Refused("the server of Git LFS gives other bytes than the pointer says")
+        store_file(self._context, data)
+        self._here.add(pointer.oid)
+
+    def _each(
+        self,
+        operation: Literal["download", "upload"],
+        pointers: list[Pointer],
+        run: Callable[[Pointer, Mapping[str, _Action]], None],
+    ) -> dict[str, str]:
+        wrong: dict[str, str] = {}
+        for start in range(0, len(pointers), _BATCH):
+            batch = pointers[start : start + _BATCH]
+            try:
+                said = self._batch(operation, batch)
+            except Refused as refused:
+                wrong |= {pointer.oid: str(refused) for pointer in batch}
+                continue
+            for pointer in batch:
+                deadlines.check()
+                found = said.get(pointer.oid)
+                try:
+                    if found is None or found.error is not None:
+                        why = clean(found.error.message)[:_MOST_SAID] if found and found.error else ""
+                        raise Refused(f"the server of Git LFS has it not: {why or 'it says nothing of it'}")
+                    run(pointer, found.actions or {})
+                except Refused as refused:
+                    wrong[pointer.oid] = str(refused)
+        return wrong
+
+    def _batch(self, operation: str, pointers: list[Pointer]) -> dict[str, _Object]:
+        where = self._server(operation)
+        body = {
+            "operation": operation,
+            "transfers": ["basic"],
+            "ref": {"name": f"refs/heads/{self._branch}"},
+            "objects": [{"oid": pointer.oid, "size": pointer.size} for pointer in pointers],
+            "hash_algo": "sha256",
+        }
+        headers = {"accept": _TYPE, "content-type": _TYPE}
+        answer = self._ask(where, "POST", msgspec.json.encode(body), headers)
+        try:
+            return {one.oid: one for one in msgspec.json.decode(answer.body, type=_Answer).objects}
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise Refused("the server of Git LFS does not answer as one does") from None
+
+    def _server(self, operation: str) -> _Action:
+        """Where batches are asked for. An ssh server is asked who has its files."""
+        url = self._remote.url
+        if self._remote.scheme in ("http", "https"):
+            return _Action(f"{url}{'' if url.endswith('.git') else '.git'}/info/lfs/objects/batch")
+        if self._remote.scheme != "ssh":
+            raise Refused("a repository in a folder has no server of Git LFS")
+        until, where = self._granted.get(operation, (0.0, None))
+        if where is None or time.monotonic() >= until:
+            command = f"git-lfs-authenticate {shlex.quote(self._remote.path)} {operation}"
+            try:
+                said = self._connection.answer(command)
+            except Stopped as stopped:
+                if stopped.reason is Reason.TOO_LARGE:
+                    raise Refused("the server does not speak Git LFS over ssh") from None
+                raise
+            try:
+                granted = msgspec.json.decode(said, type=_Granted)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                raise Refused("the server does not speak Git LFS over ssh") from None
+            where = _Action(f"{granted.href.rstrip('/')}/objects/batch", granted.header)
+            seconds = min(max(granted.expires_in or _GRANTED, 0), _GRANTED)
+            self._granted[operation] = time.monotonic() + seconds / 2, where
+        return where
+
+    def _ask(
+        self,
+        action: _Action,
+        method: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
+        limits: Limits = _ANSWER,
+    ) -> Fetched:
+        if not action.href.startswith("https://") and not self._may_be_plain(action.href):
+            raise Refused("the server of Git LFS names an address without https")
+        sent = {**headers, **{name.lower(): value for name, value in action.header.items()}}
+        credential = self._connection.credential
+        if "authorization" not in sent and credential and self._is_ours(action.href):
+            pair = f"{credential.user_at(self._remote.host)}:{credential.secret}"
+            sent["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        if method == "PUT":
+            limits = Limits(size=limits.size, seconds=_SECONDS, follow=False)
+        try:
+            answer = self._connection.fetcher.fetch(action.href, method, sent, body, limits)
+        except FetchTimeout as error:
+            raise Stopped(Reason.UNREACHABLE, f"Git LFS: {error.message}") from None
+        except FetchError as error:
+            raise Refused(f"Git LFS: {error.message}") from None
+        if answer.status == 429 or answer.status >= 500 and answer.status != 501:
+            raise Stopped(Reason.UNREACHABLE, f"The server of Git LFS answered {answer.status}")
+        if answer.status not in (200, 201, 202, 204):
+            raise Refused(f"the server of Git LFS answered {answer.status}")
+        return answer
+
+    def _may_be_plain(self, url: str) -> bool:
+        """As the repository itself, or at a host of the operator's own."""
+        if self._remote.scheme != "ssh":
+            return self._remote.scheme == "http"
+        try:
+            return self._connection.fetcher.check_url(url).trusted
+        except FetchError as error:
+            raise Refused(f"Git LFS: {error.message}") from None
+
+    def _is_ours(self, url: str) -> bool:
+        """Whether the credential of the repository may go there."""
+        there, ours = read_address(url), read_address(self._remote.url)
+        return (
+            there is not None
+            and ours is not None
+            and (there.scheme, there.host, there.port) == (ours.scheme, ours.host, ours.port)
+        )

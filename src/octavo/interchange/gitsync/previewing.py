@@ -1,0 +1,134 @@
+"""What a first sync would change, on either side, before anything does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dulwich.objects import Blob
+from dulwich.repo import Repo
+from msgspec import Struct
+
+from octavo.content.revisions.bodies import body_hash, get_body
+from octavo.content.revisions.store import main_state
+from octavo.errors import BadRequest, Unavailable
+from octavo.kit.context import Context
+from octavo.kit.net.fetch import Fetcher
+from octavo.kit.scheduling import deadlines
+from octavo.kit.temporary import TemporaryFolder
+
+from .authorization import SyncAccess
+from .connecting import new_row
+from .failures import Stopped
+from .lfs import MOST_POINTER, read_pointer
+from .project_running import Folder
+from .projects import kind_of
+from .remotes import Connection, Heads
+from .repository import Repository, is_safe, told_of_damage
+from .store import ProjectRow
+from .types import Differences, ProjectLook, RepositoryFolder, SeenRepository, WantedSync
+from .urls import read_branch, read_folder
+from .writing import FileText, write_all
+
+SECONDS = 60.0
+
+
+class _Looked(Struct):
+    """A repository as it is now. ``head``: None for a branch that is not there."""
+
+    copy: Repository
+    heads: Heads
+    head: str | None
+    host_key: str | None
+
+    def seen(self) -> SeenRepository:
+        return SeenRepository(
+            sorted(self.heads.branches), self.heads.default or None, self.head, self.host_key
+        )
+
+
+@contextmanager
+def _looked_at(context: Context, where: RepositoryFolder) -> Iterator[_Looked]:
+    """Raises BadRequest for a repository that cannot be read, Unavailable for one that takes too long."""
+    is_there = where.credential is not None and where.credential.kind != "ssh-key"
+    connection = Connection(
+        where.remote,
+        where.credential if is_there else None,
+        Fetcher(context.settings.allow_private_fetch),
+        local=context.settings.allow_file_remotes,
+        host_key=None,
+    )
+    branch, folder = read_branch(where.branch), read_folder(where.folder)
+    try:
+        with deadlines.limited(SECONDS), TemporaryFolder("git-preview") as place, told_of_damage():
+            heads = connection.heads()
+            repo = Repo.init_bare(place)
+            try:
+                copy = Repository(repo, Path(place), folder)
+                head = connection.fetch(copy, branch, None) if branch in heads.branches else None
+                yield _Looked(copy, heads, head, connection.seen_host_key)
+            finally:
+                repo.close()
+    except Stopped as stopped:
+        raise BadRequest(f"remote: {stopped.message}") from None
+    except deadlines.OutOfTime:
+        raise Unavailable(
+            "The repository is too large to be looked at in a minute; connecting has more time."
+        ) from None
+
+
+def preview_project(context: Context, at: SyncAccess, wanted: WantedSync) -> ProjectLook:
+    """Which folders would be which spaces. Raises BadRequest, Conflict, Unavailable."""
+    with _looked_at(context, wanted.where) as looked, context.db.read() as tx:
+        row, _ = new_row(tx, context, at, wanted)
+        assert isinstance(row, ProjectRow)
+        places, problems = kind_of(row).look(tx, at.actor, row, Folder(looked.copy, looked.head, None))
+    return ProjectLook(looked.seen(), places, problems)
+
+
+def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differences:
+    """Raises BadRequest for a repository that cannot be read, Unavailable."""
+    with _looked_at(context, where) as looked:
+        copy = looked.copy
+        ours = _ours(context, space_id)
+        theirs = {
+            path: _names(copy, entry.oid)
+            for path, entry in copy.files(copy.tree_of(looked.head))
+            if entry.is_file and is_safe(path)
+        }
+    both = ours.keys() & theirs.keys()
+    different = sorted(path for path in both if not theirs[path] & ours[path])
+    return Differences(
+        looked.seen(),
+        same=len(both) - len(different),
+        only_in_space=sorted(ours.keys() - theirs.keys()),
+        only_in_repository=sorted(theirs.keys() - ours.keys()),
+        different=different,
+    )
+
+
+def _names(copy: Repository, oid: str) -> set[str]:
+    """What a file is called: by Git, and where it is a pointer, by Git LFS."""
+    pointer = read_pointer(copy.read(oid)) if copy.size(oid) <= MOST_POINTER else None
+    return {oid} if pointer is None else {oid, pointer.oid}
+
+
+def _ours(context: Context, space_id: str) -> dict[str, set[str]]:
+    """What Git and Git LFS would call each file of the space, by path."""
+    with context.db.read() as tx:
+        writing = write_all(tx, main_state(tx, space_id), lambda digest: get_body(tx, digest))
+    made = {body_hash(text): text for text in writing.bodies}
+    found: dict[str, set[str]] = {}
+    for path, file in writing.files.items():
+        deadlines.check()
+        assert isinstance(file, FileText)
+        if file.kind == "file":
+            data = context.files.read(file.content)
+        elif file.content in made:
+            data = made[file.content].encode()
+        else:
+            with context.db.read() as tx:
+                data = get_body(tx, file.content).encode()
+        found[path] = {Blob.from_string(data).id.decode(), file.content}
+    return found

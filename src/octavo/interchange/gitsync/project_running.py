@@ -1,0 +1,247 @@
+"""One look at the repository of a collection or a site: which folders are which spaces, and then a sync of each.
+
+Loaded only where it is used, for Git takes long to load.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from octavo.core.problems import Problem
+from octavo.errors import Forbidden, NotFound
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.scheduling import deadlines
+from octavo.kit.work.jobs import LeaseLost
+from octavo.organization.access.authorization import find_space_access, space_access
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
+
+from . import store
+from .connecting import member_row, share_settings
+from .failures import Reason, Stopped
+from .projects import Settled, kind_of
+from .repository import Busy, CommittedFile, Repository
+from .requesting import AGAIN, Cause, ask
+from .running import Run, end_badly, end_well, release, told
+from .store import First, ProjectRow, SyncRow
+from .syncing import run_sync
+
+MOST_PLACES = 500
+"""Folders of a project that are looked at as spaces."""
+
+
+class Folder:
+    """The folder of a project in a commit, as ``projects.Ground``."""
+
+    def __init__(self, copy: Repository, commit: str | None, seen: str | None) -> None:
+        self._copy = copy
+        self._tree = copy.tree_of(commit)
+        self._seen = seen
+
+    def folders(self) -> list[str]:
+        return self._copy.folders(self._tree)[:MOST_PLACES]
+
+    def holds(self, path: str) -> bool:
+        return path == "" and self._tree is not None or self._find(path) is not None
+
+    def read(self, path: str) -> bytes | None:
+        found = self._copy.find(self._tree, path) if self._tree else None
+        return self._copy.read(found[1]) if found is not None and CommittedFile(*found).is_file else None
+
+    def is_as_seen(self, path: str) -> bool:
+        if not self._seen:
+            return self._seen is None or not self.holds(path)
+        if not self._copy.has(self._seen):
+            return False
+        there = self._copy.tree_of(self._seen)
+        return (self._copy.find(there, path) if there else None) == self._find(path)
+
+    def is_moved(self, old: str, new: str, since: str | None) -> bool:
+        before = self._copy.tree_of(since) if self._copy.has(since) else None
+        if self.holds(old) or not self.holds(new) or before is None:
+            return False
+        there, here = self._copy.find(before, old.rstrip("/")), self._find(new)
+        if there is None or here is None or self._copy.find(before, new.rstrip("/")) is not None:
+            return False
+        were, are = (
+            {entry.oid for _, entry in self._copy.files(found[1].encode())} for found in (there, here)
+        )
+        return 2 * len(were & are) >= len(were)
+
+    def _find(self, path: str) -> tuple[int, str] | None:
+        return self._copy.find(self._tree, path.rstrip("/")) if self._tree and path else None
+
+
+def run_project(context: Context, project_id: str, cause: Cause, holder: str) -> str | None:
+    """One look, and a sync of each space that may have something to sync; what became of it, None where another one is
+    at work. Raises LeaseLost where another took over."""
+    with context.db.write() as tx:
+        row = store.hold(tx, ProjectRow, project_id, holder)
+        if row is None:
+            return None
+    running: list[_Run] = []
+
+    def look() -> list[Problem]:
+        running.append(_Run(context, row, holder))
+        return running[0].in_rounds(row.id, running[0].look)
+
+    try:
+        problems = told(look)
+    except Busy:
+        with context.db.write() as tx:
+            release(tx, store.require_held(tx, row, holder))
+        return None
+    except Stopped as stopped:
+        with context.db.write() as tx:
+            head = running[0].head if running else None
+            _, status = end_badly(tx, row, holder, stopped, head, _told_at(tx, row))
+        if stopped.__cause__ is not None:
+            raise stopped.__cause__ from None
+        return status
+    running[0].sync_each(cause)
+    with context.db.write() as tx:
+        after = end_well(tx, row, holder)
+        kept = msgspec.json.encode(problems[: store.MOST_PROBLEMS]).decode()
+        store.set_fields(tx, after, problems=kept)
+    return "synced"
+
+
+def _told_at(tx: Transaction, row: ProjectRow) -> str | None:
+    """The space where whoever connected it is told that it failed; None where they see none of it."""
+    actor = actor_for_job(row.user_id, row.organization_id)
+    spaces = [member.space_id for member in store.list_members(tx, row.id)] or kind_of(row).spaces(tx, row)
+    return next((id for id in spaces if find_space_access(tx, actor, Can.VIEW, id) is not None), None)
+
+
+class _Run(Run[ProjectRow]):
+    def __init__(self, context: Context, row: ProjectRow, holder: str) -> None:
+        super().__init__(context, row, holder)
+        self.actor = actor_for_job(row.user_id, row.organization_id)
+        self.kind = kind_of(row)
+        with context.db.read() as tx:
+            self.kind.require(tx, self.actor, row)
+
+    def look(self, copy: Repository) -> list[Problem]:
+        """Which folders are which spaces from now on."""
+        self.head = head = self.fetch(copy)
+        row = self.row
+        # Without a commit nothing was synced; with a decision it is what it is.
+        if row.first is None and row.commit_id is not None:
+            self.require_same(copy, head, copy.tree_of(row.commit_id))
+        ground = Folder(copy, head, row.seen)
+        with self.context.db.write() as tx:
+            row = store.require_held(tx, row, self.holder)
+            settled = self.kind.settle(tx, self.actor, row, ground)
+            if not settled.files:
+                self._settle(tx, row, ground, settled, head)
+        if settled.files:
+            head = self._commit(copy, head, settled.files)
+            with self.context.db.write() as tx:
+                row = store.require_held(tx, row, self.holder)
+                self._settle(tx, row, ground, settled, head)
+        self.fresh()
+        self.head = head
+        return settled.problems
+
+    def _settle(
+        self, tx: Transaction, row: ProjectRow, ground: Folder, settled: Settled, head: str | None
+    ) -> None:
+        settled.problems += _Members(self.context, tx, self.actor, row, ground).become(settled)
+        agreed = msgspec.json.encode(settled.agreed).decode()
+        store.set_fields(tx, row, commit_id=head, agreed=agreed, first=None)
+        share_settings(tx, self.context, row)
+
+    def _commit(self, copy: Repository, head: str | None, files: dict[str, bytes]) -> str | None:
+        """What is the project's own and no space's, as docs.yaml is."""
+        entries: dict[str, CommittedFile | None] = {
+            path: CommittedFile(0o100644, copy.add_file(data)) for path, data in files.items()
+        }
+        commit = copy.add_commit(head, entries, self.text_of("The structure of the site"), self.signer())
+        if commit is None:
+            return head
+        self.connection.push(copy, self.row.branch, commit, head)
+        return commit
+
+    def sync_each(self, cause: Cause) -> None:
+        """One after another, for they share a copy of the repository."""
+        with self.context.db.read() as tx:
+            members = store.list_members(tx, self.row.id)
+        for member in members:
+            deadlines.check()
+            if cause == "poll" and member.status == "synced" and member.commit_id == self.head:
+                continue
+            if member.status == "stopped" and member.first is None:
+                continue
+            self.fresh()
+            try:
+                done = run_sync(self.context, member.space_id, cause, self.holder)
+            except LeaseLost:
+                continue
+            if done is None:
+                with self.context.db.write() as tx:
+                    if store.find(tx, SyncRow, member.space_id) is not None:
+                        ask(tx, self.row.organization_id, SyncRow, member.space_id, cause, after=AGAIN)
+
+
+class _Members:
+    """The syncs of the spaces of a project."""
+
+    def __init__(
+        self, context: Context, tx: Transaction, actor: Any, row: ProjectRow, ground: Folder
+    ) -> None:
+        self.context, self.tx, self.actor, self.row, self.ground = context, tx, actor, row, ground
+        self.problems: list[Problem] = []
+
+    def become(self, settled: Settled) -> list[Problem]:
+        there = {member.space_id: member for member in store.list_members(self.tx, self.row.id)}
+        wanted = {space_id: (folder, made) for folder, (space_id, made) in settled.spaces.items()}
+        for space_id in there.keys() - wanted.keys():
+            store.delete(self.tx, SyncRow, space_id)
+        for space_id, (folder, made) in wanted.items():
+            member = there.get(space_id)
+            if member is None:
+                self._begin(space_id, folder, made)
+            elif member.folder != f"{self.row.folder}{folder}":
+                self._move(member, folder)
+        return self.problems
+
+    def _move(self, member: SyncRow, folder: str) -> None:
+        fields: dict[str, Any] = {"folder": f"{self.row.folder}{folder}", "was": member.was or member.folder}
+        if member.reason == Reason.EMPTIED.value:
+            # That is what it waited for.
+            fields |= {"status": "waiting", "reason": None, "error": None}
+        store.set_fields(self.tx, member, **fields)
+
+    def _begin(self, space_id: str, folder: str, made: bool) -> None:
+        try:
+            space_access(self.tx, self.actor, Can.ADMIN, space_id)
+        except (NotFound, Forbidden):
+            said = "whoever connected the repository may not sync this space"
+            self._problem(folder, "rights_lost", said)
+            return
+        if store.find(self.tx, SyncRow, space_id) is not None:
+            self._problem(
+                folder,
+                "synced",
+                "this space is synced by itself or with another repository; it is left alone",
+            )
+            return
+        in_repository = self.ground.holds(folder)
+        if not in_repository and self.row.direction == "import":
+            self._problem(
+                folder, "missing_directory", "the repository has no such folder, and is never written"
+            )
+            return
+        first: First = "export"
+        if in_repository and (made or self.row.first is None or self.row.first == "import"):
+            first = "import"
+        row = member_row(self.context, self.row, space_id, f"{self.row.folder}{folder}", first)
+        store.insert(self.tx, replace(row, next_at=now() + store.HOLD))
+
+    def _problem(self, folder: str, code: str, message: str) -> None:
+        self.problems.append(Problem(folder or "/", 0, code, message))

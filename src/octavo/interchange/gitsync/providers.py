@@ -1,0 +1,132 @@
+"""What hosters of repositories are told over their APIs: what became of a commit, as its status. How they are reached is
+the same for all that is asked of them."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Literal
+from urllib.parse import quote, unquote
+
+import msgspec
+from msgspec import Struct
+
+from octavo.core.problems import Problem
+from octavo.errors import BadRequest, OctavoError
+from octavo.kit.net.fetch import Fetcher, Limits
+
+from .credentials import Credential
+from .urls import Remote
+
+_LIMITS = Limits(size=256 * 1024, seconds=20, follow=False)
+_MOST_DESCRIPTION = 140
+_STATES = {
+    "github": {"success": "success", "failure": "failure"},
+    "gitlab": {"success": "success", "failure": "failed"},
+    "gitea": {"success": "success", "failure": "failure"},
+    "bitbucket": {"success": "SUCCESSFUL", "failure": "FAILED"},
+}
+
+
+class CommitStatus(Struct, frozen=True):
+    """``name`` tells the statuses of several spaces apart, ``key`` does so for machines; ``url`` is where people read
+    more."""
+
+    commit: str
+    state: Literal["success", "failure"]
+    description: str
+    url: str
+    name: str
+    key: str
+
+
+class Request(Struct, frozen=True):
+    url: str
+    headers: dict[str, str]
+    body: bytes
+
+
+def require_hoster(remote: Remote, provider: str, credential: str | None, field: str) -> None:
+    """Raises BadRequest, which names the field, where the API of a hoster cannot be asked."""
+    if provider not in _STATES:
+        raise BadRequest(f"{field}: expected a repository at GitHub, GitLab, Gitea, Forgejo or Bitbucket")
+    if remote.scheme not in ("http", "https") or credential is None:
+        raise BadRequest(f"{field}: a hoster is asked with the token of an https address")
+    if len(_parts(remote)) < 2:
+        raise BadRequest(f"{field}: the address names no owner and repository")
+    if provider == "bitbucket" and remote.host != "bitbucket.org":
+        raise BadRequest(f"{field}: of Bitbucket only bitbucket.org has this API")
+
+
+def repository_api(remote: Remote, provider: str, credential: Credential) -> tuple[str, dict[str, str]]:
+    """The address of a repository in its hoster's API, and the headers of every request there."""
+    origin = remote.url.removesuffix(remote.path)
+    parts = _parts(remote)
+    owner, name = (quote(part, safe="") for part in parts[-2:])
+    above = "".join(f"/{quote(part, safe='')}" for part in parts[:-2])
+    headers = {"accept": "application/json", "content-type": "application/json"}
+    if provider == "github":
+        base = "https://api.github.com" if remote.host == "github.com" else f"{origin}/api/v3"
+        headers |= {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
+        headers["authorization"] = _authorization(credential, "Bearer")
+        return f"{base}/repos/{owner}/{name}", headers
+    if provider == "gitlab":
+        headers["private-token"] = credential.secret
+        return f"{origin}/api/v4/projects/{quote('/'.join(parts), safe='')}", headers
+    if provider == "gitea":
+        headers["authorization"] = _authorization(credential, "token")
+        return f"{origin}{above}/api/v1/repos/{owner}/{name}", headers
+    headers["authorization"] = _authorization(credential, "Bearer")
+    return f"https://api.bitbucket.org/2.0/repositories/{owner}/{name}", headers
+
+
+def status_request(remote: Remote, provider: str, credential: Credential, status: CommitStatus) -> Request:
+    """What a hoster is sent, as its public API has it. Raises BadRequest where there is no way."""
+    require_hoster(remote, provider, credential.kind, "commitStatuses")
+    base, headers = repository_api(remote, provider, credential)
+    state = _STATES[provider][status.state]
+    description = status.description[:_MOST_DESCRIPTION]
+    body: dict[str, Any] = {"state": state, "target_url": status.url, "description": description}
+    url = f"{base}/statuses/{status.commit}"
+    if provider == "bitbucket":
+        url = f"{base}/commit/{status.commit}/statuses/build"
+        body = {
+            "key": status.key,
+            "state": state,
+            "name": status.name,
+            "url": status.url,
+            "description": description,
+        }
+    else:
+        body["name" if provider == "gitlab" else "context"] = status.name
+    return Request(url, headers, msgspec.json.encode(body))
+
+
+def tell(
+    fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, status: CommitStatus
+) -> list[Problem]:
+    """Tells the hoster; a problem where it does not take it, for a sync does not fail by that."""
+    try:
+        if credential is None:
+            raise BadRequest("there is no token any more")
+        request = status_request(remote, provider, credential, status)
+        answer = fetcher.fetch(request.url, "POST", request.headers, request.body, _LIMITS)
+    except OctavoError as error:
+        return [_problem(status, error.message)]
+    if answer.status not in (200, 201):
+        return [_problem(status, f"the hoster answered {answer.status}; may the token write statuses?")]
+    return []
+
+
+def _problem(status: CommitStatus, message: str) -> Problem:
+    return Problem("", 0, "commit_status", f"the status of {status.commit[:12]} was not taken: {message}")
+
+
+def _parts(remote: Remote) -> list[str]:
+    return [part for part in unquote(remote.path).removesuffix(".git").split("/") if part]
+
+
+def _authorization(credential: Credential, scheme: str) -> str:
+    if credential.kind == "password":
+        pair = f"{credential.user}:{credential.secret}".encode()
+        return f"Basic {base64.b64encode(pair).decode()}"
+    return f"{scheme} {credential.secret}"

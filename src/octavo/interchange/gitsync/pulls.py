@@ -1,0 +1,188 @@
+"""Open pull requests as hosters tell of them over their APIs. GitLab calls them merge requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import Unavailable
+from octavo.kit.net.fetch import Fetcher, Limits
+
+from .credentials import Credential
+from .failures import clean
+from .providers import Request, repository_api, require_hoster
+from .urls import Remote
+
+MOST = 200
+"""Pull requests that are followed at a time."""
+_LIMITS = Limits(size=8 * 1024 * 1024, seconds=20, follow=False)
+_PAGE = {"github": 100, "gitlab": 100, "gitea": 50, "bitbucket": 50}
+_PAGES = 20
+_MOST_TITLE = 200
+
+
+class Pull(Struct, frozen=True):
+    """``branch``: where it is one of the same repository. ``ref``: what is fetched; None where the repository has no such
+    thing. ``merged``: the commit that it was merged as, where the hoster says it."""
+
+    number: str
+    title: str
+    url: str
+    branch: str | None
+    ref: str | None
+    state: Literal["open", "merged", "closed"]
+    merged: str | None = None
+
+
+def list_request(remote: Remote, provider: str, credential: Credential, branch: str, page: int) -> Request:
+    """What asks for the open pull requests to a branch, as the hoster's public API has it. Raises BadRequest where there
+    is no way."""
+    require_hoster(remote, provider, credential.kind, "pullRequests")
+    base, headers = repository_api(remote, provider, credential)
+    to, size = quote(branch, safe=""), _PAGE[provider]
+    url = {
+        "github": f"{base}/pulls?state=open&base={to}&per_page={size}&page={page}",
+        "gitlab": f"{base}/merge_requests?state=opened&target_branch={to}&per_page={size}&page={page}",
+        "gitea": f"{base}/pulls?state=open&limit={size}&page={page}",
+        "bitbucket": f"{base}/pullrequests?state=OPEN&pagelen={size}&page={page}",
+    }[provider]
+    return Request(url, headers, b"")
+
+
+def one_request(remote: Remote, provider: str, credential: Credential, number: str) -> Request:
+    """What asks for one pull request."""
+    require_hoster(remote, provider, credential.kind, "pullRequests")
+    base, headers = repository_api(remote, provider, credential)
+    name = {"gitlab": "merge_requests", "bitbucket": "pullrequests"}.get(provider, "pulls")
+    return Request(f"{base}/{name}/{quote(number, safe='')}", headers, b"")
+
+
+def list_open(
+    fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, branch: str
+) -> tuple[list[Pull], bool]:
+    """The open pull requests to a branch, and whether these are all. Raises OctavoError where the hoster does not say."""
+    found: dict[str, Pull] = {}
+    for page in range(1, _PAGES + 1):
+        answer = _ask(fetcher, list_request(remote, provider, _given(credential), branch, page))
+        values = answer.get("values") if isinstance(answer, dict) else answer
+        if not isinstance(values, list):
+            raise Unavailable("the hoster's answer is no list of pull requests")
+        for value in values:
+            pull = read_pull(provider, value, branch)
+            if pull is not None and pull.state == "open":
+                found[pull.number] = pull
+        # Each Gitea may give fewer than are asked for, so that only an empty page is surely the last.
+        if not values or (provider != "gitea" and len(values) < _PAGE[provider]):
+            return list(found.values())[:MOST], len(found) <= MOST
+        if len(found) > MOST:
+            break
+    return list(found.values())[:MOST], False
+
+
+def find_pull(
+    fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, branch: str, number: str
+) -> Pull | None:
+    """One pull request; None for one that is not to this branch. Raises OctavoError where the hoster does not say."""
+    return read_pull(
+        provider, _ask(fetcher, one_request(remote, provider, _given(credential), number)), branch
+    )
+
+
+def _given(credential: Credential | None) -> Credential:
+    if credential is None:
+        raise Unavailable("there is no token any more")
+    return credential
+
+
+def _ask(fetcher: Fetcher, request: Request) -> Any:
+    answer = fetcher.fetch(request.url, "GET", request.headers, request.body, _LIMITS)
+    if answer.status != 200:
+        raise Unavailable(f"the hoster answered {answer.status}; may the token read pull requests?")
+    try:
+        return msgspec.json.decode(answer.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Unavailable("the hoster's answer is no JSON") from None
+
+
+def read_pull(provider: str, said: Any, target: str) -> Pull | None:
+    """A pull request as a hoster describes it; None for one to another branch, and for what is none."""
+    try:
+        found = _READ[provider](said, target)
+    except (KeyError, TypeError, AttributeError):
+        return None
+    return found
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return clean(value)
+
+
+def _number(value: Any) -> str:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise TypeError
+    return str(value)
+
+
+def _pull(
+    number: str, title: str, url: str, branch: str | None, ref: str | None, state: str, merged: Any
+) -> Pull:
+    state = {"open": "open", "opened": "open", "merged": "merged"}.get(state.lower(), "closed")
+    commit = merged if isinstance(merged, str) and len(merged) == 40 else None
+    address = url if url.startswith(("https://", "http://")) else ""
+    return Pull(
+        number,
+        title.strip()[:_MOST_TITLE] or f"#{number}",
+        address,
+        branch,
+        f"refs/heads/{branch}" if branch else ref,
+        state,  # type: ignore[arg-type]
+        commit,
+    )
+
+
+def _github(said: Mapping[str, Any], target: str) -> Pull | None:
+    """GitHub, Gitea and Forgejo."""
+    if _text(said["base"]["ref"]) != target:
+        return None
+    number = _number(said["number"])
+    here, there = said["base"].get("repo") or {}, said["head"].get("repo") or {}
+    branch = _text(said["head"]["ref"]) if here.get("id") and here.get("id") == there.get("id") else None
+    merged = bool(said.get("merged") or said.get("merged_at"))
+    state = "merged" if merged else _text(said["state"])
+    return _pull(
+        number, _text(said["title"]), _text(said["html_url"]), branch, f"refs/pull/{number}/head", state,
+        said.get("merge_commit_sha") if merged else None,
+    )  # fmt: skip
+
+
+def _gitlab(said: Mapping[str, Any], target: str) -> Pull | None:
+    if _text(said["target_branch"]) != target:
+        return None
+    number = _number(said["iid"])
+    same = said["source_project_id"] == said["target_project_id"]
+    return _pull(
+        number, _text(said["title"]), _text(said["web_url"]), _text(said["source_branch"]) if same else None,
+        f"refs/merge-requests/{number}/head", _text(said["state"]),
+        said.get("merge_commit_sha") or said.get("squash_commit_sha"),
+    )  # fmt: skip
+
+
+def _bitbucket(said: Mapping[str, Any], target: str) -> Pull | None:
+    """One from another repository cannot be fetched from this one."""
+    if _text(said["destination"]["branch"]["name"]) != target:
+        return None
+    source, here = said["source"], said["destination"]["repository"]["full_name"]
+    same = (source.get("repository") or {}).get("full_name") == here
+    return _pull(
+        _number(said["id"]), _text(said["title"]), _text(said["links"]["html"]["href"]),
+        _text(source["branch"]["name"]) if same else None, None, _text(said["state"]), None,
+    )  # fmt: skip
+
+
+_READ = {"github": _github, "gitea": _github, "gitlab": _gitlab, "bitbucket": _bitbucket}

@@ -1,0 +1,9 @@
+"""Tell pages what Git calls the content of a space."""
+
+from __future__ import annotations
+
+from octavo.content.pages.reading import register_git_names
+
+from .store import find_names
+
+register_git_names(find_names)

@@ -1,0 +1,282 @@
+"""Fetching from a remote and pushing to it, over https, ssh, and from folders where the operator allows it.
+
+Loaded only where it is used, for Git takes long to load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import urllib3
+from dulwich.client import (
+    FetchPackResult,
+    GitClient,
+    HTTPUnauthorized,
+    LocalGitClient,
+    SSHGitClient,
+    Urllib3HttpGitClient,
+)
+from dulwich.errors import GitProtocolError, HangupException, NotGitRepository, SendPackError
+from dulwich.file import FileLocked
+from dulwich.objects import ObjectID
+from dulwich.repo import Repo
+
+from octavo.core.url_parts import write_authority
+from octavo.kit.net import git_packs
+from octavo.kit.net.fetch import Fetcher, FetchError
+from octavo.kit.net.git_http import GitRefused, GuardedPool
+from octavo.kit.scheduling import deadlines
+
+from .credentials import Credential
+from .failures import Reason, Stopped
+from .repository import Repository
+from .urls import Remote, read_remote
+
+if TYPE_CHECKING:
+    from .ssh import Vendor
+
+MOST_RECEIVED = 4 * 1024**3
+MOST_SAID = 64 * 1024**2
+"""Bytes that a server may send before the pack that is asked for: its branches and tags."""
+_MOST_ANSWERED = 64 * 1024
+T = TypeVar("T")
+
+
+class Heads:
+    """What a remote said of its branches: ids by name, and the name of the default one."""
+
+    def __init__(self, refs: dict[bytes, bytes], symrefs: dict[bytes, bytes] | None = None) -> None:
+        prefix = b"refs/heads/"
+        self.branches = {
+            # One that is no UTF-8 is shown with a sign that no branch has, so it is never taken for another one.
+            name[len(prefix) :].decode("utf-8", "backslashreplace"): oid.decode()
+            for name, oid in refs.items()
+            if name.startswith(prefix) and oid
+        }
+        head = (symrefs or {}).get(b"HEAD", b"")
+        self.default = head[len(prefix) :].decode("utf-8", "replace") if head.startswith(prefix) else None
+        if self.default is None and (at := refs.get(b"HEAD")):
+            same = [name for name, oid in self.branches.items() if oid.encode() == at]
+            self.default = next(
+                (name for name in ("main", "master") if name in same), same[0] if same else None
+            )
+
+
+class Connection:
+    """A remote as it is reached with a credential. ``seen_host_key``: the one that an ssh server showed."""
+
+    def __init__(
+        self, url: str, credential: Credential | None, fetcher: Fetcher, *, local: bool, host_key: str | None
+    ) -> None:
+        self.remote: Remote = read_remote(url, local=local)
+        self.credential, self.fetcher = credential, fetcher
+        self._host_key = host_key
+        self.seen_host_key: str | None = None
+        self._meter: Any = None
+        """What counts the bytes that come, and has in ``most`` how many may."""
+
+    # --- what is asked --------------------------------------------------------------------------------
+
+    def heads(self) -> Heads:
+        with self._client() as client:
+            found = self._told(lambda: client.get_refs(self._path))
+        refs = {bytes(name): bytes(oid) for name, oid in found.refs.items() if oid}
+        symrefs = {bytes(name): bytes(to) for name, to in (found.symrefs or {}).items() if to}
+        return Heads(refs, symrefs)
+
+    def fetch(self, copy: Repository, branch: str, base: str | None, *, whole: bool = False) -> str | None:
+        """Brings what the branch has and the copy lacks, and gives its commit; None for a branch that is not there.
+        ``base``: the commit that was synced last. Without it only the newest commit comes, without its history; so
+        does one that ``base`` may not lead to, with all of it. ``whole``: all of its history, whatever is had."""
+        chosen: list[bytes] = []
+        name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
+        if self.remote.scheme == "file":
+            return self._look_into(copy, name)
+
+        def wants(refs: Any, depth: int | None = None) -> list[Any]:
+            oid = refs.get(name)
+            if not oid:
+                return []
+            chosen.append(bytes(oid))
+            self._meter.most = MOST_RECEIVED
+            return [] if copy.has(chosen[0].decode()) and not whole else [ObjectID(chosen[0])]
+
+        depth = 1 if base is None and not whole else None
+        if base is not None and not copy.has(base):
+            copy.forget()  # what is had of it does not lead to the base
+        with self._client() as client:
+
+            def bring() -> FetchPackResult:
+                return git_packs.fetch(client, self._path, copy.repo, wants, depth, MOST_RECEIVED)
+
+            self._told(bring)
+        if not chosen:
+            return None
+        head = chosen[0].decode()
+        copy.commit(head)
+        copy.keep(head)
+        return head
+
+    def fetch_chosen(
+        self, copy: Repository, choose: Callable[[dict[str, str]], Iterable[str]]
+    ) -> dict[str, str]:
+        """Brings the commits of the refs that ``choose`` names, of all that the remote has (commits by name), and gives
+        them; one that is no commit is left out."""
+        chosen: dict[str, str] = {}
+
+        def wants(refs: Any, depth: int | None = None) -> list[Any]:
+            known = {
+                bytes(name).decode("utf-8", "backslashreplace"): bytes(oid).decode()
+                for name, oid in refs.items()
+                if oid
+            }
+            chosen.update((name, known[name]) for name in choose(known) if name in known)
+            if self._meter is not None:
+                self._meter.most = MOST_RECEIVED
+            return [ObjectID(oid.encode()) for oid in dict.fromkeys(chosen.values()) if not copy.has(oid)]
+
+        if self.remote.scheme == "file":
+            wants(self._read_refs(copy))
+        else:
+            with self._client() as client:
+                self._told(lambda: git_packs.fetch(client, self._path, copy.repo, wants, None, MOST_RECEIVED))
+        return {name: oid for name, oid in chosen.items() if copy.has(oid)}
+
+    def _look_into(self, copy: Repository, name: bytes) -> str | None:
+        """The branch of a repository in a folder, whose files are read where they are."""
+        oid = self._read_refs(copy).get(name)
+        if not oid:
+            return None
+        head = oid.decode()
+        copy.commit(head)
+        return head
+
+    def _read_refs(self, copy: Repository) -> dict[bytes, bytes]:
+        def look() -> dict[bytes, bytes]:
+            with Repo(self.remote.path) as there:
+                copy.borrow(str(there.object_store.path))
+                return {bytes(name): bytes(oid) for name, oid in there.refs.as_dict().items()}
+
+        return self._told(look)
+
+    def push(
+        self, copy: Repository, branch: str, commit: str, expected: str | None, above: str | None = None
+    ) -> None:
+        """Puts the branch at ``commit`` if it still is at ``expected`` (None: not there). Never moves it elsewhere.
+        ``above``: a commit that the remote has, for a branch that it has not. Raises Stopped with MOVED where the branch
+        is elsewhere."""
+        name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
+
+        def update(refs: Any) -> Any:
+            there = refs.get(name)
+            if (bytes(there) if there else None) != (expected.encode() if expected else None):
+                raise Stopped(Reason.MOVED, "The branch was moved meanwhile")
+            return {name: ObjectID(commit.encode())}
+
+        with self._client() as client:
+
+            def pack_data(have: Any, want: Any, **more: Any) -> Any:
+                return copy.pack(commit, expected or above)
+
+            def send() -> Any:
+                return client.send_pack(self._path, update, pack_data, progress=lambda said: None)
+
+            result = self._told(send)
+        wrong = (result.ref_status or {}).get(name)
+        if wrong:
+            said = wrong if isinstance(wrong, str) else repr(wrong)
+            raise Stopped(Reason.REFUSED, f"The repository refused the commit: {said[:300]}")
+        if expected is not None or above is None:
+            copy.keep(commit)
+
+    def answer(self, command: str) -> bytes:
+        """What an ssh server says to a command. Raises Stopped."""
+        remote = self.remote
+        with self._ssh(_MOST_ANSWERED) as vendor:
+            return self._told(lambda: vendor.answer(remote.host, command, remote.user or "git", remote.port))
+
+    # --- how ------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _ssh(self, most: int) -> Iterator[Vendor]:
+        from .ssh import Vendor
+
+        known = self._host_key or self.seen_host_key
+        vendor = Vendor(self.credential, self._address, known, most)
+        try:
+            with deadlines.ended_by(vendor.close):
+                yield vendor
+        finally:
+            self.seen_host_key = vendor.seen or self.seen_host_key
+            vendor.close()
+
+    @property
+    def _path(self) -> bytes:
+        return self.remote.path.encode("utf-8", "surrogateescape")
+
+    @contextmanager
+    def _client(self) -> Iterator[GitClient]:
+        deadlines.check()
+        if self.remote.scheme == "file":
+            yield LocalGitClient(quiet=True)
+        elif self.remote.scheme == "ssh":
+            with self._ssh(MOST_SAID) as vendor:
+                self._meter = vendor
+                yield SSHGitClient(
+                    self.remote.host, self.remote.port, self.remote.user or "git", vendor=vendor, quiet=True
+                )
+        else:
+            self._meter = pool = GuardedPool(self._http_address, MOST_SAID)
+            credential = self.credential
+            try:
+                with deadlines.ended_by(pool.cut):
+                    yield Urllib3HttpGitClient(
+                        self.remote.url,
+                        dumb=False,
+                        pool_manager=pool,
+                        username=credential.user_at(self.remote.host) if credential else None,
+                        password=credential.secret if credential else None,
+                        quiet=True,
+                    )
+            finally:
+                pool.clear()
+
+    def _http_address(self, url: str) -> str:
+        try:
+            return self.fetcher.check_url(url).addresses[0]
+        except FetchError as error:
+            raise GitRefused(error.message) from None
+
+    def _address(self, host: str, port: int) -> str:
+        """Where an ssh server is, by the one rule for outgoing requests."""
+        return self._http_address(f"https://{write_authority(host, port)}/")
+
+    def _told(self, ask: Callable[[], T]) -> T:
+        where = self.remote.url
+        try:
+            try:
+                return ask()
+            except Exception:
+                deadlines.check()  # whoever waited was told by a connection that was closed
+                raise
+        except NotGitRepository:
+            raise Stopped(
+                Reason.UNREACHABLE, f"{where} is no Git repository, or not for this credential"
+            ) from None
+        except HTTPUnauthorized:
+            raise Stopped(Reason.UNAUTHORIZED, f"{where} does not accept the credential") from None
+        except SendPackError as error:
+            raise Stopped(Reason.REFUSED, f"{where} refused the commit: {str(error)[:300]}") from None
+        except GitRefused as error:
+            reason = Reason.TOO_LARGE if "too large" in str(error) else Reason.UNREACHABLE
+            raise Stopped(reason, str(error)) from None
+        except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
+            message = str(error) or type(error).__name__
+            if "401" in message or "403" in message:
+                raise Stopped(Reason.UNAUTHORIZED, f"{where} does not allow this: {message[:300]}") from None
+            raise Stopped(Reason.UNREACHABLE, f"{where}: {message[:300]}") from None
+        except (*git_packs.DAMAGES, KeyError, AssertionError, OSError, ValueError) as error:
+            message = f"{where} does not answer as a Git repository does ({type(error).__name__})"
+            raise Stopped(Reason.UNREACHABLE, message) from None

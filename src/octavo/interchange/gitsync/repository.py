@@ -1,0 +1,476 @@
+"""What was fetched of a synced repository: commits, trees and files, and the commits that are made here.
+
+It is a copy that may be gone at any time; the next fetch makes it anew. Loaded only where it is used, for Git takes
+long to load.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from dulwich.diff_tree import tree_changes
+from dulwich.errors import NotGitRepository
+from dulwich.graph import find_merge_base
+from dulwich.objects import S_ISGITLINK, Blob, Commit, ObjectID, Tree
+from dulwich.pack import pack_objects_to_data
+from dulwich.repo import Repo
+from msgspec import Struct
+
+from octavo.core.paths import unsafe_path
+from octavo.kit.net.git_http import GitRefused
+from octavo.kit.net.git_packs import DAMAGES, GuardedStore
+
+from .commit_authors import Person
+from .failures import Reason, Stopped, clean
+
+FOLDER = "git"
+REF = b"refs/heads/synced"
+"""What the copy calls the commit that was fetched last."""
+_MOST_PACKS = 60
+"""Fetches after which the copy is made anew: each of them leaves a pack."""
+_MOST_WALKED = 1_000_000
+MOST_ENTRIES = 100_000
+"""Files and folders of a commit that are looked at, as of every import: a few trees can name billions."""
+
+
+class Busy(Exception):
+    """Another sync is at work on this copy."""
+
+
+class CommittedFile(Struct, frozen=True):
+    """A file in a commit."""
+
+    mode: int
+    oid: str
+
+    @property
+    def is_file(self) -> bool:
+        return stat.S_ISREG(self.mode)
+
+
+class Change(Struct, frozen=True):
+    """What became of a path from one commit to another; None is "not there"."""
+
+    path: str
+    old: CommittedFile | None
+    new: CommittedFile | None
+
+
+class CommitText(Struct, frozen=True):
+    """What is said of a commit: who, when (seconds), and the message."""
+
+    author: Person
+    committer: Person
+    at: int
+    message: str
+
+
+class _Objects:
+    """Objects that are read one by one, when they are written somewhere."""
+
+    def __init__(self, find: Callable[[bytes], Any], oids: Sequence[bytes]) -> None:
+        self._find, self._oids = find, oids
+
+    def __len__(self) -> int:
+        return len(self._oids)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self._find(oid) for oid in self._oids)
+
+
+class _Counted:
+    """Objects of which only so many are looked at. Trees that come again are not read again."""
+
+    def __init__(self, store: Any, most: int) -> None:
+        self._store, self._left = store, most
+        self._read: dict[Any, Any] = {}
+
+    def __getitem__(self, oid: Any) -> Any:
+        self.count()
+        found = self._read.get(oid)
+        if found is None:
+            try:
+                found = self._read[oid] = self._store[oid]
+            except KeyError:
+                raise Stopped(Reason.DAMAGED, "The repository is incomplete") from None
+        return found
+
+    def count(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise Stopped(
+                Reason.TOO_LARGE, f"The branch has more than {MOST_ENTRIES} files and folders to look at"
+            )
+
+
+class Repository:
+    """The copy of one space's repository. ``folder``: the synced one, empty or ending in a slash."""
+
+    def __init__(self, repo: Repo, where: Path, folder: str) -> None:
+        self.repo, self.where, self.folder = repo, where, folder
+        # Packs are looked over when they are received; what is borrowed of another folder never was.
+        repo.object_store = GuardedStore(repo.object_store.path)
+
+    # --- commits --------------------------------------------------------------------------------------
+
+    def has(self, commit_id: str | None) -> bool:
+        """Whether a commit is here with its files."""
+        if not commit_id:
+            return False
+        found = self._find(commit_id.encode())
+        return isinstance(found, Commit) and found.tree in self.repo.object_store
+
+    def keep(self, commit_id: str) -> None:
+        """Says which commit is had, for the next fetch."""
+        self.repo.refs[REF] = ObjectID(commit_id.encode())  # type: ignore[index]
+
+    def forget(self) -> None:
+        """Says that nothing is had: the next fetch brings all of it."""
+        self.repo.refs.remove_if_equals(REF, None)  # type: ignore[arg-type]
+        with suppress(OSError):
+            (self.where / "shallow").unlink()
+
+    def commit(self, commit_id: str) -> Commit:
+        found = self._find(commit_id.encode())
+        if not isinstance(found, Commit) or found.tree is None:
+            raise Stopped(Reason.DAMAGED, f"{commit_id[:12]} is no commit")
+        return found
+
+    def _find(self, oid: bytes) -> Any:
+        try:
+            return self.repo.object_store[oid]  # type: ignore[index]
+        except KeyError:
+            return None
+
+    def since(self, head: str, base: str | None) -> list[Commit] | None:
+        """The commits of ``head`` that ``base`` has not, newest first; None where ``base`` is not among what came
+        before ``head``: the history is another one."""
+        if base is None:
+            return []
+        below = self._history(base, set())
+        seen: set[bytes] = set()
+        waiting, found, met = [head.encode()], [], False
+        while waiting:
+            oid = waiting.pop()
+            if oid == base.encode():
+                met = True
+                continue
+            if oid in seen or oid in below or len(seen) > _MOST_WALKED:
+                continue
+            seen.add(oid)
+            commit = self._find(oid)
+            if isinstance(commit, Commit):
+                found.append(commit)
+                waiting.extend(bytes(parent) for parent in commit.parents)
+        found.sort(key=lambda commit: commit.commit_time, reverse=True)
+        return found if met else None
+
+    def writers(self, head: str, bases: Sequence[str | None]) -> set[Person]:
+        """The authors and committers of the commits of ``head`` that none of ``bases`` has; those with another history
+        do not count."""
+        known = [self.since(head, base) for base in bases if base is not None]
+        found = [{bytes(commit.id) for commit in commits} for commits in known if commits is not None]
+        new = set.intersection(*found) if found else {head.encode()}
+        commits = [self.commit(oid.decode()) for oid in new]
+        return {_person(line) for commit in commits for line in (commit.author, commit.committer)}
+
+    def fork(self, one: str, other: str) -> str | None:
+        """Where the histories of two commits parted; None where they share nothing that is known here."""
+        try:
+            found = find_merge_base(self.repo, [ObjectID(one.encode()), ObjectID(other.encode())])
+        except KeyError:
+            return None
+        return bytes(found[0]).decode() if found else None
+
+    def _history(self, base: str, seen: set[bytes]) -> set[bytes]:
+        """What is known of the commits before ``base``, near ones only: a walk ends there early."""
+        waiting = [base.encode()]
+        for _ in range(1000):
+            if not waiting:
+                break
+            commit = self._find(waiting.pop())
+            if isinstance(commit, Commit):
+                new = [bytes(parent) for parent in commit.parents if bytes(parent) not in seen]
+                seen.update(new)
+                waiting += new
+        return seen
+
+    # --- trees ----------------------------------------------------------------------------------------
+
+    def root_of(self, commit_id: str) -> bytes:
+        """The id of the tree of the whole commit."""
+        return bytes(self.commit(commit_id).tree)
+
+    def tree_of(self, commit_id: str | None) -> bytes | None:
+        """The id of the synced folder's tree; None where there is no such folder, or nothing in it."""
+        if commit_id is None:
+            return None
+        oid = self.root_of(commit_id)
+        for name in [part for part in self.folder.split("/") if part]:
+            entry = self._entries(oid).get(name.encode())
+            if entry is None or not stat.S_ISDIR(entry[0]):
+                return None
+            oid = entry[1]
+        return oid if self._entries(oid) else None
+
+    def _entries(self, oid: bytes | None) -> dict[bytes, tuple[int, bytes]]:
+        if oid is None:
+            return {}
+        return _entries_of(self._find(oid))
+
+    def changes(self, old: bytes | None, new: bytes | None) -> list[Change]:
+        """What differs between two trees; trees that are the same are not looked into. Names that are no UTF-8 are
+        given with what stands for their bytes."""
+        found: dict[str, Change] = {}
+        looked_into: Any = _Counted(self.repo.object_store, 2 * MOST_ENTRIES)
+        for change in tree_changes(looked_into, _oid(old), _oid(new)):
+            looked_into.count()
+            for entry, is_new in ((change.old, False), (change.new, True)):
+                if entry is None or entry.path is None:
+                    continue
+                path = entry.path.decode("utf-8", "surrogateescape")
+                at = found.get(path) or Change(path, None, None)
+                here = CommittedFile(entry.mode or 0, bytes(entry.sha or b"").decode())
+                found[path] = Change(path, at.old, here) if is_new else Change(path, here, at.new)
+        return [found[path] for path in sorted(found)]
+
+    def files(self, tree: bytes | None) -> Iterator[tuple[str, CommittedFile]]:
+        """Every file, link and submodule of a tree."""
+        waiting = [("", tree)] if tree else []
+        looked_at = _Counted(self.repo.object_store, MOST_ENTRIES)
+        while waiting:
+            above, oid = waiting.pop()
+            for name, (mode, item) in _entries_of(looked_at[oid]).items():
+                looked_at.count()
+                path = above + name.decode("utf-8", "surrogateescape")
+                if stat.S_ISDIR(mode):
+                    waiting.append((f"{path}/", item))
+                else:
+                    yield path, CommittedFile(mode, item.decode())
+
+    def folders(self, tree: bytes | None) -> list[str]:
+        """The names of the folders directly in a tree that are UTF-8, in order."""
+        names = [name for name, (mode, _) in self._entries(tree).items() if stat.S_ISDIR(mode)]
+        return sorted(name.decode() for name in names if _is_text(name))
+
+    def find(self, tree: bytes | None, path: str) -> tuple[int, str] | None:
+        """The mode and id of what is at a path, be it a file or a folder."""
+        parts = path.split("/")
+        for place, name in enumerate(parts):
+            entry = self._entries(tree).get(name.encode("utf-8", "surrogateescape"))
+            if entry is None:
+                return None
+            if place == len(parts) - 1:
+                return entry[0], entry[1].decode()
+            if not stat.S_ISDIR(entry[0]):
+                return None
+            tree = entry[1]
+        return None
+
+    def size(self, oid: str) -> int:
+        return int(self._blob(oid).raw_length())
+
+    def read(self, oid: str) -> bytes:
+        return bytes(self._blob(oid).as_raw_string())
+
+    def borrow(self, objects: str) -> None:
+        """Has the objects of another repository on this machine as well, where they are."""
+        store: Any = self.repo.object_store
+        if objects not in [alternate.path for alternate in store.alternates]:
+            store.add_alternate_path(objects)
+
+    def pack(self, commit_id: str, parent: str | None) -> Any:
+        """The objects of a commit that its parent has not at the same place, for a push: their number, and they."""
+        commit = self.commit(commit_id)
+        before = _oid(bytes(self.commit(parent).tree)) if parent else None
+        found: dict[bytes, None] = {bytes(commit.id): None, bytes(commit.tree): None}
+        for change in tree_changes(self.repo.object_store, before, commit.tree, include_trees=True):
+            entry = change.new
+            if entry is not None and entry.sha and not S_ISGITLINK(entry.mode or 0):
+                found[bytes(entry.sha)] = None
+        objects: Any = _Objects(self._find, list(found))
+        return pack_objects_to_data(objects)
+
+    def holds(self, oid: str) -> bool:
+        return ObjectID(oid.encode()) in self.repo.object_store
+
+    def _blob(self, oid: str) -> Any:
+        found = self._find(oid.encode())
+        if not isinstance(found, Blob):
+            raise Stopped(Reason.DAMAGED, "The repository is incomplete")
+        return found
+
+    # --- writing --------------------------------------------------------------------------------------
+
+    def add_file(self, data: bytes) -> str:
+        """Its id."""
+        blob = Blob.from_string(data)
+        if blob.id not in self.repo.object_store:
+            self.repo.object_store.add_object(blob)
+        return str(blob.id.decode())
+
+    def changed_tree(self, root: bytes | None, files: Mapping[str, CommittedFile | None]) -> bytes | None:
+        """The id of a tree that has these files in place of what was there (None: no longer there); all else stays as
+        it is. None for one without any file."""
+        here = self._entries(root)
+        below: dict[str, dict[str, CommittedFile | None]] = {}
+        for path, entry in files.items():
+            name, _, rest = path.partition("/")
+            if rest:
+                below.setdefault(name, {})[rest] = entry
+            elif entry is None:
+                if not stat.S_ISDIR(here.get(name.encode(), (0, b""))[0]):
+                    here.pop(name.encode(), None)
+            else:
+                here[name.encode()] = (entry.mode, entry.oid.encode())
+        for name, inner in below.items():
+            there = here.get(name.encode())
+            old = there[1] if there is not None and stat.S_ISDIR(there[0]) else None
+            if old is None and not any(inner.values()):
+                continue
+            new = self.changed_tree(old, inner)
+            if new is None:
+                here.pop(name.encode(), None)
+            else:
+                here[name.encode()] = (stat.S_IFDIR, new)
+        if not here:
+            return None
+        tree = Tree()
+        for encoded, (mode, oid) in here.items():
+            tree.add(encoded, mode, oid)  # type: ignore[arg-type]
+        if tree.id not in self.repo.object_store:
+            self.repo.object_store.add_object(tree)
+        return bytes(tree.id)
+
+    def add_commit(
+        self,
+        parent: str | None,
+        files: Mapping[str, CommittedFile | None],
+        text: CommitText,
+        sign: Callable[[bytes], bytes] | None = None,
+    ) -> str | None:
+        """A commit on top of ``parent`` with these files of the synced folder; None where that changes nothing.
+        ``sign`` gives the signature of what a commit says."""
+        root = bytes(self.commit(parent).tree) if parent else None
+        inside = {f"{self.folder}{path}": entry for path, entry in files.items()}
+        tree = self.changed_tree(root, inside)
+        if tree is None:
+            empty = Tree()
+            self.repo.object_store.add_object(empty)
+            tree = bytes(empty.id)
+        if tree == root or (parent is None and not files):
+            return None
+        commit = Commit()
+        commit.tree = ObjectID(tree)
+        commit.parents = [ObjectID(parent.encode())] if parent else []
+        commit.author, commit.committer = text.author.line(), text.committer.line()
+        commit.author_time = commit.commit_time = text.at
+        commit.author_timezone = commit.commit_timezone = 0
+        commit.encoding = b"UTF-8"
+        commit.message = text.message.encode("utf-8", "replace")
+        if sign is not None:
+            commit.gpgsig = sign(commit.as_raw_string())
+        self.repo.object_store.add_object(commit)
+        return str(commit.id.decode())
+
+
+def _entries_of(tree: Any) -> dict[bytes, tuple[int, bytes]]:
+    if not isinstance(tree, Tree):
+        raise Stopped(Reason.DAMAGED, "The repository is incomplete")
+    return {bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()}
+
+
+def _is_text(name: bytes) -> bool:
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _oid(value: bytes | None) -> Any:
+    return None if value is None else ObjectID(value)
+
+
+def _person(line: bytes | None) -> Person:
+    """Whom a line of a commit names; nobody where it does not say."""
+    text = clean((line or b"").decode("utf-8", "replace"))
+    name, _, rest = text.partition("<")
+    return Person(name.strip(), rest.partition(">")[0].strip())
+
+
+def message_of(commit: Commit) -> str:
+    said: bytes | None = commit.message
+    return clean((said or b"").decode("utf-8", "replace")).strip()
+
+
+def is_safe(path: str) -> bool:
+    return unsafe_path(path) is None and not any(part.lower() == ".git" for part in path.split("/"))
+
+
+# --- the copy on disk -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterator[Repository]:
+    """The copy of a repository, of a space or of a project, held by whoever opens it alone. One of another remote, one
+    that is damaged and one of very many fetches is made anew. Raises Busy."""
+    above = data_folder / FOLDER
+    above.mkdir(mode=0o700, parents=True, exist_ok=True)
+    where = above / name
+    with (above / f"{name}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy from None
+        repo = _open(where, remote)
+        try:
+            with told_of_damage():
+                yield Repository(repo, where, folder)
+        finally:
+            repo.close()
+
+
+@contextmanager
+def told_of_damage() -> Iterator[None]:
+    """Raises Stopped for objects that cannot be read, or are too large to be."""
+    try:
+        yield
+    except GitRefused as error:
+        raise Stopped(Reason.TOO_LARGE, str(error)) from None
+    except DAMAGES as error:
+        said = f"The repository has objects that cannot be read ({type(error).__name__}: {str(error)[:200]})"
+        raise Stopped(Reason.DAMAGED, said) from None
+
+
+def _open(where: Path, remote: str) -> Repo:
+    note = where / "octavo-remote"
+    packs = where / "objects" / "pack"
+    with suppress(OSError, ValueError, NotGitRepository):
+        if note.read_text() == remote and len(list(packs.glob("*.pack"))) <= _MOST_PACKS:
+            return Repo(str(where))
+    shutil.rmtree(where, ignore_errors=True)
+    repo = Repo.init_bare(str(where), mkdir=True)
+    note.write_text(remote)
+    return repo
+
+
+def remove_copies(data_folder: Path, kept: Sequence[str]) -> None:
+    """Removes the copies that are of no use any more."""
+    above = data_folder / FOLDER
+    if not above.is_dir():
+        return
+    for path in above.iterdir():
+        if path.name.removesuffix(".lock") not in kept and path.stat().st_mtime < time.time() - 60:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)

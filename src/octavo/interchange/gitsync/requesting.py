@@ -1,0 +1,41 @@
+"""Asking for a sync: once, however often it is asked for while it waits."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.work.jobs import enqueue
+
+from .store import Connected, ProjectRow, SyncRow, find
+
+Cause = Literal["asked", "connected", "edited", "hook", "poll", "api"]
+AFTER_EDIT = 2_000
+"""Milliseconds: edits follow each other, and one commit may have several."""
+AGAIN = 5_000
+"""Milliseconds until what another run is at work on is tried again."""
+SYNC, SYNC_PROJECT = "syncGit", "syncGitProject"
+
+
+def ask(
+    tx: Transaction, organization_id: str, of: type[Connected], id: str, cause: Cause, after: int = 0
+) -> None:
+    """A sync of a space, or of a collection or a site, once however often it is asked for while it waits."""
+    name, argument = (SYNC, "space") if of is SyncRow else (SYNC_PROJECT, "project")
+    enqueue(
+        tx,
+        name,
+        organization=organization_id,
+        key=f"{name}:{id}",
+        run_at=now() + after if after else None,
+        cause=cause,
+        **{argument: id},
+    )
+
+
+def notice_project(tx: Transaction, project_id: str) -> None:
+    """A collection may have other spaces than before, or a site another structure, which its repository is to hear of."""
+    found = find(tx, ProjectRow, project_id)
+    if found is not None and found.status != "stopped" and (found.commit_id or found.credential != "ssh-key"):
+        ask(tx, found.organization_id, ProjectRow, project_id, "edited", after=AFTER_EDIT)

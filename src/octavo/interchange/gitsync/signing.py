@@ -1,0 +1,59 @@
+"""Signatures of commits, as OpenSSH makes them (SSHSIG), with a key that is made here."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable
+from functools import partial
+
+from octavo.kit.secrets.sealing import Sealer
+
+from .credentials import make_key, open_text, seal_text
+from .store import Connected
+
+_NAMESPACE = b"git"
+_HASH = b"sha512"
+_LINE = 70
+
+
+def make_signing_key(sealer: Sealer, of: type[Connected], id: str, wanted: bool) -> dict[str, str | None]:
+    """By column: a new key, sealed, and its public part as people tell it to a hoster; or that there is none."""
+    if not wanted:
+        return {"signing_secret": None, "signing_key": None}
+    credential, public = make_key(f"octavo-signing-{id}")
+    sealed = seal_text(sealer, of, id, "signing_secret", credential.secret)
+    return {"signing_secret": sealed, "signing_key": public}
+
+
+def signer_of(sealer: Sealer, row: Connected) -> Callable[[bytes], bytes] | None:
+    """What signs its commits; None where they are not signed. Raises Unavailable."""
+    private = open_text(sealer, row, "signing_secret")
+    return None if private is None else partial(sign, private)
+
+
+def sign(private: str, data: bytes) -> bytes:
+    """The signature of a commit, as its header ``gpgsig`` has it. ``private``: an Ed25519 key as OpenSSH writes it."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_ssh_private_key
+
+    key = load_ssh_private_key(private.encode(), None)
+    assert isinstance(key, Ed25519PrivateKey)
+    raw = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    hashed = hashlib.sha512(data).digest()
+    about = _string(_NAMESPACE) + _string(b"") + _string(_HASH)
+    signature = key.sign(b"SSHSIG" + about + _string(hashed))
+    whole = (
+        b"SSHSIG"
+        + (1).to_bytes(4, "big")
+        + _string(_string(b"ssh-ed25519") + _string(raw))
+        + about
+        + _string(_string(b"ssh-ed25519") + _string(signature))
+    )
+    text = base64.b64encode(whole)
+    lines = [text[start : start + _LINE] for start in range(0, len(text), _LINE)]
+    return b"\n".join([b"-----BEGIN SSH SIGNATURE-----", *lines, b"-----END SSH SIGNATURE-----"])
+
+
+def _string(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "big") + data

@@ -1,0 +1,138 @@
+"""Addresses of repositories: what people may write, and what is shown of it."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from urllib.parse import quote, unquote
+
+from msgspec import Struct
+
+from octavo.core.paths import unsafe_path
+from octavo.core.url_parts import read_address, write_authority
+from octavo.errors import BadRequest
+
+_SCP = re.compile(r"(?:([A-Za-z0-9._-]+)@)?([A-Za-z0-9][A-Za-z0-9.-]*):(?!//)(.+)")
+_HOST = re.compile(r"[^\W_][\w.-]*|[0-9a-f:.]+", re.IGNORECASE)
+_USUAL_PORTS = (None, 22, 80, 443)
+_CONTROL = re.compile(r"[\x00-\x20\x7f]")
+_WRONG_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[/.-]|/\.|\.lock(?:/|\Z)|[/.]\Z")
+"""What Git lets no branch be called."""
+
+
+class Remote(Struct, frozen=True):
+    """``url`` is without credentials, ``path`` what the server calls the repository."""
+
+    scheme: str
+    host: str
+    port: int | None
+    user: str
+    path: str
+    url: str
+
+    @property
+    def name(self) -> str:
+        """The owner and name of the repository, as hosters show them."""
+        parts = [part for part in unquote(self.path).removesuffix(".git").split("/") if part]
+        return "/".join(parts[-2:] if self.scheme != "file" else parts[-1:]) or "repository"
+
+    @property
+    def place(self) -> tuple[str, int | None, str]:
+        """The same for every way to write the address of one repository, over https or ssh."""
+        path = unquote(self.path).strip("/").removesuffix(".git").rstrip("/")
+        port = None if self.port in _USUAL_PORTS else self.port
+        return self.host.lower(), port, path if self.scheme == "file" else path.lower()
+
+
+def read_remote(text: str, *, local: bool) -> Remote:
+    """``https://…``, ``ssh://…``, ``git@host:path``; if ``local`` also ``file:///…``. Raises BadRequest."""
+    if not text or len(text) > 2000 or _CONTROL.search(text):
+        raise BadRequest("remote: expected the address of a repository, without spaces")
+    if "://" not in text and (match := _SCP.fullmatch(text)):
+        # Without a slash at its beginning the path is relative to the home of the user there.
+        user = match[1] or "git"
+        return Remote("ssh", match[2], None, user, match[3], f"{user}@{match[2]}:{match[3]}")
+    parts = read_address(text)
+    if parts is None or parts.query or parts.fragment:
+        raise BadRequest("remote: expected the address of a repository, without a query")
+    if parts.scheme == "file" and local:
+        if parts.authority not in ("", "localhost") or not parts.path.startswith("/"):
+            raise BadRequest("remote: a file address names no host")
+        return Remote("file", "", None, "", unquote(parts.path), f"file://{parts.path}")
+    if not _HOST.fullmatch(parts.host):
+        raise BadRequest("remote: expected the name of a host")
+    if parts.scheme in ("http", "https") and parts.path.strip("/"):
+        if parts.username or parts.password:
+            raise BadRequest("remote: credentials belong into `credential`, not into the address")
+        authority = write_authority(parts.host, parts.port or None)
+        path = parts.path.rstrip("/")
+        return Remote(parts.scheme, parts.host, parts.port, "", path, f"{parts.scheme}://{authority}{path}")
+    if parts.scheme == "ssh" and parts.path.strip("/") and not parts.password:
+        user = unquote(parts.username) or "git"
+        authority = write_authority(parts.host, parts.port or None)
+        url = f"ssh://{quote(user)}@{authority}{parts.path}"
+        return Remote("ssh", parts.host, parts.port, user, parts.path, url)
+    kinds = "https, ssh or file" if local else "https or ssh"
+    raise BadRequest(f"remote: expected an address of a repository ({kinds})")
+
+
+def split_credential(text: str) -> tuple[str, str, str]:
+    """An https address as older clients write it: without its credentials, the user, the secret."""
+    parts = read_address(text)
+    if parts is None or parts.scheme not in ("http", "https") or not (parts.username or parts.password):
+        return text, "", ""
+    authority = write_authority(parts.host, parts.port or None)
+    user, secret = unquote(parts.username), unquote(parts.password)
+    if not secret:
+        user, secret = "", user
+    return f"{parts.scheme}://{authority}{parts.path}", user, secret
+
+
+def read_branch(text: str, field: str = "branch") -> str:
+    """The name of a branch, also as ``refs/heads/NAME``. Raises BadRequest."""
+    name = text.removeprefix("refs/heads/")
+    if not name or len(name.encode("utf-8", "replace")) > 200 or _WRONG_BRANCH.search(name) or name == "@":
+        raise BadRequest(f"{field}: expected the name of a branch")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise BadRequest(f"{field}: expected the name of a branch") from None
+    return name
+
+
+def fits(pattern: str | None, branch: str) -> bool:
+    """Whether the name of a branch fits a pattern, in which ``*`` stands for anything."""
+    return pattern is not None and fnmatchcase(branch, pattern.replace("[", "[[]").replace("?", "[?]"))
+
+
+def read_folder(text: str, field: str = "folder") -> str:
+    """The folder of a repository, empty or ending in a slash. Raises BadRequest."""
+    folder = re.sub(r"\A(?:\./|/)+", "", text.strip())
+    folder = folder.strip("/")
+    if folder in ("", "."):
+        return ""
+    if wrong := unsafe_path(folder):
+        raise BadRequest(f"{field}: {wrong}")
+    if any(part.lower() == ".git" for part in folder.split("/")):
+        raise BadRequest(f"{field}: a repository has no folder .git of its own")
+    return f"{folder}/"
+
+
+def web_address(remote: Remote, provider: str, kind: str, what: str, path: str = "") -> str | None:
+    """Where people look at a tree or a commit of a repository on the web, as its hoster has it; None for one that has
+    no such place."""
+    if remote.scheme == "file":
+        return None
+    base = f"https://{remote.host}" if remote.scheme == "ssh" else remote.url.removesuffix(remote.path)
+    base += "/" + quote(unquote(remote.path)).strip("/").removesuffix(".git")
+    path = quote(path.strip("/"))
+    what = quote(what)
+    if provider == "gitlab":
+        found = f"{base}/-/{kind}/{what}"
+    elif provider == "bitbucket":
+        found = f"{base}/{'commits' if kind == 'commit' else 'src'}/{what}"
+    elif provider == "gitea" and kind == "tree":
+        found = f"{base}/src/branch/{what}"
+    else:
+        found = f"{base}/{kind}/{what}"
+    return f"{found}/{path}" if path else found

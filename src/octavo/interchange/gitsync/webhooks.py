@@ -1,0 +1,112 @@
+"""What hosters send when a branch was pushed to, or a pull request is another one. A hook only says that there is something to look at: one that is sent
+again, or says something wrong, makes nobody write anything that is not in the repository."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from octavo.errors import BadRequest, NotFound, OctavoError
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+
+from . import store
+from .credentials import open_text
+from .requesting import ask
+from .store import Connected
+from .urls import fits
+
+_PLAIN = (b"x-gitlab-token",)
+_SIGNED = (
+    b"x-hub-signature-256",
+    b"x-forgejo-signature",
+    b"x-gitea-signature",
+    b"x-gogs-signature",
+    b"x-hub-signature",
+)
+_LOOKED = 1000
+"""Milliseconds for pushes that follow each other to be synced as one."""
+_UNKNOWN = "There is no such hook, or it is signed with another secret."
+
+
+def receive(
+    context: Context, of: type[Connected], id: str, headers: Mapping[bytes, bytes], body: bytes
+) -> None:
+    """Asks for a sync where the branch was pushed to. Raises BadRequest for what is not signed at all, NotFound for what
+    is not synced and for a wrong signature alike."""
+    if not any(name in headers for name in (*_PLAIN, *_SIGNED)):
+        raise BadRequest("A hook has to be signed: `X-Hub-Signature-256`, or for GitLab `X-Gitlab-Token`.")
+    with context.db.read() as tx:
+        row = store.find(tx, of, id)
+        organization = store.find_organization(tx, row) if row is not None else None
+    if row is None or organization is None:
+        raise NotFound(_UNKNOWN)
+    _require_signed(context, row, headers, body)
+    with context.db.read() as tx:
+        spaces = [id, *(member.space_id for member in store.list_members(tx, id))]
+        links = [link for space_id in spaces for link in store.list_branches(tx, space_id)]
+    if not _is_about(row, [link.branch for link in links if link.branch], body):
+        return
+    with context.db.write() as tx:
+        store.set_fields(tx, row, hooked_at=now())
+        if row.status != "stopped":
+            ask(tx, organization, of, id, "hook", after=_LOOKED)
+
+
+def _require_signed(context: Context, row: Connected, headers: Mapping[bytes, bytes], body: bytes) -> None:
+    try:
+        secret = open_text(context.sealer, row, "hook_secret")
+    except OctavoError:
+        raise NotFound(_UNKNOWN) from None
+    if secret is None or not _is_signed(secret.encode(), headers, body):
+        raise NotFound(_UNKNOWN)
+
+
+def _is_signed(secret: bytes, headers: Mapping[bytes, bytes], body: bytes) -> bool:
+    for name in _PLAIN:
+        if name in headers:
+            return hmac.compare_digest(headers[name], secret)
+    for name in _SIGNED:
+        given = headers.get(name)
+        if given is not None:
+            algorithm, sign, digest = given.rpartition(b"=")
+            if sign and algorithm != b"sha256":
+                continue
+            wanted = hmac.digest(secret, body, "sha256").hex().encode()
+            return hmac.compare_digest(digest, wanted)
+    return False
+
+
+_PULLS = ("pull_request", "merge_request", "pullrequest")
+
+
+def _is_about(row: Connected, followed: Sequence[str], body: bytes) -> bool:
+    """Whether a hook may be about the synced branch, a followed one or a pull request: one that says nothing of these
+    may be."""
+    try:
+        said: Any = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return True
+    if not isinstance(said, dict):
+        return True
+    if any(name in said for name in _PULLS) or said.get("object_kind") in _PULLS:
+        return bool(row.pulls)
+    refs: list[Any] = [said["ref"]] if isinstance(said.get("ref"), str) else []
+    push = said.get("push")
+    changes = push.get("changes") if isinstance(push, dict) else None
+    if isinstance(changes, list):
+        for change in changes[:1000]:
+            for side in ("new", "old"):
+                named = change.get(side) if isinstance(change, dict) else None
+                if isinstance(named, dict) and isinstance(named.get("name"), str):
+                    refs.append(named["name"])
+    if "zen" in said and "hook_id" in said:
+        return False  # a hoster that tries the hook
+    return not refs or any(_is_followed(row, followed, ref.removeprefix("refs/heads/")) for ref in refs)
+
+
+def _is_followed(row: Connected, followed: Sequence[str], branch: str) -> bool:
+    return branch == row.branch or branch in followed or fits(row.pattern, branch)

@@ -1,0 +1,71 @@
+"""A state of a space as one .zip, for whoever reads it in a browser."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from typing import IO
+
+from octavo.content.revisions.store import State
+from octavo.kit.context import Context
+from octavo.kit.scheduling.owners import Owner
+from octavo.kit.scheduling.shares import Shares
+
+from .exporting import export_files
+
+PLACES = Shares("archives are being made", 4)
+"""An archive is made on disk, so that nobody who fetches it slowly holds a transaction open."""
+SECONDS = 10
+"""How long somebody waits for a place."""
+_IN_MEMORY = 1024 * 1024
+_PIECE = 256 * 1024
+_MADE = (1980, 1, 1, 0, 0, 0)
+"""The date of every entry: the same state gives the same bytes."""
+_PACKED = (
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".gif",
+    ".webp",
+    ".avif",
+    ".mp4",
+    ".webm",
+    ".zip",
+    ".pdf",
+    ".docx",
+    ".woff2",
+)
+"""Files that do not get smaller."""
+
+
+def archive(context: Context, owner: Owner, state: State) -> Iterator[bytes]:
+    """The bytes of an archive of what a state holds, piece by piece; it is whole before the first of them. ``owner``:
+    whose share of the places it takes. Raises Unavailable when all are taken."""
+    with PLACES.place(owner, SECONDS):
+        spool = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by whoever reads it
+        try:
+            _write(context, state, spool)
+        except BaseException:
+            spool.close()
+            raise
+    return _pieces(spool)
+
+
+def _write(context: Context, state: State, out: IO[bytes]) -> None:
+    with context.db.read() as tx, zipfile.ZipFile(out, "w") as packed:
+        for exported in export_files(tx, context.files, state):
+            entry = zipfile.ZipInfo(exported.path, _MADE)
+            small = exported.path.lower().endswith(_PACKED)
+            entry.compress_type = zipfile.ZIP_STORED if small else zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            with packed.open(entry, "w", force_zip64=True) as written:
+                for piece in exported.pieces:
+                    written.write(piece)
+
+
+def _pieces(spool: IO[bytes]) -> Iterator[bytes]:
+    with spool:
+        spool.seek(0)
+        while piece := spool.read(_PIECE):
+            yield piece

@@ -1,0 +1,37 @@
+"""The proof that somebody may see an import run: whoever may enter the space it goes into."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from octavo.errors import NotFound
+from octavo.kit.http.operation import Call, enters
+from octavo.organization.access.authorization import SpaceAccess, enter_space, require_actor
+from octavo.organization.access.roles import Can
+
+from .store import find_run
+
+
+class RunAccess(Struct, frozen=True):
+    """What somebody may do with a run is what they may do in its space."""
+
+    space: SpaceAccess
+    run_id: str
+
+    @property
+    def organization_id(self) -> str:
+        return self.space.organization_id
+
+
+@enters(RunAccess, "organizationId", "importRunId")
+def enter_run(call: Call, needs: Can, organization_id: str, import_run_id: str) -> RunAccess:
+    require_actor(call)
+    missing = f"There is no import run {import_run_id!r} in this organization."
+    with call.db.read() as tx:
+        run = find_run(tx, import_run_id)
+    if run is None or run.organization_id != organization_id:
+        raise NotFound(missing)
+    try:
+        return RunAccess(enter_space(call, needs, run.space_id), run.id)
+    except NotFound:
+        raise NotFound(missing) from None

@@ -1,0 +1,422 @@
+"""Uploaded files as one source of Markdown: archives opened, HTML and documents of offices converted."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import unquote
+
+from octavo.content.uploads.store import UploadRow
+from octavo.core.document.json import DocumentError
+from octavo.core.free_names import free_name
+from octavo.core.links import relative_href
+from octavo.core.paths import numbered_path
+from octavo.kit.files import FileStore
+
+from .inline_images import MAX_INLINE_IMAGE, name_image, read_data_url
+from .opening import open_source
+from .readers.choosing import read_source
+from .sources import Source, SourceError
+
+MAX_PAGE = 10 * 1024 * 1024
+"""Bytes of HTML, or of the text of a document of an office, that become one page."""
+MAX_UNPACKED = 200 * 1024 * 1024
+"""Bytes that a document of an office may have unpacked."""
+MAX_PARTS = 100
+"""Archives in an archive that are read as one; they stay open while they are read."""
+ASSETS = ".gitbook/assets"
+_HTML = (".html", ".htm", ".xhtml", ".aspx")
+_MARKDOWN = (".md", ".markdown")
+_OFFICE = (".docx", ".odt", ".fodt")
+_JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
+CONVERTED = (*_HTML, *_MARKDOWN, *_OFFICE)
+"""Endings of single files that can be brought in."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+
+Tick = Callable[[], None]
+"""Called between files; raises when the run is over."""
+
+
+class Folder:
+    """Temporary files of a run, named by number."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._count = 0
+
+    def new(self, ending: str = "") -> Path:
+        self._count += 1
+        return self.path / f"{self._count}{ending}"
+
+    def add(self, source: Source, path: str, data: bytes) -> None:
+        """Puts bytes into a source, by way of a file."""
+        place = self.new()
+        place.write_bytes(data)
+        source.add(path, len(data), _opening(place))
+
+
+def _opening(place: Path) -> Callable[[], IO[bytes]]:
+    return lambda: place.open("rb")
+
+
+def gather_uploads(
+    uploads: Iterable[UploadRow],
+    files: FileStore,
+    folder: Folder,
+    stack: ExitStack,
+    tick: Tick,
+    kind: str | None = None,
+    several: bool = False,
+) -> Source:
+    """The uploaded files as one source, each archive in a folder of its own where there are several files. ``kind``:
+    what they are, where that was told. ``several``: with all versions and languages that they have.
+
+    Raises SourceError for an archive that cannot be read or looks like an attack.
+    """
+    uploads = list(uploads)
+    raw = Source(posixpath.splitext(uploads[0].name)[0])
+    for upload in uploads:
+        tick()
+        place = folder.new(".zip")
+        with place.open("wb") as out:
+            for piece in files.open(upload.hash or ""):
+                out.write(piece)
+        stem, ending = posixpath.splitext(upload.name)
+        if ending.lower() == ".zip":
+            archive = unpack_parts(_open(place, upload.name, stack), folder, stack, tick)
+            prefix = "" if len(uploads) == 1 else f"{stem}/"
+            raw.count(archive.seen)
+            raw.problems += archive.problems
+            for path in archive.paths():
+                raw.add(prefix + path, archive.size(path), _entry_opening(archive, path, folder))
+        elif ending.lower() in CONVERTED:
+            raw.add(upload.name, upload.size, _opening(place))
+        else:
+            message = "left out: of files only Markdown, HTML, .docx, .odt and .zip are read"
+            raw.problem(upload.name, "unknown_format", message)
+    return read_files(raw, folder, tick, kind, several)
+
+
+def read_files(
+    raw: Source,
+    folder: Folder,
+    tick: Tick = lambda: None,
+    kind: str | None = None,
+    several: bool = False,
+) -> Source:
+    """Files of whatever kind as one source of our Markdown. ``several``: with all versions and languages that it has.
+    Raises SourceError."""
+    return read_source(
+        raw, lambda source: _Conversion(source, folder, tick).convert(), folder.add, tick, kind, several
+    )
+
+
+def unpack_parts(archive: Source, folder: Folder, stack: ExitStack, tick: Tick = lambda: None) -> Source:
+    """An export in parts, archives and nothing else, as the one source that they are together; any other source as it is.
+    What is in these archives stays closed. Raises SourceError."""
+    paths = archive.paths()
+    if not 0 < len(paths) <= MAX_PARTS or not all(path.lower().endswith(".zip") for path in paths):
+        return archive
+    made = Source(archive.name)
+    made.commit, made.problems = archive.commit, archive.problems
+    for path in paths:
+        tick()
+        place = folder.new(".zip")
+        with place.open("wb") as out:
+            for piece in archive.pieces(path):
+                out.write(piece)
+        part = _open(place, path, stack, whole=True)
+        made.count(part.seen)
+        made.problems += part.problems
+        for name in part.paths():
+            made.add(name, part.size(name), _entry_opening(part, name, folder))
+    return made
+
+
+def _open(place: Path, name: str, stack: ExitStack, whole: bool = False) -> Source:
+    """An archive, which messages call by its name."""
+    try:
+        return stack.enter_context(open_source(str(place), allow_url=_refuse, local=True, whole=whole))
+    except SourceError as error:
+        raise SourceError(str(error).replace(str(place), name)) from error
+
+
+def convert_file(file: Path, folder: Folder) -> Source:
+    """One file of a person as a source of one page."""
+    raw = Source(file.stem)
+    raw.add(file.name, file.stat().st_size, _opening(file))
+    return _Conversion(raw, folder, lambda: None).convert()
+
+
+def _refuse(url: str) -> str:
+    raise ValueError("uploads are local")
+
+
+def _entry_opening(archive: Source, path: str, folder: Folder) -> Callable[[], IO[bytes]]:
+    def opening() -> IO[bytes]:
+        # Through the archive, which measures what really comes out.
+        place = folder.new()
+        with place.open("wb") as out:
+            for piece in archive.pieces(path):
+                out.write(piece)
+        return place.open("rb")
+
+    return opening
+
+
+class _Conversion:
+    """A source in which pages of other formats are Markdown files, and the links between them follow."""
+
+    def __init__(self, raw: Source, folder: Folder, tick: Tick) -> None:
+        self.raw = raw
+        self.folder = folder
+        self.tick = tick
+        self.made = Source(raw.name)
+        self.made.problems = raw.problems
+        self.paths = [path for path in raw.paths() if posixpath.basename(path).lower() not in _JUNK]
+        self.known = set(self.paths)
+        self.becomes: dict[str, str] = {}
+        self.assets: set[str] = set()
+
+    def convert(self) -> Source:
+        taken = {path.casefold() for path in self.paths}
+        for path in self.paths:
+            stem, ending = posixpath.splitext(path)
+            if ending.lower() in (*_HTML, *_OFFICE):
+                folder, name = posixpath.split(stem)
+                wanted = posixpath.join(folder, "README") if name.lower() == "index" else stem
+                self.becomes[path] = _free(f"{wanted}.md", taken)
+        for path in self.paths:
+            self.tick()
+            if path not in self.becomes:
+                self.made.add(path, self.raw.size(path), self._raw_opening(path))
+            elif path.lower().endswith(".docx"):
+                self._word(path)
+            elif path.lower().endswith(_OFFICE):
+                self._opendocument(path)
+            else:
+                self._html(path, self.raw.read(path))
+        kept = set(self.made.paths())
+        self.made.became = {path: new for path, new in self.becomes.items() if path not in kept}
+        return self.made
+
+    def _raw_opening(self, path: str) -> Callable[[], IO[bytes]]:
+        return self.raw.opening(path)
+
+    def _as_it_is(self, path: str, code: str, message: str) -> None:
+        self.made.add(path, self.raw.size(path), self._raw_opening(path))
+        self.made.problem(path, code, f"kept as a file: {message}")
+
+    def _html(self, path: str, data: bytes | str) -> None:
+        # Loaded where it is used: it takes long to load.
+        from .html import convert, parse_html
+
+        if len(data) > MAX_PAGE:
+            self._as_it_is(path, "too_large", f"a page of more than {MAX_PAGE // 1024**2} MB")
+            return
+        tree = parse_html(data)
+        new = self.becomes[path]
+        name = posixpath.splitext(posixpath.basename(path))[0]
+        try:
+            if tree is None:
+                raise DocumentError("there is nothing in it")
+            page = convert(
+                tree,
+                link=lambda href: self._link(path, new, href),
+                image=lambda source: self._image(path, new, source),
+                fallback_title=re.sub(r"[-_]+", " ", name),
+            )
+        except DocumentError as error:
+            self._as_it_is(path, "not_converted", str(error)[:200])
+            return
+        self.folder.add(self.made, new, page.text.encode())
+
+    def _word(self, path: str) -> None:
+        import mammoth
+
+        try:
+            place = self.folder.new(".zip")
+            place.write_bytes(self.raw.read(path))
+            _check_word(place)
+            with place.open("rb") as file:
+                keep = mammoth.images.img_element(lambda image: self._word_image(path, image))
+                comments: list[Any] = []
+
+                def arranged(document: Any) -> Any:
+                    comments.extend(document.comments)
+                    return _below_its_title(document)
+
+                found = mammoth.convert_to_html(
+                    file, convert_image=keep, style_map=_STYLES, transform_document=arranged
+                )
+        except SourceError as error:
+            self._as_it_is(path, "not_converted", str(error))
+            return
+        except Exception as error:  # whatever a damaged document makes the library raise
+            self._as_it_is(path, "not_converted", f"it cannot be read ({type(error).__name__})")
+            return
+        if comments:
+            self.made.problem(path, "comments_left_out", f"comments are left out ({len(comments)})")
+        for message in dict.fromkeys(str(entry.message) for entry in found.messages):
+            # A style of its own is read as plain text, as it should be.
+            if " style" not in message:
+                self.made.problem(path, "word", message[:300])
+        self._html(path, f"<body>{found.value}</body>")
+
+    def _opendocument(self, path: str) -> None:
+        from .opendocument import read_opendocument
+
+        place = self.folder.new(".zip")
+        try:
+            with ExitStack() as stack:
+                packed, flat, names = None, None, set[str]()
+                if path.lower().endswith(".fodt"):
+                    _check_text(self.raw.size(path))
+                    flat = self.raw.read(path)
+                else:
+                    place.write_bytes(self.raw.read(path))
+                    packed = stack.enter_context(
+                        open_source(str(place), allow_url=_refuse, local=True, whole=True)
+                    )
+                    if packed.total > MAX_UNPACKED:
+                        raise SourceError(f"more than {MAX_UNPACKED // 1024**2} MB unpacked")
+                    names.update(packed.paths())
+                text = read_opendocument(
+                    lambda name: _part(packed, name) if packed and name in names else None,
+                    lambda image: self._asset(path, image),
+                    lambda code, message: self.made.problem(path, code, message),
+                    MAX_PAGE,
+                    flat,
+                )
+        except SourceError as error:
+            self._as_it_is(path, "not_converted", str(error))
+            return
+        self._html(path, text)
+
+    def _word_image(self, path: str, image: Any) -> dict[str, str]:
+        with image.open() as stream:
+            data = stream.read(MAX_INLINE_IMAGE + 1)
+        asset = self._asset(path, data)
+        return {"src": asset or "", **({"alt": image.alt_text} if image.alt_text else {})}
+
+    def _asset(self, path: str, data: bytes) -> str | None:
+        """Where the bytes of an image inside a page are kept: from the root, with a leading slash."""
+        name = name_image(data)
+        if name is None:
+            self.made.problem(
+                path, "image_left_out", "an image inside the page is too large or of no known format"
+            )
+            return None
+        asset = f"{ASSETS}/{name}"
+        if asset not in self.assets and asset not in self.known:
+            self.assets.add(asset)
+            self.folder.add(self.made, asset, data)
+        return f"/{asset}"
+
+    def _find(self, path: str, href: str) -> str | None:
+        name = unquote(re.split(r"[?#]", href, maxsplit=1)[0])
+        folder = "" if name.startswith("/") else posixpath.dirname(path)
+        found = posixpath.normpath(posixpath.join(folder, name.lstrip("/"))) if name else path
+        candidates = (found, f"{found}/index.html", f"{found}/index.htm", f"{found}.html")
+        return next((each for each in candidates if each in self.known or each in self.assets), None)
+
+    def _link(self, path: str, new: str, href: str) -> str | None:
+        if _SCHEME.match(href):
+            return href
+        found = self._find(path, href)
+        anchor = unquote(href.partition("#")[2]) or None
+        if found is None:
+            return href
+        if found == path and anchor:
+            return f"#{anchor}"
+        return relative_href(self.becomes.get(found, found), new, anchor)
+
+    def _image(self, path: str, new: str, source: str) -> str | None:
+        if source.lower().startswith("data:"):
+            data = read_data_url(source)
+            source = (self._asset(path, data) if data else None) or ""
+            if not source:
+                return None
+        if _SCHEME.match(source):
+            return source if re.match(r"https?:|//", source, re.IGNORECASE) else None
+        found = self._find(path, source)
+        if found is None:
+            self.made.problem(path, "missing_image", f"{source[:200]} is not there")
+            return source
+        return relative_href(found, new)
+
+
+_STYLES = """
+p.Quote => blockquote > p:fresh
+p.IntenseQuote => blockquote > p:fresh
+p[style-name='Quote'] => blockquote > p:fresh
+p[style-name='Intense Quote'] => blockquote > p:fresh
+p.Caption => figcaption:fresh
+p[style-name='caption'] => figcaption:fresh
+p[style-name='Caption'] => figcaption:fresh
+p.Subtitle => p > em:fresh
+p[style-name='Subtitle'] => p > em:fresh
+"""
+_LEVEL = re.compile(r"heading ?(\d)\Z", re.IGNORECASE)
+
+
+def _below_its_title(document: Any) -> Any:
+    """A Word document whose title has the style of one: it is the first heading, and all others are below it."""
+    from mammoth import documents, transforms
+
+    def style(paragraph: Any) -> str:
+        return str(paragraph.style_name or paragraph.style_id or "")
+
+    paragraphs = transforms.get_descendants_of_type(document, documents.Paragraph)
+    if not any(style(paragraph).lower() == "title" for paragraph in paragraphs):
+        return document
+
+    def lower(paragraph: Any) -> Any:
+        level = _LEVEL.match(style(paragraph))
+        if style(paragraph).lower() == "title":
+            return paragraph.copy(style_id="", style_name="heading 1")
+        if level:
+            return paragraph.copy(style_id="", style_name=f"heading {min(int(level[1]) + 1, 6)}")
+        return paragraph
+
+    return transforms.paragraph(lower)(document)
+
+
+def _free(path: str, taken: set[str]) -> str:
+    path = free_name(path, lambda name: name.casefold() in taken, lambda number: numbered_path(path, number))
+    taken.add(path.casefold())
+    return path
+
+
+def _part(packed: Source, name: str) -> bytes:
+    """A part of an OpenDocument file; nothing of an image that is damaged or too large. Raises SourceError."""
+    if name.endswith(".xml"):
+        _check_text(packed.size(name))
+        return packed.read(name)
+    try:
+        return packed.read(name) if packed.size(name) <= MAX_INLINE_IMAGE else b""
+    except SourceError:
+        return b""
+
+
+def _check_text(size: int) -> None:
+    if size > MAX_PAGE:
+        raise SourceError(f"more than {MAX_PAGE // 1024**2} MB of text")
+
+
+def _check_word(place: Path) -> None:
+    """Raises SourceError for an archive that grows beyond measure, or XML with a document type of its own."""
+    with open_source(str(place), allow_url=_refuse, local=True) as source, zipfile.ZipFile(place) as archive:
+        if source.total > MAX_UNPACKED:
+            raise SourceError(f"more than {MAX_UNPACKED // 1024**2} MB unpacked")
+        for info in archive.infolist():
+            if not info.filename.lower().endswith((".xml", ".rels")):
+                continue
+            _check_text(info.file_size)
+            if b"<!DOCTYPE" in archive.read(info).replace(b"\0", b""):
+                raise SourceError("its XML has a document type")

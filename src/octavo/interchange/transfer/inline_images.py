@@ -1,0 +1,40 @@
+"""Images that are written into a page as ``data:`` URLs."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from urllib.parse import unquote, unquote_to_bytes
+
+from octavo.kit.files import detect_type
+
+MAX_INLINE_IMAGE = 10 * 1024 * 1024
+RASTER = {
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/gif": ".gif",
+    "image/webp": ".webp",
+    "image/avif": ".avif",
+}
+_DATA_URL = re.compile(r"data:([\w.+/-]*)(?:;[\w=-]+)*?(;base64)?,(.*)", re.DOTALL | re.IGNORECASE)
+
+
+def read_data_url(url: str) -> bytes | None:
+    """The bytes in a URL; None where it is none, or too long."""
+    found = _DATA_URL.fullmatch(url) if len(url) < MAX_INLINE_IMAGE * 3 // 2 else None
+    if found is None:
+        return None
+    try:
+        return base64.b64decode(unquote(found[3])) if found[2] else unquote_to_bytes(found[3])
+    except (binascii.Error, ValueError):
+        return None
+
+
+def name_image(data: bytes) -> str | None:
+    """A name for an image by what is in it; None for what is too large or of no known format."""
+    ending = RASTER.get(detect_type(data[:64], ""))
+    if ending is None or len(data) > MAX_INLINE_IMAGE:
+        return None
+    return f"{hashlib.sha256(data).hexdigest()[:20]}{ending}"

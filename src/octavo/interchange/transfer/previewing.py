@@ -1,0 +1,104 @@
+"""What an import would bring, without bringing any of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from octavo.core.import_plan import TextCheck, plan_import, read_pages, unread_in
+from octavo.core.problems import Problem
+
+from .importing import OURS_ALONE
+from .sources import Source
+
+MAX_TOLD = 5000
+"""Pages that a plan names; of the rest it gives the number."""
+
+
+class PlannedPage(Struct):
+    """A page, group or link of the tree to come. ``path``: of its file in the source."""
+
+    type: Literal["document", "group", "link", "computed"]
+    title: str
+    path: str | UnsetType = UNSET
+    pages: list[PlannedPage] | UnsetType = UNSET
+
+
+class PlannedVariant(Struct, rename="camel", omit_defaults=True):
+    """A version or language of a source. ``path``: what its addresses begin with; readers begin with the one that is
+    ``default``. ``pageCount`` is there where all of them would come."""
+
+    title: str
+    page_count: int | UnsetType = UNSET
+    path: str | UnsetType = UNSET
+    language: str | UnsetType = UNSET
+    default: bool = False
+
+
+class ImportPlan(Struct, rename="camel"):
+    """``pages`` is the tree, of which at most 5,000 places are told; the numbers count all of it. ``variants``: of a
+    source with several versions or languages all, of which the rest of the plan is the one that readers begin with."""
+
+    pages: list[PlannedPage]
+    page_count: int
+    file_count: int
+    redirect_count: int
+    variants: list[PlannedVariant] | UnsetType = UNSET
+
+
+def plan_source(
+    source: Source, page_size: int, hosts: tuple[str, ...], tick: Callable[[], None]
+) -> tuple[ImportPlan, list[Problem]]:
+    """What would come of a source, with those that it has as its parts, and what would not."""
+    keys = frozenset(source.parts)
+    told, problems = _plan_one(source, page_size, hosts, keys, tick)
+    counts: dict[str, int] = {}
+    for key, part in source.parts.items():
+        counts[key] = told.page_count
+        if part is not source:
+            plan, more = _plan_one(part, page_size, hosts, keys, tick)
+            counts[key] = plan.page_count
+            problems += more
+    if source.structure:
+        told.variants = [
+            PlannedVariant(
+                one.title, counts.get(one.key, UNSET), one.path or UNSET, one.language or UNSET, one.default
+            )
+            for one in source.structure
+        ]
+    return told, problems
+
+
+def _plan_one(
+    source: Source, page_size: int, hosts: tuple[str, ...], spaces: frozenset[str], tick: Callable[[], None]
+) -> tuple[ImportPlan, list[Problem]]:
+    """``spaces``: what links call those that come together with this one."""
+    plan = plan_import(source, unread_in(source, page_size))
+    check = TextCheck(plan, spaces.__contains__, hosts)
+    made: list[PlannedPage | None] = []
+    told = ImportPlan([], 0, len(plan.files), len(plan.config.redirects))
+    for read in read_pages(plan, source):
+        tick()
+        planned = read.planned
+        path = planned.file_path or ""
+        if read.text is not None:
+            check.check(path, read.text)
+        told.page_count += planned.kind == "document"
+        above = made[planned.parent] if planned.parent is not None else None
+        if len(made) >= MAX_TOLD or (planned.parent is not None and above is None):
+            made.append(None)
+            continue
+        page = PlannedPage(planned.kind, read.title, source.origins.get(path, path) or UNSET)
+        made.append(page)
+        if above is None:
+            told.pages.append(page)
+        elif above.pages is UNSET:
+            above.pages = [page]
+        else:
+            above.pages.append(page)
+    problems = [
+        source.as_original(one) for one in plan.problems if not (source.origins and one.code in OURS_ALONE)
+    ]
+    return told, source.problems + problems

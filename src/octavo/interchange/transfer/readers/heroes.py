@@ -1,0 +1,64 @@
+"""What a home page shows above its text, which some tools write into the front matter: name, words, buttons, features.
+
+Read: ``hero`` and ``features`` as VitePress and Starlight have them."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import Any
+
+from .components import button, card_table
+from .layout import Head, Place
+from .markdown import words
+
+
+def hero_text(head: Head, place: Place, title: str) -> str:
+    """Markdown that stands below the title of the page, which is not said again; empty where there is none."""
+    hero = head.get("hero")
+    if not isinstance(hero, dict):
+        return ""
+    parts = [_image(hero.get("image"), place)]
+    said = [_said(hero.get(key)) for key in ("name", "title", "text")]
+    parts += [f"**{text}**" for text in dict.fromkeys(said) if text and text.casefold() != title.casefold()]
+    parts.append(_said(hero.get("tagline")))
+    parts.append(
+        " ".join(
+            button(place, _said(one.get("text")), _said(one.get("link")), at == 0)
+            for at, one in enumerate(_mappings(hero.get("actions")))
+            if one.get("text")
+        )
+    )
+    rows = [_feature(one, place) for one in _mappings(head.get("features"))]
+    parts.append(card_table(rows) if rows else "")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _feature(one: dict[str, Any], place: Place) -> tuple[str, str, str, str]:
+    icon, link = _said(one.get("icon")), _said(one.get("link"))
+    # What is no sign is a drawing of the site's own.
+    sign = f"{icon} " if icon and len(icon) <= 4 and not icon.isascii() else ""
+    return (
+        escape(f"{sign}{_said(one.get('title'))}"),
+        escape(_said(one.get("details"))),
+        place.link(link, 1) if link else "",
+        "",
+    )
+
+
+def _image(image: Any, place: Place) -> str:
+    facts = image if isinstance(image, dict) else {"src": image}
+    source = next((text for key in ("src", "file", "light", "dark") if (text := _said(facts.get(key)))), "")
+    if not source:
+        return ""
+    return f'<img src="{escape(place.link(source, 1, shown=True))}" alt="{escape(_said(facts.get("alt")))}">'
+
+
+def _said(value: Any) -> str:
+    """The words of a value, which tools let hold HTML, in one line."""
+    text = re.sub(r"<[^<>]*>", " ", str(value)) if isinstance(value, (str, int, float)) else ""
+    return words(" ".join(text.split()))
+
+
+def _mappings(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -1,0 +1,173 @@
+"""Trees of pages where no navigation says one: folders, in the order that the heads of pages ask for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from octavo.core.summary import natural_key, title_of_name
+
+from .layout import Entry, Head
+from .source_files import Heads, is_index, is_page, stem_of
+
+MAX_LEVELS = 30
+_POSITIONS = ("sidebar_position", "order", "nav_order", "weight", "position", "rank")
+_NUMBERED = re.compile(r"^\d+(?:[-_. ]+)(?=\D)")
+
+
+def position_of(head: Head) -> float:
+    """Where a page asks to be among its siblings; those that do not ask come last."""
+    sidebar = head.get("sidebar")
+    for value in (
+        *(head.get(key) for key in _POSITIONS),
+        sidebar.get("order") if isinstance(sidebar, dict) else None,
+    ):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return float(value)
+        if isinstance(value, str) and re.fullmatch(r"-?\d+(?:\.\d+)?", value):
+            return float(value)
+    return math.inf
+
+
+def label_of(head: Head) -> str | None:
+    """What a page wants to be called in the navigation."""
+    sidebar = head.get("sidebar")
+    for value in (head.get("sidebar_label"), head.get("sidebarTitle"), head.get("nav_title"), head.get("linkTitle"), head.get("linktitle"), sidebar.get("label") if isinstance(sidebar, dict) else None):  # fmt: skip
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    return None
+
+
+class FolderFacts:
+    """What is said about a folder: its title and position, and the file of its page where that is not its index.
+    ``order``: the names of what is in it, in order, with the title of each where one is said; what is not among them is
+    where ``...`` is, or last."""
+
+    def __init__(
+        self,
+        title: str | None = None,
+        position: float = math.inf,
+        page: str | None = None,
+        order: dict[str, str | None] | None = None,
+    ) -> None:
+        self.title = title
+        self.position = position
+        self.page = page
+        self.order = order or {}
+
+
+def grow(
+    files: Heads,
+    paths: Iterable[str],
+    root: str,
+    facts: Callable[[str], FolderFacts] = lambda folder: FolderFacts(),
+    zero_is_last: bool = False,
+    same_name: bool = False,
+) -> list[Entry]:
+    """The tree of these pages below ``root``. ``zero_is_last``: a position of 0 is none. ``same_name``: the page that is
+    called as its folder is the folder's."""
+    tree: dict[str, Any] = {}
+    for path in paths:
+        at = tree
+        parts = path[len(root) :].split("/")
+        for part in parts[:-1][:MAX_LEVELS]:
+            at = at.setdefault(part + "/", {})
+        at["/".join(parts[min(len(parts) - 1, MAX_LEVELS) :])] = path
+
+    def position(value: float) -> float:
+        return math.inf if zero_is_last and value == 0 else value
+
+    def build(folder: dict[str, Any], where: str, top: bool) -> tuple[str | None, list[Entry]]:
+        index: str | None = None
+        rows: list[tuple[tuple[Any, ...], Entry]] = []
+        own = facts(where)
+        ranks = {name: rank for rank, name in enumerate(own.order)}
+        others = ranks.get("...", len(ranks))
+        beside: dict[str, str] = {}
+        for inside in folder.values():
+            if isinstance(inside, str):
+                if inside == own.page or (own.page is None and index is None and is_index(inside)):
+                    index = inside
+                beside[stem_of(inside)] = inside
+        for name, inside in folder.items():
+            if isinstance(inside, dict):
+                below = f"{where}{name}"
+                page, children = build(inside, below, False)
+                said = facts(below)
+                if page is None and same_name:
+                    page = next(
+                        (
+                            path
+                            for path in (f"{below}{name[:-1]}{end}" for end in (".md", ".mdx"))
+                            if path in files.known
+                        ),
+                        None,
+                    )
+                    children = [child for child in children if child.path != page]
+                if page is None and name[:-1] in beside:
+                    # A page beside the folder of its name is the page of it.
+                    page = beside[name[:-1]]
+                    rows = [row for row in rows if row[1].path != page]
+                    folder = {key: value for key, value in folder.items() if value != page}
+                head = files.head(page) if page else {}
+                place = min(position(said.position), position(position_of(head)))
+                number = _number(name)
+                title = own.order.get(name[:-1]) or said.title or label_of(head)
+                if title is None and page is None:
+                    title = title_of_name(_NUMBERED.sub("", name[:-1]))
+                rows.append(
+                    (
+                        (ranks.get(name[:-1], others), place, number, natural_key(name[:-1])),
+                        Entry(title=title, path=page, children=children),
+                    )
+                )
+        held = {row[1].path for row in rows}
+        for name, inside in folder.items():
+            if isinstance(inside, str) and inside != index and inside not in held:
+                head = files.head(inside)
+                key = (
+                    ranks.get(name, others),
+                    position(position_of(head)),
+                    _number(name),
+                    natural_key(stem_of(inside)),
+                )
+                rows.append((key, Entry(title=own.order.get(name) or label_of(head), path=inside)))
+        rows.sort(key=lambda row: row[0])
+        entries = [entry for _, entry in rows]
+        if top and index is not None:
+            entries.insert(0, Entry(title=label_of(files.head(index)), path=index))
+        return index, entries
+
+    return build(tree, root, True)[1]
+
+
+def _number(name: str) -> float:
+    found = re.match(r"(\d{1,9})[-_. ]+\D", name)
+    return float(found[1]) if found else math.inf
+
+
+def pages_below(files: Heads, root: str, skipped: Callable[[str], bool] = lambda path: False) -> list[str]:
+    """The Markdown files in a folder, without hidden ones and those of installed packages."""
+    return [
+        path
+        for path in files.paths
+        if path.startswith(root)
+        and is_page(path)
+        and not any(
+            part.startswith(".") or part in ("node_modules", "__MACOSX")
+            for part in path[len(root) :].split("/")
+        )
+        and not skipped(path[len(root) :])
+    ]
+
+
+def walk_entries(entries: list[Entry]) -> list[Entry]:
+    found: list[Entry] = []
+    waiting = list(reversed(entries))
+    while waiting:
+        entry = waiting.pop()
+        found.append(entry)
+        waiting += reversed(entry.children)
+    return found

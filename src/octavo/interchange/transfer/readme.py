@@ -1,0 +1,385 @@
+"""A project of ReadMe over its HTTP API, of the second version or the first: put together as ReadMe syncs it with a
+repository, and read as such a repository is."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import posixpath
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from typing import Any
+from urllib.parse import unquote
+
+from msgspec import Struct
+
+from octavo.core.url_parts import path_of
+from octavo.core.yaml_text import write_yaml
+from octavo.kit.net.fetch import Fetcher
+
+from .api_client import MAX_SPACES, Absent, Api, Ending, FoundSpace
+from .converting import Folder, read_files
+from .hosted import escaped, list_of, object_of, text_of
+from .sources import Source, SourceError
+
+_BATCH = 100
+_MAX_LEVELS = 15
+_IMAGE = re.compile(r"https://files\.readme\.io/[^\s\"'()<>\[\]\\?#]{1,400}")
+
+
+class Project(Struct, frozen=True):
+    """``id``: what it is known by. ``sites``: where readers find it."""
+
+    id: str
+    name: str
+    sites: tuple[str, ...]
+
+
+class _Page(Struct):
+    """A page of either API. ``head``: what its front matter says. ``html``: it is no Markdown."""
+
+    slug: str
+    head: dict[str, Any]
+    body: str
+    html: bool = False
+
+
+class _Listed(Struct):
+    slug: str
+    below: list[_Listed]
+
+
+class ReadMe:
+    """``address``: https://api.readme.com/v2, or https://dash.readme.com/api/v1 for projects of the older kind."""
+
+    def __init__(
+        self,
+        address: str,
+        token: str,
+        fetcher: Fetcher,
+        wait: Callable[[float], None] | None = time.sleep,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        base = address.rstrip("/")
+        self.is_first = base.endswith("/v1")
+        base = base if base.endswith(("/v1", "/v2")) else f"{base}/v2"
+        said = f"Bearer {token}"
+        if self.is_first:
+            said = "Basic " + base64.b64encode(f"{token}:".encode()).decode()
+        self._said = {"Authorization": said, "Accept": "application/json"}
+        self._base, self._fetcher, self._wait, self._tick = base, fetcher, wait, tick
+        self.api = self._with({})
+
+    def _with(self, headers: dict[str, str]) -> Api:
+        return Api(self._base, {**self._said, **headers}, self._fetcher, self._wait, self._tick)
+
+    def project(self) -> Project:
+        """Raises SourceError."""
+        said = self.api.get("/") if self.is_first else object_of(self.api.get("/projects/me").get("data"))
+        name = text_of(said, "name") or "ReadMe"
+        subdomain = text_of(said, "subdomain")
+        sites = [text_of(said, "baseUrl").rstrip("/"), f"https://{subdomain}.readme.io" if subdomain else ""]
+        return Project(subdomain or name, name, tuple(site for site in sites if site))
+
+    def versions(self) -> list[str]:
+        """Those of the project, the one that readers begin with first. Raises SourceError."""
+        if self.is_first:
+            found = _objects(self.api.answer("/version"))
+            found.sort(key=lambda one: one.get("is_stable") is not True)
+            return [text_of(one, "version") for one in found if text_of(one, "version")]
+        try:
+            found = list(_paged(self.api, "/branches"))
+        except Absent:
+            raise SourceError(
+                "this project is of the older kind: its API is at https://dash.readme.com/api/v1"
+            ) from None
+        # A branch of a version is what somebody works on.
+        names = [text_of(one, "name") for one in found]
+        try:
+            stable = text_of(object_of(self.api.get("/branches/stable").get("data")), "name")
+        except Absent:
+            stable = ""
+        return sorted((name for name in names if name and "_" not in name), key=lambda name: name != stable)
+
+    def find_spaces(self) -> tuple[list[FoundSpace], bool]:
+        """The versions of the project, at most ``MAX_SPACES``, and whether those are all. Raises SourceError."""
+        name = self.project().name
+        versions = self.versions()
+        found = [FoundSpace(one, f"{name} {one}", name) for one in versions[:MAX_SPACES]]
+        return found, len(versions) <= MAX_SPACES
+
+    def open(self, space: str, folder: Folder, stack: ExitStack) -> Source:
+        """A version as files of ours. Raises SourceError."""
+        project = self.project()
+        raw = Source(project.name)
+        self._read(project, space, raw, "", folder)
+        return read_files(raw, folder, kind="readme")
+
+    def open_all(self, project: Project, folder: Folder, first: str | None = None) -> Source:
+        """All versions: one as files of ours, or where there are several with each of them as a part. ``first``: the one
+        that readers begin with; without it that which the project says. Raises SourceError."""
+        raw = Source(project.name)
+        versions = self.versions()
+        for version in versions:
+            below = f"v{version.removeprefix('v')}/" if len(versions) > 1 else ""
+            self._read(project, version, raw, below, folder)
+        made = read_files(raw, folder, kind="readme", several=True)
+        return _begin_with(made, f"v{(first or versions[0]).removeprefix('v')}") if made.parts else made
+
+    def _read(self, project: Project, version: str, raw: Source, below: str, folder: Folder) -> None:
+        of = _First if self.is_first else _Second
+        api = self._with({"x-readme-version": version}) if self.is_first else self.api
+        _Version(of(api, version), project, raw, below, folder).read()
+
+
+class _First:
+    """The API of projects of the older kind."""
+
+    def __init__(self, api: Api, version: str) -> None:
+        self.api = api
+
+    def categories(self) -> Iterator[tuple[str, str, list[_Listed]]]:
+        """Each with the folder that its section is, and its pages."""
+        for category in self._all("/categories"):
+            is_reference = category.get("reference") is True or category.get("type") == "reference"
+            slug = text_of(category, "slug")
+            pages = _objects(self.api.answer(f"/categories/{escaped(slug)}/docs"))
+            yield ("reference" if is_reference else "docs"), text_of(category, "title") or slug, self._listed(pages, 0)  # fmt: skip
+
+    def _listed(self, pages: list[dict[str, Any]], level: int) -> list[_Listed]:
+        if level > _MAX_LEVELS:
+            return []
+        pages = sorted(pages, key=lambda page: page["order"] if isinstance(page.get("order"), (int, float)) else 10**9)  # fmt: skip
+        return [_Listed(text_of(page, "slug"), self._listed(list_of(page, "children"), level + 1)) for page in pages]  # fmt: skip
+
+    def page(self, section: str, slug: str) -> _Page:
+        said = self.api.get(f"/docs/{escaped(slug)}")
+        head: dict[str, Any] = {"title": text_of(said, "title"), "excerpt": text_of(said, "excerpt")}
+        if said.get("hidden") is True:
+            head["hidden"] = True
+        if said.get("type") == "link":
+            head["link"] = {"url": text_of(said, "link_url")}
+        elif said.get("type") in ("endpoint", "get", "post", "put", "patch", "delete"):
+            head["api"] = {"operationId": slug}
+        return _Page(slug, head, text_of(said, "body"))
+
+    def custom_pages(self) -> Iterator[_Page]:
+        for said in self._all("/custompages"):
+            is_html = said.get("htmlmode") is True
+            head = {"title": text_of(said, "title"), "hidden": True}
+            yield _Page(text_of(said, "slug"), head, text_of(said, "html" if is_html else "body"), is_html)
+
+    def recipes(self) -> Iterable[_Page]:
+        return ()
+
+    def has_changelog(self) -> bool:
+        return bool(self.api.answer("/changelogs", perPage=1, page=1))
+
+    def _all(self, path: str) -> Iterator[dict[str, Any]]:
+        ending = Ending(path)
+        number = 1
+        while True:
+            found = _objects(self.api.answer(path, perPage=_BATCH, page=number))
+            yield from found
+            if len(found) < _BATCH:
+                return
+            ending.check(text_of(found[0], "slug"))
+            number += 1
+
+
+class _Second:
+    """The API of projects that ReadMe calls refactored."""
+
+    def __init__(self, api: Api, version: str) -> None:
+        self.api = api
+        self.at = f"/branches/{escaped(version)}"
+
+    def categories(self) -> Iterator[tuple[str, str, list[_Listed]]]:
+        for section, folder in (("guides", "docs"), ("reference", "reference")):
+            for category in _paged(self.api, f"{self.at}/categories/{section}"):
+                title = text_of(category, "title")
+                pages = list(_paged(self.api, f"{self.at}/categories/{section}/{escaped(title)}/pages"))
+                yield folder, title, _tree(pages)
+
+    def page(self, section: str, slug: str) -> _Page:
+        kind = "guides" if section == "docs" else "reference"
+        said = object_of(self.api.get(f"{self.at}/{kind}/{escaped(slug)}").get("data"))
+        content = object_of(said.get("content"))
+        head: dict[str, Any] = {"title": text_of(said, "title"), "excerpt": text_of(content, "excerpt")}
+        if object_of(said.get("privacy")).get("view") == "anyone_with_link":
+            head["hidden"] = True
+        if said.get("type") == "link":
+            head["link"] = {"url": text_of(object_of(content.get("link")), "url")}
+        elif said.get("type") in ("endpoint", "webhook"):
+            head["api"] = {"operationId": slug}
+        return _Page(slug, head, text_of(content, "body"))
+
+    def custom_pages(self) -> Iterator[_Page]:
+        for said in _paged(self.api, f"{self.at}/custom_pages"):
+            content = object_of(said.get("content"))
+            head = {"title": text_of(said, "title"), "hidden": True}
+            yield _Page(text_of(said, "slug"), head, text_of(content, "body"), content.get("type") == "html")
+
+    def recipes(self) -> Iterator[_Page]:
+        for listed in _paged(self.api, f"{self.at}/recipes"):
+            slug = text_of(listed, "slug")
+            said = object_of(self.api.get(f"{self.at}/recipes/{escaped(slug)}").get("data"))
+            content = object_of(said.get("content"))
+            body = []
+            for code in list_of(content.get("snippet"), "code_options"):
+                fence = "`" * (
+                    3 + max((len(run) for run in re.findall("`+", text_of(code, "code"))), default=0)
+                )
+                body.append(f"{fence}{text_of(code, 'language')}\n{text_of(code, 'code')}\n{fence}")
+            for step in list_of(content, "steps"):
+                body.append(f"## {text_of(step, 'title')}\n\n{text_of(step, 'body')}")
+            head = {"title": text_of(said, "title"), "excerpt": text_of(said, "description")}
+            yield _Page(slug, head, "\n\n".join(body))
+
+    def has_changelog(self) -> bool:
+        return bool(list_of(self.api.get("/changelogs", per_page=1), "data"))
+
+
+class _Version:
+    """One version, written as the files that ReadMe syncs."""
+
+    def __init__(
+        self, api: _First | _Second, project: Project, raw: Source, below: str, folder: Folder
+    ) -> None:
+        self.api, self.raw, self.below, self.folder = api, raw, below, folder
+        sites = "|".join(map(re.escape, project.sites)) or r"(?!)"
+        self.inside = re.compile(rf"(?:{sites})(?=/(?:docs|reference|recipes|page)/)")
+        self.images: dict[str, str] = {}
+        self.slugs: set[str] = set()
+
+    def read(self) -> None:
+        tops: dict[str, list[str]] = {"docs": []}
+        for section, title, pages in self.api.categories():
+            name = _name(title)
+            names = tops.setdefault(section, [])
+            if self._pages(section, f"{section}/{name}/", pages) and name not in names:
+                names.append(name)
+        for section, names in tops.items():
+            self._order(f"{section}/", names)
+        for page in self._optional(self.api.custom_pages):
+            self._write(f"custom_pages/{_name(page.slug)}{'.html' if page.html else '.md'}", page)
+        recipes = []
+        for page in self._optional(self.api.recipes):
+            recipes.append(_name(page.slug))
+            self._write(f"recipes/{recipes[-1]}.md", page)
+        if recipes:
+            self._order("recipes/", recipes)
+        for _ in self._optional(lambda: ["x"] if self.api.has_changelog() else []):
+            self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog: not part of what is imported")  # fmt: skip
+
+    def _optional(self, ask: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+        """What not every project has."""
+        try:
+            yield from ask()
+        except Absent:
+            return
+
+    def _pages(self, section: str, folder: str, pages: list[_Listed]) -> bool:
+        """Whether there is any."""
+        names = []
+        for listed in pages:
+            if not listed.slug or listed.slug in self.slugs:
+                continue
+            self.slugs.add(listed.slug)
+            name = _name(listed.slug)
+            is_there = True
+            try:
+                self._write(f"{folder}{name}.md", self.api.page(section, listed.slug))
+            except Absent as error:
+                is_there = False
+                self.raw.problem(f"{self.below}{folder}{name}.md", "not_fetched", f"left out: {error}")
+            if self._pages(section, f"{folder}{name}/", listed.below) or is_there:
+                names.append(name)
+        if names:
+            self._order(folder, names)
+        return bool(names)
+
+    def _order(self, folder: str, names: list[str]) -> None:
+        self._add(f"{folder}_order.yaml", write_yaml(names))
+
+    def _write(self, path: str, page: _Page) -> None:
+        body = page.body.replace("\r\n", "\n")
+        if page.html:
+            self._add(path, body)
+            return
+        head = {name: value for name, value in page.head.items() if value} | {"slug": page.slug}
+        self._add(path, f"---\n{write_yaml(head)}---\n\n{self.inside.sub('', _IMAGE.sub(self._image, body))}")
+
+    def _image(self, found: re.Match[str]) -> str:
+        """Where an image is that ReadMe keeps; one that it does not give stays where it is."""
+        url = found[0].rstrip(".,;")
+        rest = found[0][len(url) :]
+        if url not in self.images:
+            name = _name(unquote(posixpath.basename(path_of(url))))[-100:]
+            path = f"images/{hashlib.sha256(url.encode('utf-8', 'replace')).hexdigest()[:8]}-{name}"
+            try:
+                self.folder.add(self.raw, self.below + path, self.api.api.file(url))
+                self.images[url] = "/" + path
+            except SourceError as error:
+                # Also where it is refused: it is another server, which knows no token.
+                self.images[url] = url
+                self.raw.problem(url, "not_fetched", f"left where it is: {error}")
+        return self.images[url] + rest
+
+    def _add(self, path: str, text: str) -> None:
+        self.folder.add(self.raw, self.below + path, text.encode("utf-8", "replace"))
+
+
+def _begin_with(made: Source, title: str) -> Source:
+    """The variant of this title as the one that readers begin with."""
+    entry = next((one for one in made.structure if one.title == title), None)
+    if entry is None or entry.default:
+        return made
+    for one in made.structure:
+        one.default = one is entry
+        one.path = None if one is entry else one.title
+    first = made.parts[entry.key]
+    first.parts, first.structure = made.parts, made.structure
+    made.parts = {}
+    return first
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _paged(api: Api, path: str) -> Iterator[dict[str, Any]]:
+    """What a list of the second API holds, page after page."""
+    ending = Ending(path)
+    number = 1
+    while True:
+        answer = api.get(path, page=number, per_page=_BATCH)
+        yield from list_of(answer, "data")
+        if not text_of(object_of(answer.get("paging")), "next"):
+            return
+        number += 1
+        ending.check(str(number))
+
+
+def _tree(pages: list[dict[str, Any]]) -> list[_Listed]:
+    """The pages of a category, which are listed in their order and name the one that they are below."""
+    made = {slug: _Listed(slug, []) for page in pages if (slug := text_of(page, "slug"))}
+    above = {
+        text_of(page, "slug"): unquote(posixpath.basename(text_of(object_of(page.get("parent")), "uri")))
+        for page in pages
+    }
+    top: list[_Listed] = []
+    for slug, listed in made.items():
+        seen, at = {slug}, slug
+        while (at := above.get(at, "")) in made and at not in seen:
+            seen.add(at)
+        # Whoever is above themselves stands at the top.
+        parent = made.get(above.get(slug, ""))
+        (parent.below if parent is not None and at not in made and len(seen) <= _MAX_LEVELS else top).append(listed)  # fmt: skip
+    return top
+
+
+def _name(slug: str) -> str:
+    return re.sub(r"[/\\\x00-\x1f]", "-", slug).strip(". ")[:150] or "page"

@@ -1,0 +1,61 @@
+"""The end of a run that brought something in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import msgspec
+
+from octavo.core.problems import Problem
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import SpaceAccess
+
+from . import store
+from .importing import StagedFiles
+from .store import ImportChanges
+from .updating import Update
+
+
+class Cancelled(Exception):
+    """The run was cancelled, or ended by another worker: whatever it did is to be dropped."""
+
+
+def record(
+    tx: Transaction,
+    run_id: str,
+    brought: Update,
+    staged: StagedFiles,
+    space: SpaceAccess | None,
+    revision: str | None,
+    problems: Sequence[Problem],
+    urls: Mapping[str, str] = MappingProxyType({}),
+) -> ImportChanges | None:
+    """Ends a run with what it brought, in the transaction that writes it; answers with what changed. Raises Cancelled for one that is over. ``space``: whoever
+    makes the change request of what conflicts; nobody is needed where nothing does. ``urls``: where pages of a website
+    were."""
+    told = [
+        store.ImportedPage(
+            page.id,
+            urls.get(read.planned.file_path or "", msgspec.UNSET),
+            staged.original(read.planned.file_path) or msgspec.UNSET,
+        )
+        for (read, _, _), page in zip(staged.reads, brought.pages, strict=True)
+        if page.kind == "document"
+    ]
+    changes = brought.changes if space is None else brought.settle(tx, space)
+    ended = store.end_run(
+        tx,
+        run_id,
+        "completed",
+        problems=[*brought.problems, *problems],
+        pages=told,
+        revision=revision,
+        folder=brought.folder,
+        changes=changes,
+    )
+    if not ended:
+        raise Cancelled
+    store.put_parts(tx, run_id, brought.parts)
+    brought.forget_earlier(tx)
+    return changes

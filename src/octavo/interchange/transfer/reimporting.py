@@ -1,0 +1,269 @@
+"""What the command imports: a source for the first time, and its newer states after that.
+
+Each import is kept as a run that nobody started, so that the next one knows what this one made. A process killed at
+any point leaves what was there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from octavo.content.changes.applying import Edited
+from octavo.content.changes.saving import again
+from octavo.content.revisions.revising import new_revision
+from octavo.content.revisions.store import (
+    ITEM_KINDS,
+    Changes,
+    State,
+    find_pages,
+    list_items,
+    list_pages,
+    list_revisions,
+    main_state,
+    revision_state,
+)
+from octavo.core.pages import slugify
+from octavo.core.problems import Problem
+from octavo.errors import BadRequest
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import SpaceAccess, space_access
+from octavo.organization.access.members import find_first_administrator
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.store import get_space, set_language_if_unset
+
+from . import store
+from .importing import ImportOutcome, StagedFiles, replace_all, stage_for
+from .recording import record
+from .sources import Source
+from .updating import Base, Update, add, base_of_state, find_base, parts_of, update
+
+_LOOKED_AT = 20
+"""Sources that were imported into a space last, of which one may be this one in another place."""
+
+
+def import_source(
+    context: Context,
+    source: Source,
+    space_id: str,
+    *,
+    identity: str,
+    whole: bool = False,
+    state_of: str = "",
+    author: str | None = None,
+    git: dict[str, Any] | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> ImportOutcome:
+    """Brings a source into main, as one revision. What an earlier import of it brought follows it where nobody edited
+    it, and is merged where somebody did; what people made beside it stays.
+
+    ``identity``: what the source is known by. ``whole``: the space becomes what the source is, and nothing else.
+    ``state_of``: what the state of the source is known by, where that is told (``known_state``). Raises BadRequest where both changed the same and nobody administers the organization, who would have to settle it.
+    """
+    staged = stage_for(context, source, space_id, progress)
+    with context.db.read() as tx:
+        state = main_state(tx, space_id)
+        is_empty = not list_pages(tx, state) and not any(list_items(tx, state, kind) for kind in ITEM_KINDS)
+    bringing = _Bringing(context, space_id, identity, state_of, staged, author, git)
+    if whole or is_empty:
+        state, changed = replace_all(
+            context, space_id, staged, author=author, git=git, also=bringing.record_whole
+        )
+    else:
+        state, changed = again(bringing.merge)
+    if changed and is_empty and staged.language is not None:
+        with context.db.write() as tx:
+            set_language_if_unset(tx, space_id, staged.language)
+    brought = bringing.brought
+    return ImportOutcome(
+        space_id,
+        state.revision_id,
+        len(staged.plan.pages),
+        sum(item.kind == "file" for item in staged.items),
+        changed,
+        [*brought.problems, *staged.problems, *staged.failures()],
+        bringing.changes or UNSET,
+    )
+
+
+class CommandSource(Struct, tag="command", omit_defaults=True):
+    """What a run of the command says of its source. ``state``: what the state that it brought is known by."""
+
+    name: str
+    state: str = ""
+
+
+def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[str, str] | None:
+    """The space that a source was brought into last, and the state of it that was; a space that is not in the trash."""
+    run = store.find_known(tx, organization_id, identity)
+    if run is None or get_space(tx, run.space_id).deleted_at is not None:
+        return None
+    is_whole = run.status == "completed"
+    return run.space_id, msgspec.json.decode(run.source, type=CommandSource).state if is_whole else ""
+
+
+def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> None:
+    """Notes that a source goes into a space, so that an import that is broken off goes on in it."""
+    _begin(tx, space_id, identity, CommandSource(name))
+
+
+class NotedChange(Struct, frozen=True):
+    """The change request that one from elsewhere is in. ``is_whole``: all of it came."""
+
+    change_id: str | None
+    is_whole: bool
+
+
+def find_noted_change(tx: Transaction, organization_id: str, identity: str) -> NotedChange | None:
+    run = store.find_known(tx, organization_id, identity)
+    return None if run is None else NotedChange(run.change_id, run.status == "completed")
+
+
+def end_noted(tx: Transaction, run_id: str, problems: Sequence[Problem]) -> None:
+    """Notes that all of a change request came."""
+    store.end_run(tx, run_id, "completed", problems=problems)
+
+
+def note_change(tx: Transaction, space_id: str, change_id: str, identity: str, name: str) -> str:
+    """Notes that a change request holds one from elsewhere; the id of the run that says so, which is not over yet."""
+    return _begin(tx, space_id, identity, CommandSource(name), change_id=change_id).id
+
+
+def _begin(
+    tx: Transaction,
+    space_id: str,
+    identity: str,
+    source: CommandSource,
+    *,
+    change_id: str | None = None,
+    origin: str | None = None,
+) -> store.RunRow:
+    """A run of the command, in place of one of this source that was begun and broken off."""
+    store.drop_begun(tx, space_id, identity)
+    return store.insert_run(
+        tx,
+        organization_id=get_space(tx, space_id).organization_id,
+        space_id=space_id,
+        change_id=change_id,
+        page_id=None,
+        user_id=store.NOBODY,
+        source=source,
+        origin=origin,
+        identity=identity,
+    )
+
+
+class _Bringing:
+    """One import of the command. ``changes``: what became of what was there, where the source was merged with it."""
+
+    def __init__(
+        self,
+        context: Context,
+        space_id: str,
+        identity: str,
+        state_of: str,
+        staged: StagedFiles,
+        author: str | None,
+        git: dict[str, Any] | None,
+    ) -> None:
+        self._context, self._space_id, self._identity = context, space_id, identity
+        self._state_of = state_of
+        self._staged, self._author, self._git = staged, author, git
+        self.brought: Update
+        self.changes: store.ImportChanges | None = None
+
+    def record_whole(self, tx: Transaction, state: State, page_ids: list[str]) -> None:
+        """Keeps what a revision made that holds the source and nothing else."""
+        base = self._find_base(tx)
+        known = {page.id: page for page in list_pages(tx, state)}
+        pages = [known[id] for id in page_ids]
+        items = [item for kind in ITEM_KINDS for item in list_items(tx, state, kind)]
+        parts = parts_of(pages, [page.slug for page in pages], items)
+        self.brought = Update(Edited(Changes(), [], [], [], []), pages, parts, "", base)
+        self._record(tx, state, None)
+
+    def merge(self) -> tuple[State, int]:
+        """One attempt. Raises BranchMoved."""
+        with self._context.db.read() as tx:
+            state = main_state(tx, self._space_id)
+            brought = self.brought = self._bring(tx, state)
+            space = self._settler(tx) if brought.conflicts else None
+        edited = brought.edited
+        with new_revision(
+            self._context, state, edited.changes, edited.bodies, edited.keys, if_any=True
+        ) as revision:
+            made = revision.write(author=self._author, git=self._git)
+            self._record(revision.tx, made, space)
+        return made, len(edited.changes)
+
+    def _bring(self, tx: Transaction, state: State) -> Update:
+        base = self._find_base(tx)
+        if base is not None and find_pages(tx, state, base.pages):
+            return update(tx, base, state, self._staged, in_change=False)
+        name = self._staged.source.name if self._staged.source is not None else ""
+        return add(tx, state, self._staged, folder=slugify(name) or "import", into=None, with_sources=True)
+
+    def _find_base(self, tx: Transaction) -> Base | None:
+        """What an import of this source made that came before: one from the same place, or one at least half of
+        whose files the source has."""
+        known = store.origins_in(tx, self._space_id, _LOOKED_AT)
+        for origin, identity in known:
+            if identity == self._identity and (base := find_base(tx, self._space_id, origin)):
+                return base
+        for origin, _ in known:
+            base = find_base(tx, self._space_id, origin)
+            if base is not None and self._is_of_source(base):
+                return base
+        if any(identity for _, identity in known):
+            return None
+        base = self._before_runs(tx)
+        return base if base is not None and self._is_of_source(base) else None
+
+    def _is_of_source(self, base: Base) -> bool:
+        now_there = {read.planned.file_path for read, _, _ in self._staged.reads}
+        before = {page.file_path.removeprefix(base.folder) for page in base.pages.values() if page.file_path}
+        return bool(before) and 2 * len(before & now_there) >= len(before)
+
+    def _before_runs(self, tx: Transaction) -> Base | None:
+        """What the last import of the command made that was not kept as a run: nobody wrote that revision, and it made
+        the space what its source was."""
+        place = None
+        while True:
+            found = list_revisions(tx, self._space_id, 100, place)
+            for row in found.rows:
+                if row.author is None:
+                    return base_of_state(tx, revision_state(tx, self._space_id, row.id))
+            if (place := found.next_token) is None:
+                return None
+
+    def _settler(self, tx: Transaction) -> SpaceAccess:
+        """The space, as somebody enters it who can make a change request of what conflicts."""
+        organization = get_space(tx, self._space_id).organization_id
+        administrator = find_first_administrator(tx, organization)
+        if administrator is None:
+            raise BadRequest(
+                "People and the source changed the same places, and nobody administers the organization, who could "
+                "settle it; nothing was changed. --replace takes what the source says."
+            )
+        return space_access(tx, actor_for_job(administrator, organization), Can.EDIT, self._space_id)
+
+    def _record(self, tx: Transaction, state: State, space: SpaceAccess | None) -> None:
+        earlier = self.brought.base.run if self.brought.base is not None else None
+        name = self._staged.source.name if self._staged.source is not None else ""
+        run = _begin(
+            tx,
+            self._space_id,
+            self._identity,
+            CommandSource(name, self._state_of),
+            origin=None if earlier is None else earlier.origin or earlier.id,
+        )
+        if self._staged.source is not None and self._staged.source.kind:
+            store.set_kind(tx, run.id, self._staged.source.kind)
+        self.changes = record(
+            tx, run.id, self.brought, self._staged, space, state.revision_id, self._staged.problems
+        )

@@ -1,0 +1,192 @@
+"""Git repositories as sources of imports: local ones, and remote ones over http and https."""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import IO, Any
+from urllib.parse import unquote
+
+import urllib3
+from dulwich.client import HTTPUnauthorized, Urllib3HttpGitClient
+from dulwich.errors import GitProtocolError, HangupException, NotGitRepository
+from dulwich.file import FileLocked
+from dulwich.objects import Commit, ObjectID, Tag, Tree
+from dulwich.repo import Repo
+
+from octavo.content.revisions.files import MAX_FILE
+from octavo.core.paths import unsafe_path
+from octavo.core.url_parts import read_address, write_authority
+from octavo.kit.net import git_packs
+from octavo.kit.net.git_http import AllowUrl, GitRefused, GuardedPool
+from octavo.kit.temporary import TemporaryFolder
+
+from .sources import MAX_TOTAL, Source, SourceError, is_git_path, printable
+
+_KEPT = 32 * 1024**2
+"""Bytes of files that are held in memory while a tree is read."""
+
+
+def _split_git(where: str) -> tuple[str, str, str | None]:
+    """``scheme://host/path//subfolder#ref`` -> URL, subfolder, ref."""
+    address, _, ref = where.partition("#")
+    scheme, _, rest = address.partition("://")
+    head, _, folder = rest.partition("//")
+    folder = unquote(folder).strip("/")
+    if folder and (wrong := unsafe_path(folder)):
+        raise SourceError(f"the subfolder cannot be read: {wrong}")
+    return f"{scheme}://{head}", folder, unquote(ref) or None
+
+
+def open_local(where: str, stack: ExitStack) -> Source:
+    url, folder, ref = _split_git(where)
+    parts = read_address(url)
+    if parts is None or parts.authority not in ("", "localhost"):
+        raise SourceError("a file URL names no host")
+    try:
+        repository = stack.enter_context(Repo(unquote(parts.path)))
+    except (NotGitRepository, OSError) as error:
+        raise SourceError(f"{url} is no Git repository") from error
+    repository.object_store = git_packs.GuardedStore(repository.object_store.path, foreign=True)
+    refs = {bytes(name): bytes(sha) for name, sha in repository.get_refs().items()}
+    try:
+        return _read_commit(Source(_repository_name(url)), repository, _wanted(refs, ref, repository), folder)
+    except GitRefused as error:
+        raise SourceError(str(error)) from None
+
+
+def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
+    url, folder, ref = _split_git(where)
+    parts = read_address(url)
+    if parts is None:
+        raise SourceError("not a readable URL")
+    if not parts.host:
+        raise SourceError("the URL names no host")
+    plain = f"{parts.scheme}://{write_authority(parts.host, parts.port or None)}{parts.path}"
+    pool = GuardedPool(allow_url, MAX_TOTAL)
+    stack.callback(pool.clear)
+    client = Urllib3HttpGitClient(
+        plain,
+        pool_manager=pool,
+        username=unquote(parts.username) if parts.username else None,
+        password=unquote(parts.password) if parts.password else None,
+        quiet=True,
+    )
+    repository = stack.enter_context(Repo.init_bare(stack.enter_context(TemporaryFolder("git"))))
+    chosen: list[bytes] = []
+
+    def wants(refs: Any, depth: int | None = None) -> list[Any]:
+        found = {bytes(name): bytes(sha) for name, sha in refs.items() if sha}
+        chosen.append(_wanted(found, ref, None))
+        return [chosen[0]]
+
+    try:
+        git_packs.fetch(client, parts.path.encode(), repository, wants, 1, MAX_TOTAL)
+    except NotGitRepository:
+        raise SourceError(f"{plain} is no Git repository") from None
+    except HTTPUnauthorized:
+        raise SourceError(f"{plain} wants other credentials") from None
+    except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
+        raise SourceError(f"{plain} cannot be read as a Git repository: {error}") from error
+    except (*git_packs.DAMAGES, KeyError, AssertionError, OSError) as error:
+        raise SourceError(f"{plain} does not answer as a Git repository does") from error
+    except ValueError as error:
+        if isinstance(error, SourceError):
+            raise
+        if isinstance(error, GitRefused):
+            raise SourceError(str(error)) from error
+        raise SourceError(f"{plain} cannot be read as a Git repository: {error}") from error
+    return _read_commit(Source(_repository_name(plain)), repository, chosen[0], folder)
+
+
+def _repository_name(url: str) -> str:
+    return unquote(url.rstrip("/").rpartition("/")[2]).removesuffix(".git") or "repository"
+
+
+def _wanted(refs: dict[bytes, bytes], ref: str | None, repository: Repo | None) -> bytes:
+    if ref is None:
+        for name in (b"HEAD", b"refs/heads/main", b"refs/heads/master"):
+            if name in refs:
+                return refs[name]
+        raise SourceError("the repository has no commit")
+    for prefix in ("refs/heads/", "refs/tags/", "refs/", ""):
+        if found := refs.get(f"{prefix}{ref}".encode("utf-8", "replace")):
+            return found
+    if re.fullmatch(r"[0-9a-f]{40}", ref) and (repository is None or ref.encode() in repository):
+        return ref.encode()
+    raise SourceError(f"the repository has no branch, tag or commit {ref}")
+
+
+def _read_commit(source: Source, repository: Repo, commit_id: bytes, folder: str) -> Source:
+    found: Any = _object(repository, commit_id)
+    for _ in range(10):
+        if not isinstance(found, Tag):
+            break
+        found = _object(repository, found.object[1])
+    if not isinstance(found, Commit):
+        raise SourceError("the reference names no commit")
+    source.commit = found.id.decode()
+    read_tree(source, repository, found.tree)
+    if folder:
+        source.descend(folder)
+    return source
+
+
+def _object(repository: Repo, oid: bytes) -> Any:
+    # By its id alone: a repository takes what its objects refuse for the name of a ref.
+    return repository.object_store[ObjectID(oid)]
+
+
+def read_tree(source: Source, repository: Repo, root: bytes) -> None:
+    """Adds the files of a tree to a source. Raises ``SourceError``."""
+    try:
+        _read_tree(source, repository, root)
+    except KeyError:
+        raise SourceError("the repository is incomplete") from None
+    except git_packs.DAMAGES as error:
+        raise SourceError(f"the repository has objects that cannot be read: {error}") from None
+
+
+def _read_tree(source: Source, repository: Repo, root: bytes) -> None:
+    # Git tells how large a file is only by unpacking it. As many as fit are kept until they are read.
+    left = _KEPT
+    waiting = [("", root)]
+    while waiting:
+        above, tree_id = waiting.pop()
+        tree = _object(repository, tree_id)
+        if not isinstance(tree, Tree):
+            raise SourceError("the repository is damaged: a folder is none")
+        for item in tree.iteritems():
+            source.count()
+            path = above + bytes(item.path or b"").decode("utf-8", "surrogateescape")
+            mode = item.mode or 0
+            if is_git_path(path):
+                continue
+            if stat.S_ISDIR(mode):
+                if wrong := unsafe_path(path):
+                    source.problem(printable(path), "unsafe_path", f"left out: {wrong}")
+                else:
+                    waiting.append((f"{path}/", bytes(item.sha or b"")))
+            elif stat.S_ISLNK(mode):
+                source.problem(printable(path), "symlink", "left out: a symbolic link")
+            elif stat.S_ISREG(mode):
+                blob = bytes(item.sha or b"")
+                try:
+                    data = _object(repository, blob).as_raw_string()
+                except GitRefused:
+                    source.add(path, MAX_FILE + 1, io.BytesIO)  # as one that is only too large for a space
+                    continue
+                kept = data if len(data) <= left else None
+                left -= len(data) if kept is not None else 0
+                source.add(path, len(data), _blob_opening(repository, blob, kept))
+            else:
+                source.problem(printable(path), "submodule", "left out: a submodule")
+
+
+def _blob_opening(repository: Repo, blob: bytes, kept: bytes | None) -> Callable[[], IO[bytes]]:
+    if kept is not None:
+        return lambda: io.BytesIO(kept)
+    return lambda: io.BytesIO(_object(repository, blob).as_raw_string())

@@ -1,0 +1,135 @@
+"""Starting, watching and cancelling imports."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from msgspec import UNSET
+
+from octavo.content.revisions.authorization import ReadState
+from octavo.core.pages import slugify
+from octavo.kit.db.pagination import Listing, present_slice
+from octavo.kit.http.bodies import or_none
+from octavo.kit.http.operation import Area, Call, Stream
+from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.store import get_space
+
+from . import archiving, starting, store
+from .authorization import RunAccess
+from .types import ApiLogin
+from .wire import (
+    CheckImportSource,
+    ImportRun,
+    ImportRunsQuery,
+    ImportSourceCheck,
+    StartImport,
+    present_run,
+    run_location,
+    wanted_import,
+)
+
+operation = Area("imports").operation
+
+_RUNS = "/org/{organizationId}/imports"
+_RUN = f"{_RUNS}/{{importRunId}}"
+
+
+@operation(
+    "startImportRun",
+    "POST",
+    _RUNS,
+    needs=Can.VIEW,
+    returns=ImportRun,
+    status=201,
+    errors=(400, 403, 404, 409),
+    yields=("changes:write", "content:write", "sites:write", "spaces:write"),
+)
+def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
+    """Imports uploaded files, a website, or a space over the API of another server: into a change request, or into main where the space is edited live.
+    What is there stays; the pages come behind it, or below the target's page."""
+    wanted = wanted_import(body)
+    starting.check_source(call.settings, wanted.source)
+    with call.db.write() as tx:
+        run = starting.start(tx, call.context.sealer, org, wanted)
+    call.response_headers["location"] = run_location(call, run)
+    return present_run(call, run)
+
+
+@operation(
+    "checkImportSource",
+    "POST",
+    f"{_RUNS}/check",
+    needs=Can.CREATE_CONTENT,
+    returns=ImportSourceCheck,
+    errors=(400, 404, 503),
+    extension=True,
+    waits_for="server",
+)
+def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportSourceCheck:
+    """Asks the API of another server which spaces a token reaches there, to choose those that are brought in. Nothing
+    is kept."""
+    login = ApiLogin(body.token, or_none(body.user))
+    found, problem = starting.check_api(call.settings, body.service, body.url, login)
+    return ImportSourceCheck(found, problem or UNSET)
+
+
+@operation(
+    "cancelImportRun",
+    "POST",
+    f"{_RUN}/cancel",
+    needs=Can.EDIT,
+    returns=ImportRun,
+    status=201,
+    errors=(400, 404),
+)
+def cancel_import(call: Call, run: RunAccess) -> ImportRun:
+    """Cancels a run that is not over: nothing of it comes into the space. 400 for one that is completed or failed."""
+    with call.db.write() as tx:
+        return present_run(call, starting.cancel(tx, run.run_id))
+
+
+@operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW, returns=Listing[ImportRun], extension=True)
+def list_imports(call: Call, org: OrgAccess, query: ImportRunsQuery) -> Listing[ImportRun]:
+    """The runs that the caller started, where they may still edit; all for administrators. Newest first."""
+    with call.db.read() as tx:
+        found = store.list_runs(
+            tx,
+            org,
+            query.limit,
+            query.page,
+            space=query.space,
+            change_request=query.change_request,
+            status=query.status,
+        )
+        return present_slice(found, lambda run: present_run(call, run))
+
+
+@operation("getImportRun", "GET", _RUN, needs=Can.EDIT, returns=ImportRun, errors=(404,), extension=True)
+def get_import(call: Call, run: RunAccess) -> ImportRun:
+    """How far a run is, what it made, and its list of problems."""
+    with call.db.read() as tx:
+        return present_run(call, store.get_run(tx, run.run_id))
+
+
+@operation(
+    "getSpaceArchive",
+    "GET",
+    "/spaces/{spaceId}/archive",
+    needs=Can.VIEW,
+    returns=bytes,
+    errors=(503,),
+    media_type="application/zip",
+    yields=("content:read",),
+    extension=True,
+)
+def get_archive(call: Call, read: ReadState) -> Stream:
+    """What a space holds now as a .zip: pages as Markdown, reusable contents, variables, images and files; pages that
+    nobody edited are the bytes that came in. Imported again, it gives the same space."""
+    state = read.state
+    with call.db.read() as tx:
+        title = get_space(tx, state.space_id).title
+    owner = (read.organization_id, call.actor.user_id)
+    name = f"attachment; filename*=UTF-8''{quote(slugify(title[:60]))}.zip"
+    chunks = archiving.archive(call.context, owner, state)
+    return Stream(chunks, "application/zip", {"content-disposition": name, "cache-control": "no-store"})

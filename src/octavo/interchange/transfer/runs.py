@@ -1,0 +1,301 @@
+"""The job of an import run: gather, convert, store, and at the end one revision together with the run's end.
+
+A process killed at any point leaves nothing but texts and bytes that nobody refers to; the next attempt begins
+anew. Whoever cancels a run wins up to the very transaction that makes the revision.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from octavo.content.changes.applying import Edited
+from octavo.content.changes.authorization import change_access
+from octavo.content.changes.saving import edit_live, require_editable, require_live, revise_change
+from octavo.content.changes.store import find_change
+from octavo.content.revisions.store import State, get_page, list_pages, main_state
+from octavo.content.uploads.store import get_uploads
+from octavo.core.links import app_hosts
+from octavo.core.pages import slugify
+from octavo.core.problems import Problem
+from octavo.errors import NotFound, OctavoError, Unavailable
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.bodies import or_none
+from octavo.kit.http.operation import Actor
+from octavo.kit.net.fetch import Fetcher
+from octavo.kit.scheduling import deadlines
+from octavo.kit.scheduling.deadlines import OutOfTime
+from octavo.kit.temporary import TemporaryFolder
+from octavo.kit.work.jobs import LeaseLost, finish, job
+from octavo.kit.work.outbox import emit
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.store import set_language_if_unset
+
+from . import store
+from .converting import Folder, gather_uploads
+from .importing import StagedFiles, stage_files
+from .platforms import platform_at
+from .previewing import plan_source
+from .readme import ReadMe
+from .recording import Cancelled, record
+from .sources import Source, SourceError
+from .store import RunRow
+from .types import Destination, KeptApiSource, KeptSource, WebsiteSource
+from .updating import Update, add, find_base, update
+from .variants import Variants, space_for_each
+
+ATTEMPTS = 3
+SECONDS = 2 * 3600.0
+"""How long an attempt may take; a website alone is read for at most half of it."""
+_TELL_EVERY = 0.5
+_OWN_PROBLEMS = frozenset(["no_readme"])
+"""What says nothing here: pages that come below others need no home page."""
+
+
+class Progress:
+    """Tells the database how far a run is, at most twice a second. Raises Cancelled when the run is over, OutOfTime."""
+
+    def __init__(self, context: Context, run_id: str) -> None:
+        self._context = context
+        self._run_id = run_id
+        self._told = 0.0
+        self._gathered = 0
+
+    def tick(self) -> None:
+        """One more piece was fetched or converted."""
+        self._gathered += 1
+        self.tell(0, self._gathered)
+
+    def wait(self, seconds: float) -> None:
+        """Waits, and goes on telling."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, _TELL_EVERY))
+            self.tell(0, self._gathered)
+
+    def tell(self, done: int, total: int) -> None:
+        deadlines.check()
+        moment = time.monotonic()
+        if moment - self._told < _TELL_EVERY:
+            return
+        self._told = moment
+        with self._context.db.write() as tx:
+            if not store.set_progress(tx, self._run_id, done, total):
+                raise Cancelled
+
+
+@job("runImport", attempts=ATTEMPTS + 1, seconds=SECONDS)
+def run_import(context: Context, run: str) -> None:
+    """Runs an import to its end. Errors that are the source's end it; others are tried again."""
+    with context.db.write() as tx:
+        begun = store.begin_run(tx, run)
+        if begun is None:
+            return
+        if begun.attempts > ATTEMPTS:
+            _fail(tx, begun, "The server was stopped in the middle, again and again.")
+            finish(tx)
+            return
+    try:
+        _import(context, begun)
+    except Cancelled:
+        return
+    except LeaseLost:
+        raise
+    except (SourceError, OctavoError) as error:
+        if isinstance(error, Unavailable) and begun.attempts < ATTEMPTS:
+            raise
+        with context.db.write() as tx:
+            _fail(tx, begun, str(error))
+            finish(tx)
+    except OutOfTime:
+        with context.db.write() as tx:
+            _fail(tx, begun, f"It was not done within {SECONDS / 3600:g} hours.")
+            finish(tx)
+    except Exception:
+        if begun.attempts < ATTEMPTS:
+            raise
+        with context.db.write() as tx:
+            _fail(tx, begun, "Something went wrong on our side.")
+        raise
+
+
+def _fail(tx: Transaction, run: RunRow, error: str, problems: Sequence[Problem] = ()) -> bool:
+    """Ends a run that failed, and has who started it told; False for one that is over."""
+    ended = store.end_run(tx, run.id, "failed", problems=problems, error=error)
+    if ended:
+        emit(
+            tx,
+            "import_failed",
+            organization_id=run.organization_id,
+            space_id=run.space_id,
+            run=run.id,
+            user=run.user_id,
+            problem=error,
+        )
+    return ended
+
+
+def _import(context: Context, run: RunRow) -> None:
+    progress = Progress(context, run.id)
+    with ExitStack() as stack:
+        path = stack.enter_context(TemporaryFolder("import"))
+        source, urls = _gather(context, run, Folder(Path(path)), stack, progress)
+        if source.kind:
+            with context.db.write() as tx:
+                store.set_kind(tx, run.id, source.kind)
+        if run.preview:
+            _preview(context, run, source, progress)
+            return
+        actor = actor_for_job(run.user_id, run.organization_id)
+        variants = stack.enter_context(space_for_each(context, actor, run, source))
+        if variants is None:
+            staged = stage_files(context, source, progress=progress.tell)
+        else:
+            spaces = frozenset(variants.spaces.values())
+            staged = stage_files(
+                context, variants.linked(source), progress=progress.tell, is_space=spaces.__contains__
+            )
+        problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
+        if not staged.plan.pages:
+            with context.db.write() as tx:
+                if _fail(tx, run, "There is no page in it.", problems):
+                    finish(tx)
+            raise Cancelled
+        if variants is not None:
+            variants.bring(progress.tell)
+        _place(context, run, staged, urls, problems, variants)
+
+
+def _gather(
+    context: Context, run: RunRow, folder: Folder, stack: ExitStack, progress: Progress
+) -> tuple[Source, dict[str, str] | None]:
+    """The source, and for a website where each page came from."""
+    wanted: Any = msgspec.json.decode(run.source, type=KeptSource)
+    if isinstance(wanted, WebsiteSource):
+        # Loaded where they are used: parsers take long to load.
+        from .website import crawl
+
+        fetcher = Fetcher(context.settings.allow_private_fetch)
+        crawled = crawl(wanted.url, fetcher, folder, progress.tick)
+        return crawled.source, crawled.urls
+    if isinstance(wanted, KeptApiSource):
+        with context.db.read() as tx:
+            user, token = store.find_secret(tx, context.sealer, run.id)
+        fetcher = Fetcher(context.settings.allow_private_fetch)
+        platform = platform_at(wanted.service, wanted.url, user, token, fetcher, progress.wait, progress.tick)
+        if run.variants is not None and isinstance(platform, ReadMe):
+            return platform.open_all(platform.project(), folder, wanted.space), None
+        return platform.open(wanted.space, folder, stack), None
+    with context.db.read() as tx:
+        uploads = get_uploads(tx, run.organization_id, run.user_id, "import_file", wanted.files)
+    kind = or_none(wanted.kind)
+    several = run.variants is not None
+    return gather_uploads(uploads, context.files, folder, stack, progress.tick, kind, several), None
+
+
+def _preview(context: Context, run: RunRow, source: Source, progress: Progress) -> None:
+    """Ends a run that brings nothing in, with what it would bring."""
+    hosts = app_hosts(context.settings.url)
+    plan, problems = plan_source(source, context.settings.page_size, hosts, progress.tick)
+    problems = [problem for problem in problems if problem.code not in _OWN_PROBLEMS]
+    with context.db.write() as tx:
+        if not plan.page_count:
+            ended = _fail(tx, run, "There is no page in it.", problems)
+        else:
+            ended = store.end_run(tx, run.id, "completed", problems=problems, plan=plan)
+        if not ended:
+            raise Cancelled
+        finish(tx)
+
+
+def _place(
+    context: Context,
+    run: RunRow,
+    staged: StagedFiles,
+    urls: dict[str, str] | None,
+    problems: list[Problem],
+    variants: Variants | None,
+) -> None:
+    """Makes the revision, with what its owner may do now, and ends the run with it."""
+    brought: Update
+    was_empty = False
+    is_over = False
+
+    def make(tx: Transaction, state: State, _: State | None) -> Edited:
+        nonlocal brought, was_empty
+        if run.origin is not None:
+            base = find_base(tx, run.space_id, run.origin, run.change_id)
+            if base is None:
+                raise SourceError(
+                    "What the earlier run brought is not where this one goes: its change request is not merged, or it "
+                    "ran before Octavo kept what imports bring."
+                )
+            brought = update(tx, base, state, staged, in_change=run.change_id is not None)
+            return brought.edited
+        was_empty = run.page_id is None and not list_pages(tx, state)
+        brought = add(
+            tx, state, staged, folder=_folder_name(run), into=run.page_id, with_sources=urls is None
+        )
+        return brought.edited
+
+    actor = actor_for_job(run.user_id, run.organization_id)
+
+    def end(tx: Transaction, state: State, wrote: bool = True) -> None:
+        nonlocal is_over
+        # Their right counts in the moment of the revision: making it may have taken a while.
+        space = space_access(tx, actor, Can.EDIT, run.space_id)
+        revision = state.revision_id if wrote else None
+        said = [*problems, *staged.failures()]
+        if variants is not None:
+            said += [*variants.problems, *variants.arrange(tx, context, was_empty and run.change_id is None)]
+        record(tx, run.id, brought, staged, space, revision, said, urls or {})
+        is_over = True
+        if was_empty and run.change_id is None and staged.language is not None:
+            set_language_if_unset(tx, run.space_id, staged.language)
+        finish(tx)
+
+    with context.db.read() as tx:
+        space = space_access(tx, actor, Can.EDIT, run.space_id)
+        change = change_access(tx, space, run.change_id) if run.change_id else None
+    while not is_over:
+        deadlines.check()
+        done = (
+            edit_live(context, space, make, end)
+            if change is None
+            else revise_change(context, change, make, end)
+        )
+        if not is_over:
+            # Nothing differs, so there is no revision to end with.
+            with context.db.write() as tx:
+                if change is None and main_state(tx, run.space_id).revision_id != done.state.revision_id:
+                    continue
+                end(tx, done.state, wrote=False)
+
+
+def _folder_name(run: RunRow) -> str:
+    wanted: Any = msgspec.json.decode(run.source)
+    return slugify(f"import-{wanted.get('url', '').partition('://')[2].partition('/')[0]}") or "import"
+
+
+def check_destination(tx: Transaction, actor: Actor, into: Destination) -> tuple[str | None, str | None]:
+    """The ids of the change request and of the page a run goes into. Raises NotFound, Conflict, Forbidden."""
+    space = space_access(tx, actor, Can.EDIT, into.space_id)
+    change_id = None
+    state = main_state(tx, into.space_id)
+    if into.change_request is not None:
+        change = find_change(tx, into.space_id, into.change_request)
+        if change is None:
+            raise NotFound(f"target.changeRequest: there is no change request {into.change_request!r}.")
+        require_editable(change)
+        change_id, state = change.id, change.state
+    else:
+        require_live(space)
+    return change_id, None if into.page is None else get_page(tx, state, into.page).id

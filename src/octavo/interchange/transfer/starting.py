@@ -1,0 +1,121 @@
+"""Starting and cancelling import runs."""
+
+from __future__ import annotations
+
+from octavo.content.uploads.store import get_uploads
+from octavo.errors import BadRequest, Forbidden, NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.net.fetch import Fetcher, FetchError
+from octavo.kit.scheduling import deadlines
+from octavo.kit.secrets.sealing import Sealer
+from octavo.kit.work.jobs import enqueue
+from octavo.organization.access.authorization import OrgAccess, space_access
+from octavo.organization.access.roles import ORGANIZATION, Can, at_least
+from octavo.settings import Settings
+
+from . import runs, store
+from .api_client import MAX_SPACES, FoundSpace
+from .platforms import Service, platform_at
+from .sources import SourceError
+from .store import RunRow
+from .types import ApiLogin, FileSource, KeptApiSource, KeptSource, WantedImport
+
+_CHECK_SECONDS = 30.0
+
+
+def check_source(settings: Settings, source: KeptSource) -> None:
+    """Asks for the address of a website or API before any transaction begins. Raises BadRequest."""
+    if not isinstance(source, FileSource):
+        _check_url(settings, source.url, "source.url")
+
+
+def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
+    fetcher = Fetcher(settings.allow_private_fetch)
+    try:
+        fetcher.check_url(url)
+    except FetchError as error:
+        raise BadRequest(f"{name}: {error.message}") from None
+    return fetcher
+
+
+def check_api(
+    settings: Settings, service: Service, url: str, login: ApiLogin
+) -> tuple[list[FoundSpace], str | None]:
+    """Asks an API what can be brought from it, each thing once and for half a minute: the spaces, and why they may not be
+    all. Raises BadRequest for an address that may not be asked."""
+    fetcher = _check_url(settings, url, "url")
+    platform = platform_at(service, url, login.user, login.token, fetcher, wait=None)
+    try:
+        with deadlines.limited(_CHECK_SECONDS):
+            found, is_all = platform.find_spaces()
+    except (SourceError, deadlines.OutOfTime) as error:
+        return [], str(error) or "it did not answer in time"
+    return found, None if is_all else f"It has more than {MAX_SPACES:,} spaces; these are the first."
+
+
+def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: WantedImport) -> RunRow:
+    """A run that waits for its job. Raises NotFound and Forbidden for the target, NotFound for uploads of others."""
+    space_id = wanted.into.space_id
+    if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
+        raise NotFound(f"target.space: there is no space {space_id!r} in this organization.")
+    change_id, page_id = runs.check_destination(tx, org.actor, wanted.into)
+    if isinstance(wanted.source, FileSource):
+        get_uploads(tx, org.organization_id, org.user_id, "import_file", wanted.source.files)
+    if wanted.variants:
+        _require_variants(tx, org, wanted)
+    run = store.insert_run(
+        tx,
+        organization_id=org.organization_id,
+        space_id=space_id,
+        change_id=change_id,
+        page_id=page_id,
+        user_id=org.user_id,
+        source=wanted.source,
+        preview=wanted.preview,
+        origin=None if wanted.update is None else _origin(tx, wanted, wanted.update),
+        with_variants=wanted.variants,
+    )
+    if wanted.login is not None:
+        store.put_secret(tx, sealer, run.id, wanted.login.user, wanted.login.token)
+    enqueue(tx, "runImport", organization=org.organization_id, run=run.id)
+    return run
+
+
+def _require_variants(tx: Transaction, org: OrgAccess, wanted: WantedImport) -> None:
+    """Raises BadRequest for a source that comes as one space, Forbidden for who may not make spaces and a site of them."""
+    source = wanted.source
+    is_readme = isinstance(source, KeptApiSource) and source.service == "readme"
+    if not is_readme and not isinstance(source, FileSource):
+        raise BadRequest(
+            "variants: files and projects of ReadMe have versions and languages; this source has none."
+        )
+    if wanted.into.page is not None:
+        raise BadRequest("target.page: variants are whole spaces, so none of them goes below a page.")
+    if wanted.preview:
+        return
+    if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
+        raise Forbidden(
+            "variants: become spaces and a site, for those who may create content in the organization."
+        )
+    space_access(tx, org.actor, Can.ADMIN, wanted.into.space_id)
+
+
+def _origin(tx: Transaction, wanted: WantedImport, update: str) -> str:
+    """The first of the runs that ``update`` is one of. Raises NotFound, BadRequest."""
+    run = store.find_run(tx, update)
+    if run is None or run.space_id != wanted.into.space_id:
+        raise NotFound(f"update: there is no import run {update!r} in this space.")
+    if run.status != "completed" or run.preview:
+        raise BadRequest("update: only what a completed run brought in can be updated.")
+    if wanted.into.page is not None:
+        raise BadRequest("target.page: an update goes where its pages are.")
+    return run.origin or run.id
+
+
+def cancel(tx: Transaction, run_id: str) -> RunRow:
+    """Raises BadRequest for a run that is completed or failed."""
+    ended = store.end_run(tx, run_id, "cancelled")
+    run = store.get_run(tx, run_id)
+    if not ended and run.status != "cancelled":
+        raise BadRequest(f"This import run is over: it is {run.status}.")
+    return run

@@ -1,0 +1,380 @@
+"""Import runs: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from octavo.content.revisions.store import Item
+from octavo.core.pages import Page
+from octavo.core.problems import Problem
+from octavo.errors import NotFound
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Slice, list_page
+from octavo.kit.secrets.sealing import Sealer, sealed_column
+from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.roles import SPACE, Can, role_height
+from octavo.organization.access.visibility import select_visible_spaces
+
+MAX_PROBLEMS = 1000
+NOBODY = ""
+"""Who started what the command imported."""
+
+
+class RunRow(Struct, frozen=True):
+    """An import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes`` and ``variants`` are JSON. ``kind``: what the source
+    is. ``origin``: the first run of the same source, where this one brings a newer state. ``folder``: where its files
+    are, once it is completed. ``identity``: what the source of an import of the command is known by."""
+
+    id: str
+    organization_id: str
+    space_id: str
+    change_id: str | None
+    page_id: str | None
+    user_id: str
+    source: str
+    status: str
+    attempts: int
+    done: int
+    total: int
+    pages: str
+    problems: str
+    error: str | None
+    revision: str | None
+    created_at: int
+    started_at: int | None
+    completed_at: int | None
+    kind: str | None
+    preview: bool
+    plan: str | None
+    origin: str | None
+    folder: str | None
+    changes: str | None
+    identity: str | None
+    variants: str | None
+
+
+class ImportChanges(Struct, rename="camel"):
+    """How many pages and files a newer state of a source created, updated and deleted; of the updated ones,
+    ``merged`` hold what people wrote as well. ``kept``: how many places are as people made them though the source changed
+    them too, which ``problems`` names; ``changeRequest`` is the one in which both versions wait to be settled."""
+
+    created: int = 0
+    updated: int = 0
+    merged: int = 0
+    deleted: int = 0
+    kept: int = 0
+    change_request: str | UnsetType = UNSET
+
+
+class ImportedPage(Struct):
+    """Pages are made all at once, when a run ends. ``path``: of its file in the source, as problems name it."""
+
+    id: str
+    source_url: str | UnsetType = msgspec.field(name="sourceURL", default=UNSET)
+    path: str | UnsetType = UNSET
+    type: Literal["page"] = "page"
+    status: Literal["complete"] = "complete"
+
+
+class ImportedVariant(Struct, rename="camel"):
+    """A version or language of a source, as the space that it became. ``path``: what its addresses begin with in the
+    site; readers begin with the one that is ``default``, the target of the run."""
+
+    key: str
+    title: str
+    space: str
+    default: bool = False
+    path: str | UnsetType = UNSET
+    language: str | UnsetType = UNSET
+
+
+class ImportedVariants(Struct):
+    """What became of a source with several versions or languages; empty before, and where it has one."""
+
+    spaces: list[ImportedVariant] = []
+    site: str | UnsetType = UNSET
+
+
+class ImportedContent(Struct, omit_defaults=True):
+    """What a run made of a page or item, without its text or bytes. ``slug``: what the source calls a page, which may
+    have another one here."""
+
+    page: Page | None = None
+    item: Item | None = None
+    slug: str = ""
+
+
+class PartRow(Struct, frozen=True):
+    """A page or item as a run made it; see the table."""
+
+    part_id: str
+    written: ImportedContent
+    body: str | None
+    file: str | None
+
+
+_RUN = ", ".join(RunRow.__struct_fields__)
+
+
+def _run(row: Any) -> RunRow:
+    run = RunRow(*row)
+    return replace(run, preview=bool(run.preview))
+
+
+def insert_run(
+    tx: Transaction,
+    *,
+    organization_id: str,
+    space_id: str,
+    change_id: str | None,
+    page_id: str | None,
+    user_id: str,
+    source: Any,
+    preview: bool = False,
+    origin: str | None = None,
+    identity: str | None = None,
+    with_variants: bool = False,
+) -> RunRow:
+    run_id = ids.new_id()
+    tx.run(
+        """INSERT INTO import_runs (id, organization_id, space_id, change_id, page_id, user_id, source, status,
+                                    preview, origin, identity, variants, created_at)
+           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :preview, :origin, :identity,
+                   :variants, :at)""",
+        id=run_id,
+        org=organization_id,
+        space=space_id,
+        change=change_id,
+        page=page_id,
+        user=user_id,
+        source=msgspec.json.encode(source).decode(),
+        preview=int(preview),
+        origin=origin,
+        identity=identity,
+        variants=msgspec.json.encode(ImportedVariants()).decode() if with_variants else None,
+        at=now(),
+    )
+    return get_run(tx, run_id)
+
+
+def find_run(tx: Transaction, run_id: str) -> RunRow | None:
+    row = tx.one(f"SELECT {_RUN} FROM import_runs WHERE id = :id", id=run_id)
+    return _run(row) if row else None
+
+
+def get_run(tx: Transaction, run_id: str) -> RunRow:
+    run = find_run(tx, run_id)
+    if run is None:
+        raise NotFound(f"There is no import run {run_id!r}.")
+    return run
+
+
+def list_runs(
+    tx: Transaction,
+    org: OrgAccess,
+    limit: int,
+    page: str | None,
+    *,
+    space: str | None = None,
+    change_request: str | None = None,
+    status: str | None = None,
+) -> Slice[RunRow]:
+    """Those that the caller started into spaces where they may still edit, or for administrators all; newest first.
+    ``status`` `active` stands for all that is not over."""
+    where, given, prefix = "organization_id = :org", dict[str, Any](org=org.organization_id), ""
+    if org.role != "admin":
+        seen = select_visible_spaces(org, "s.deleted_at IS NULL")
+        editable = f"SELECT v.id FROM {seen.visible} v WHERE v.height >= :least"
+        where = f"{where} AND user_id = :user AND space_id IN ({editable})"
+        prefix = seen.prefix
+        given |= {"user": org.user_id, "least": role_height(SPACE[Can.EDIT]), **seen.parameters}
+    for column, value in (("space_id", space), ("change_id", change_request)):
+        if value is not None:
+            where += f" AND {column} = :{column}"
+            given[column] = value
+    if status is not None:
+        where += " AND status IN :statuses"
+        given["statuses"] = ["pending", "in-progress"] if status == "active" else [status]
+    return list_page(
+        tx, limit, page, _RUN, f"FROM import_runs WHERE {where}", _run, descending=True, before=prefix, **given,
+    )  # fmt: skip
+
+
+_SECRET = sealed_column("import_runs", "secret", "id")
+
+
+def put_secret(tx: Transaction, sealer: Sealer, run_id: str, user: str | None, token: str) -> None:
+    """Keeps the token that a run reads with, and whose it is, until it is over. Neither holds a space."""
+    sealed = _SECRET.seal(sealer, token if user is None else f"{user} {token}", run_id)
+    tx.run("UPDATE import_runs SET secret = :secret WHERE id = :id", secret=sealed, id=run_id)
+
+
+def find_secret(tx: Transaction, sealer: Sealer, run_id: str) -> tuple[str | None, str]:
+    """Whose the token of a run is, and the token; an empty one for a run that is over. Raises Unavailable without the key
+    that sealed it."""
+    row = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=run_id)
+    user, _, token = (_SECRET.open(sealer, row[0], run_id) if row and row[0] else "").rpartition(" ")
+    return user or None, token
+
+
+def begin_run(tx: Transaction, run_id: str) -> RunRow | None:
+    """Marks that an attempt begins; None when the run is over, or never was."""
+    begun = tx.run(
+        """UPDATE import_runs SET status = 'in-progress', attempts = attempts + 1, done = 0, total = 0,
+                                  started_at = coalesce(started_at, :at)
+           WHERE id = :id AND status IN ('pending', 'in-progress')""",
+        id=run_id,
+        at=now(),
+    )
+    return get_run(tx, run_id) if begun else None
+
+
+def set_progress(tx: Transaction, run_id: str, done: int, total: int) -> bool:
+    """False when the run is no longer in progress: it was cancelled."""
+    return bool(
+        tx.run(
+            "UPDATE import_runs SET done = :done, total = :total WHERE id = :id AND status = 'in-progress'",
+            id=run_id,
+            done=done,
+            total=total,
+        )
+    )
+
+
+def set_kind(tx: Transaction, run_id: str, kind: str) -> None:
+    """Says what the source of a run is."""
+    tx.run("UPDATE import_runs SET kind = :kind WHERE id = :id", id=run_id, kind=kind)
+
+
+def end_run(
+    tx: Transaction,
+    run_id: str,
+    status: str,
+    *,
+    problems: Sequence[Problem] = (),
+    pages: Sequence[Any] = (),
+    error: str | None = None,
+    revision: str | None = None,
+    plan: Any = None,
+    folder: str | None = None,
+    changes: Any = None,
+) -> bool:
+    """Ends a run that is not over; False for one that is. ``folder``, ``changes``: as in ``RunRow``. Past ``MAX_PROBLEMS`` only their number is kept."""
+    kept = list(problems[:MAX_PROBLEMS])
+    if len(problems) > len(kept):
+        more = len(problems) - len(kept)
+        kept.append(Problem("", 0, "more_problems", f"{more} more problems are not listed"))
+    return bool(
+        tx.run(
+            """UPDATE import_runs SET status = :status, completed_at = :at, problems = :problems, pages = :pages,
+                 error = :error, revision = :revision, plan = :plan, folder = :folder, changes = :changes, secret = NULL,
+                 done = CASE WHEN :status = 'completed' THEN :made ELSE done END,
+                 total = CASE WHEN :status = 'completed' THEN :made ELSE total END
+               WHERE id = :id AND status IN ('pending', 'in-progress')""",
+            id=run_id,
+            status=status,
+            at=now(),
+            problems=msgspec.json.encode(kept).decode(),
+            pages=msgspec.json.encode(pages).decode(),
+            made=len(pages),
+            error=error,
+            revision=revision,
+            plan=None if plan is None else msgspec.json.encode(plan).decode(),
+            folder=folder,
+            changes=None if changes is None else msgspec.json.encode(changes).decode(),
+        )
+    )
+
+
+def set_variants(tx: Transaction, run_id: str, variants: ImportedVariants) -> None:
+    tx.run(
+        "UPDATE import_runs SET variants = :variants WHERE id = :id",
+        variants=msgspec.json.encode(variants).decode(),
+        id=run_id,
+    )
+
+
+# --- what runs made -----------------------------------------------------------------------------------
+
+
+def completed_of(tx: Transaction, origin: str) -> list[RunRow]:
+    """The runs of one source that brought it in, newest first."""
+    rows = tx.all(
+        f"""SELECT {_RUN} FROM import_runs
+            WHERE (id = :origin OR origin = :origin) AND status = 'completed' AND preview = 0 ORDER BY id DESC""",
+        origin=origin,
+    )
+    return [_run(row) for row in rows]
+
+
+def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, str | None]]:
+    """The sources that came into a space last, newest first: the first run of each, and what it is known by where the
+    command imported it."""
+    return tx.all(
+        """SELECT coalesce(origin, id), max(identity) FROM import_runs
+           WHERE space_id = :space AND status = 'completed' AND preview = 0
+           GROUP BY coalesce(origin, id) ORDER BY max(id) DESC LIMIT :limit""",
+        space=space_id,
+        limit=limit,
+    )
+
+
+def find_known(tx: Transaction, organization_id: str, identity: str) -> RunRow | None:
+    """The newest run of the command that brought a source, or began to."""
+    row = tx.one(
+        f"""SELECT {_RUN} FROM import_runs
+            WHERE organization_id = :org AND identity = :identity AND status IN ('pending', 'completed')
+            ORDER BY id DESC LIMIT 1""",
+        org=organization_id,
+        identity=identity,
+    )
+    return _run(row) if row else None
+
+
+def drop_begun(tx: Transaction, space_id: str, identity: str) -> None:
+    tx.run(
+        "DELETE FROM import_runs WHERE space_id = :space AND identity = :identity AND status = 'pending'",
+        space=space_id,
+        identity=identity,
+    )
+
+
+def put_parts(tx: Transaction, run_id: str, parts: Iterable[PartRow]) -> None:
+    tx.run_many(
+        """INSERT INTO imported_parts (run_id, part_id, written, body, file)
+           VALUES (:run, :part, :written, :body, :file)""",
+        [
+            {
+                "run": run_id,
+                "part": part.part_id,
+                "written": msgspec.json.encode(part.written).decode(),
+                "body": part.body,
+                "file": part.file,
+            }
+            for part in parts
+        ],
+    )
+
+
+def list_parts(tx: Transaction, run_id: str) -> list[PartRow]:
+    rows = tx.all(
+        "SELECT part_id, written, body, file FROM imported_parts WHERE run_id = :run ORDER BY part_id",
+        run=run_id,
+    )
+    return [
+        PartRow(part, msgspec.json.decode(written, type=ImportedContent), body, file)
+        for part, written, body, file in rows
+    ]
+
+
+def forget_parts(tx: Transaction, run_ids: Sequence[str]) -> None:
+    """Forgets what these runs made, which nothing is compared with any more."""
+    if run_ids:
+        tx.run("DELETE FROM imported_parts WHERE run_id IN :runs", runs=list(run_ids))

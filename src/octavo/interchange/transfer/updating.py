@@ -1,0 +1,337 @@
+"""A newer state of a source, merged into what an earlier run of it brought.
+
+Where both parted is what that run made of the source, so what differs from it in the space was changed by people. Where
+they and the source changed the same, what people wrote stays, and both versions are in a change request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from octavo.content.changes.applying import Edited
+from octavo.content.changes.comparing import Sides, into_main
+from octavo.content.changes.copying import Material, adopt
+from octavo.content.changes.saving import create_conflicted
+from octavo.content.changes.store import find_change
+from octavo.content.revisions.bodies import get_body
+from octavo.content.revisions.drafting import same_version
+from octavo.content.revisions.store import (
+    ITEM_KINDS,
+    Item,
+    State,
+    find_items,
+    find_pages,
+    list_items,
+    list_pages,
+)
+from octavo.core.merge import Conflict, Versions
+from octavo.core.pages import Page
+from octavo.core.problems import Problem
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import SpaceAccess
+
+from . import store
+from .importing import StagedFiles
+from .matching import longest_in_order, match_pages, ranks_of
+from .sources import SourceError
+from .store import ImportChanges, ImportedContent, PartRow, RunRow
+
+SHOWN = 120
+"""Characters of a text that a problem shows."""
+
+
+class Base(Struct, frozen=True):
+    """What an earlier run made of the source, whoever changed it since. ``run``: None for one that was made
+    before runs of the command were kept. ``slugs``: what the source called its pages."""
+
+    run: RunRow | None
+    pages: dict[str, Page]
+    items: dict[str, Item]
+    slugs: dict[str, str]
+
+    @property
+    def folder(self) -> str:
+        return (self.run.folder if self.run is not None else None) or ""
+
+    @property
+    def above(self) -> str | None:
+        """The page that everything is below."""
+        return self.run.page_id if self.run is not None else None
+
+
+class Update(Struct, frozen=True):
+    """What a revision has to write for a state of a source. ``pages``: as the source has them, in its order. ``parts``:
+    that state, for the run after it. ``conflicts``: what main has as people made it. ``changes``: None where everything
+    was added."""
+
+    edited: Edited
+    pages: list[Page]
+    parts: list[PartRow]
+    folder: str
+    base: Base | None = None
+    changes: ImportChanges | None = None
+    problems: Sequence[Problem] = ()
+    conflicts: Sequence[Conflict] = ()
+
+    def settle(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
+        """What changed, with the change request that is made here of what conflicts with main."""
+        if not self.conflicts or self.changes is None:
+            return self.changes
+        change = create_conflicted(
+            tx, space, self.conflicts, subject="What people and an import both changed"
+        )
+        return replace(self.changes, change_request=change.id)
+
+    def forget_earlier(self, tx: Transaction) -> None:
+        """Forgets what runs before the base made. The base itself is where both part if the change request that this
+        goes into is never merged."""
+        if self.base is not None and (run := self.base.run) is not None:
+            earlier = [one.id for one in store.completed_of(tx, run.origin or run.id) if one.id < run.id]
+            store.forget_parts(tx, earlier)
+
+
+def parts_of(pages: Iterable[Page], slugs: Iterable[str], items: Iterable[Item]) -> list[PartRow]:
+    """What a run made. ``slugs``: what the source calls each page."""
+    made = [
+        PartRow(page.id, ImportedContent(page=replace(page, body=None), slug=slug), page.body, None)
+        for page, slug in zip(pages, slugs, strict=True)
+    ]
+    for item in items:
+        bare = item if item.kind == "variable" else replace(item, content=None)
+        body = item.content if item.kind in ("reusable-content", "source") else None
+        made.append(
+            PartRow(item.id, ImportedContent(item=bare), body, item.content if item.kind == "file" else None)
+        )
+    return made
+
+
+def find_base(tx: Transaction, space_id: str, origin: str, change_id: str | None = None) -> Base | None:
+    """What the newest run of the source made that is where the next one goes."""
+    for earlier in store.completed_of(tx, origin):
+        if earlier.change_id is not None and earlier.change_id != change_id:
+            change = find_change(tx, space_id, earlier.change_id)
+            if change is None or change.status != "merged":
+                continue
+        if parts := store.list_parts(tx, earlier.id):
+            written = {part.part_id: part for part in parts}
+            return Base(
+                earlier,
+                {id: replace(part.written.page, body=part.body) for id, part in written.items() if part.written.page},
+                {
+                    id: replace(item, content=part.body or part.file or item.content)
+                    for id, part in written.items()
+                    if (item := part.written.item)
+                },
+                {id: part.written.slug for id, part in written.items() if part.written.page},
+            )  # fmt: skip
+    return None
+
+
+def base_of_state(tx: Transaction, state: State) -> Base:
+    """What an import made of which nothing is known but the state of the space that it left."""
+    pages = {page.id: page for page in list_pages(tx, state)}
+    items = {item.id: item for kind in ITEM_KINDS for item in list_items(tx, state, kind)}
+    return Base(None, pages, items, {id: page.slug for id, page in pages.items()})
+
+
+def add(
+    tx: Transaction, state: State, staged: StagedFiles, *, folder: str, into: str | None, with_sources: bool
+) -> Update:
+    """A source beside what is there, below the page ``into``. ``folder``: where its files go when their places are taken.
+    ``with_sources``: how its tree was written is kept where the space is empty."""
+    items = [replace(item, id=ids.new_id()) for item in staged.items]
+    planned = staged.pages(
+        [ids.new_id() for _ in staged.reads],
+        {item.path or "": item.id for item in items if item.kind == "file"},
+    )
+    # Elsewhere how the tree was written would say too little.
+    whole = (
+        with_sources and into is None and not list_pages(tx, state) and not list_items(tx, state, "source")
+    )
+    kept = [item for item in items if whole or item.kind != "source"]
+    edited = adopt(tx, state, Material(planned, kept, get_body, True, folder, verbatim=True, into=into), {})
+    pages = [page for page in edited.changes.pages.values() if page is not None]
+    made = [item for item in edited.changes.items.values() if item is not None]
+    return Update(
+        edited, pages, parts_of(pages, [page.slug for page in planned], made), _folder(planned, pages)
+    )
+
+
+def _folder(planned: Sequence[Page], made: Sequence[Page]) -> str:
+    """Where the files of a source came to be."""
+    for before, page in zip(planned, made, strict=True):
+        if before.file_path and page.file_path:
+            return page.file_path.removesuffix(before.file_path)
+    return ""
+
+
+def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in_change: bool) -> Update:
+    """What becomes of a state of the space. ``in_change``: it is a change request's, in which conflicts are open. Raises
+    SourceError where nothing of the earlier run is left in it."""
+    pages, items, slugs = _newer(tx, base, state, staged)
+    theirs_pages = {page.id: page for page in pages}
+    theirs_items = {item.id: item for item in items}
+    if not find_pages(tx, state, base.pages):
+        raise SourceError("Nothing of what the earlier run brought is there any more.")
+    # What the source says as before is nobody's business here.
+    page_ids = [
+        id
+        for id in {**base.pages, **theirs_pages}
+        if not same_version(base.pages.get(id), theirs_pages.get(id))
+    ]
+    item_ids = [
+        id
+        for id in {**base.items, **theirs_items}
+        if not same_version(base.items.get(id), theirs_items.get(id))
+    ]
+    here = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)
+    sides = Sides(
+        Versions(
+            {id: base.pages[id] for id in page_ids if id in base.pages},
+            {id: base.items[id] for id in item_ids if id in base.items},
+        ),
+        Versions(
+            {id: theirs_pages.get(id) for id in page_ids}, {id: theirs_items.get(id) for id in item_ids}
+        ),
+        Versions({id: here[0].get(id) for id in page_ids}, {id: here[1].get(id) for id in item_ids}),
+    )
+    merged = into_main(tx, sides, state)
+    conflicts = [replace(conflict, origin="import") for conflict in merged.conflicts]
+    edited = Edited(
+        merged.changes,
+        merged.bodies,
+        merged.keys,
+        [],
+        [],
+        conflicts=conflicts if in_change else [],
+    )
+    return Update(
+        edited,
+        pages,
+        parts_of(pages, slugs, items),
+        base.folder,
+        base,
+        _counted(edited, here, sides.change, len(conflicts)),
+        [_problem(conflict, sides, base, staged) for conflict in conflicts],
+        [] if in_change else conflicts,
+    )
+
+
+def _newer(
+    tx: Transaction, base: Base, state: State, staged: StagedFiles
+) -> tuple[list[Page], list[Item], list[str]]:
+    """The pages and items of the newer state as the earlier run would have made them, and what the source calls the
+    pages."""
+    folder, moment = base.folder, now()
+    old = {
+        page.id: replace(
+            page,
+            parent=page.parent if page.parent in base.pages else None,
+            file_path=page.file_path.removeprefix(folder) if page.file_path else None,
+        )
+        for page in base.pages.values()
+    }
+    page_ids = match_pages(staged.reads, old, lambda digest: get_body(tx, digest))
+    items = list(_items(tx, base, state, staged, moment))
+    by_path = {(item.path or "").removeprefix(folder): item.id for item in items if item.kind == "file"}
+    planned = staged.pages(page_ids, by_path)
+    ranks = _ranks(planned, old)
+    pages = []
+    for page in planned:
+        before = base.pages.get(page.id)
+        kept = before is not None and base.slugs.get(page.id) == page.slug
+        pages.append(
+            replace(
+                page,
+                parent=page.parent or base.above,
+                rank=ranks[page.id],
+                slug=before.slug if kept and before is not None else page.slug,
+                file_path=folder + page.file_path if page.file_path else None,
+                created_at=before.created_at if before is not None else moment,
+                updated_at=moment,
+            )
+        )
+    return pages, items, [page.slug for page in planned]
+
+
+def _items(tx: Transaction, base: Base, state: State, staged: StagedFiles, moment: int) -> Iterable[Item]:
+    known = {(item.kind, item.path or item.name): item for item in base.items.values()}
+    with_sources = any(item.kind == "source" for item in base.items.values())
+    variables = {item.name for item in list_items(tx, state, "variable")}
+    for item in staged.items:
+        path = base.folder + item.path if item.path else None
+        before = known.get((item.kind, path or item.name))
+        if before is None and (
+            (item.kind == "source" and not with_sources)
+            or (item.kind == "variable" and item.name in variables)
+        ):
+            continue
+        yield replace(
+            item,
+            id=before.id if before is not None else ids.new_id(),
+            path=path,
+            created_at=before.created_at if before is not None else moment,
+        )
+
+
+def _ranks(pages: Sequence[Page], old: dict[str, Page]) -> dict[str, str]:
+    """The ranks of pages: those they had, but where the source really has another order."""
+    siblings: dict[str | None, list[str]] = {}
+    for page in pages:
+        siblings.setdefault(page.parent, []).append(page.id)
+    ranks: dict[str, str] = {}
+    for parent, order in siblings.items():
+        stayed = [id for id in order if id in old and old[id].parent == parent]
+        before = sorted(stayed, key=lambda id: (old[id].rank, id))
+        kept = {id: old[id].rank for id in longest_in_order(stayed, before)}
+        ranks |= zip(order, ranks_of(order, kept), strict=True)
+    return ranks
+
+
+def _counted(
+    edited: Edited, here: tuple[dict[str, Page], dict[str, Item]], source: Versions, kept: int
+) -> ImportChanges:
+    counted = ImportChanges(kept=kept)
+    sides = ((edited.changes.pages, here[0], source.pages), (edited.changes.items, here[1], source.items))
+    for written, known, wanted in sides:
+        for id, now_there in written.items():
+            if getattr(now_there or known.get(id), "kind", "") == "source":
+                continue  # How the tree is written, which says what the pages say.
+            if now_there is None:
+                counted.deleted += 1
+            elif id in known:
+                counted.updated += 1
+                counted.merged += not same_version(now_there, wanted.get(id))
+            else:
+                counted.created += 1
+    return counted
+
+
+def _problem(conflict: Conflict, sides: Sides, base: Base, staged: StagedFiles) -> Problem:
+    """What is to be said of a place that people and the source both changed."""
+    named: list[Callable[[Versions], str | None]] = [
+        lambda side: page.file_path or page.slug if (page := side.pages.get(conflict.id)) else None,
+        lambda side: item.path or item.name if (item := side.items.get(conflict.id)) else None,
+    ]
+    name = next(
+        (found for side in (sides.change, sides.main, sides.base) for name in named if (found := name(side))),
+        conflict.id,
+    ).removeprefix(base.folder)
+    origins = staged.source.origins if staged.source is not None else {}
+    if conflict.kind == "deleted":
+        said = (
+            "the source has this no more; it stays because people changed it"
+            if conflict.theirs is None
+            else "people removed this; it is there again because the source was changed"
+        )
+    else:
+        new = "nothing" if conflict.theirs is None else f"“{' '.join(str(conflict.theirs).split())[:SHOWN]}”"
+        stays = "what people wrote stays" if conflict.kept == "ours" else "it is what the source says now"
+        field = f" {conflict.field}" if conflict.kind == "field" else ""
+        said = f"people changed this, and the source has{field} {new} now; {stays}"
+    return Problem(origins.get(name, name), 0, "kept_by_people", said)

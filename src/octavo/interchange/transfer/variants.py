@@ -1,0 +1,159 @@
+"""Versions and languages that an import run brings beside its target: each into a space of its own, all of them variants
+of one site."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from msgspec import UNSET
+
+from octavo.content.changes.saving import require_live
+from octavo.core.docs_config import DocsEntry
+from octavo.core.links import app_hosts
+from octavo.core.problems import Problem
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor
+from octavo.organization.access.authorization import find_space_access, space_access
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.creating import create_space
+from octavo.organization.spaces.store import get_space, update_space
+from octavo.organization.spaces.trash import discard_space
+from octavo.organization.spaces.types import MAX_TITLE, UNTITLED
+from octavo.organization.spaces.wire import LANGUAGES
+
+from . import store
+from .reimporting import begin_source, import_source
+from .sources import Source
+from .space_links import with_ids
+from .store import ImportedVariant, ImportedVariants, RunRow
+
+Arrange = Callable[
+    [Transaction, Context, Actor, str, str, list[DocsEntry], Mapping[str, str], Mapping[str, Source]],
+    tuple[str, list[Problem]],
+]
+_arrange: list[Arrange] = []
+
+
+def on_variants(arrange: Arrange) -> Arrange:
+    """Registers ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts)``, which shows spaces as the
+    variants of a site and answers with its id and what could not be done. ``spaces`` and ``parts``: by the key of an entry. Raises Forbidden,
+    NotFound."""
+    _arrange.append(arrange)
+    return arrange
+
+
+class Variants:
+    """The variants of a source, of which one goes into the target of a run and each other one into a space beside it."""
+
+    def __init__(self, context: Context, actor: Actor, run: RunRow, source: Source) -> None:
+        self._context, self._actor, self._run, self._source = context, actor, run, source
+        self._hosts = app_hosts(context.settings.url)
+        self._identities: dict[str, str] = {}
+        self.spaces: dict[str, str] = {}
+        """The space of each variant, by its key."""
+        self.made: list[str] = []
+        """The spaces that were not there before."""
+        self.problems: list[Problem] = []
+
+    def make_spaces(self) -> None:
+        """All of them, so that links among them are known before the first page is brought."""
+        origin = self._run.origin or self._run.id
+        for entry in self._source.structure:
+            if self._source.parts[entry.key] is self._source:
+                self.spaces[entry.key] = self._run.space_id
+                continue
+            identity = hashlib.sha256(f"run {origin} {entry.key}".encode()).hexdigest()
+            self._identities[entry.key] = identity
+            self.spaces[entry.key], is_new = _space_for(
+                self._context, self._actor, self._run, entry, identity
+            )
+            if is_new:
+                self.made.append(self.spaces[entry.key])
+
+    def linked(self, part: Source) -> Source:
+        """A variant whose links to the others lead to their spaces."""
+        return with_ids(part, self.spaces, self._hosts)
+
+    def bring(self, progress: Callable[[int, int], None]) -> None:
+        """Brings all but the one that goes into the target."""
+        for key, identity in self._identities.items():
+            brought = import_source(
+                self._context,
+                self.linked(self._source.parts[key]),
+                self.spaces[key],
+                identity=identity,
+                author=self._actor.user_id,
+                progress=progress,
+            )
+            self.problems += brought.problems
+
+    def arrange(self, tx: Transaction, context: Context, was_empty: bool) -> list[Problem]:
+        """Makes them the variants of a site, in the transaction that ends the run; what could not be done. ``was_empty``:
+        the target held nothing before, so it is called like its variant."""
+        run, structure = self._run, self._source.structure
+        first = next(entry for entry in structure if self.spaces[entry.key] == run.space_id)
+        title = self._source.name if len(self._source.name) >= 2 else get_space(tx, run.space_id).title
+        if was_empty:
+            update_space(tx, run.space_id, title=first.title or "Documentation")
+        site: str | None = None
+        problems: list[Problem] = []
+        for arrange in _arrange:
+            site, said = arrange(
+                tx, context, self._actor, run.organization_id, title[:128], structure, self.spaces,
+                self._source.parts,
+            )  # fmt: skip
+            problems += said
+        brought = [
+            ImportedVariant(
+                one.key,
+                one.title,
+                self.spaces[one.key],
+                one is first,
+                one.path or UNSET,
+                one.language or UNSET,
+            )
+            for one in structure
+        ]
+        store.set_variants(tx, run.id, ImportedVariants(brought, site or UNSET))
+        return problems
+
+
+@contextmanager
+def space_for_each(context: Context, actor: Actor, run: RunRow, source: Source) -> Iterator[Variants | None]:
+    """The variants of a source, each with a space; None where it has none. Spaces that were made for it are taken back
+    where the block fails."""
+    if not source.parts:
+        yield None
+        return
+    variants = Variants(context, actor, run, source)
+    try:
+        variants.make_spaces()
+        yield variants
+    except BaseException:
+        with context.db.write() as tx:
+            for space_id in variants.made:
+                discard_space(tx, space_id)
+        raise
+
+
+def _space_for(
+    context: Context, actor: Actor, run: RunRow, entry: DocsEntry, identity: str
+) -> tuple[str, bool]:
+    """The space that an earlier run brought this variant into, as long as they may edit it, else a new one; and whether
+    it is new. Raises Forbidden, and Conflict for one that is edited in change requests alone."""
+    with context.db.write() as tx:
+        target = space_access(tx, actor, Can.EDIT, run.space_id)
+        known = store.find_known(tx, run.organization_id, identity)
+        there = find_space_access(tx, actor, Can.EDIT, known.space_id) if known is not None else None
+        if known is not None and there is not None:
+            require_live(there)
+            return known.space_id, known.status != "completed"
+        collection = get_space(tx, run.space_id).collection_id
+        language = entry.language if entry.language in LANGUAGES else None
+        title = entry.title.strip()[:MAX_TITLE] or UNTITLED
+        space_id = create_space(tx, target.organization, title, parent=collection, language=language).id
+        begin_source(tx, space_id, identity, entry.title)
+        return space_id, True

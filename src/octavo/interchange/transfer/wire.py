@@ -1,0 +1,173 @@
+"""Import runs on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from octavo.kit.clock import iso
+from octavo.kit.db.pagination import PageQuery
+from octavo.kit.http.bodies import or_none
+from octavo.kit.http.operation import Recipient
+
+from .api_client import FoundSpace
+from .platforms import Service
+from .previewing import ImportPlan
+from .store import ImportChanges, ImportedPage, ImportedVariant, ImportedVariants, RunRow
+from .types import ApiLogin, Destination, FileSource, KeptApiSource, KeptSource, WantedImport, WebsiteSource
+
+Status = Literal["pending", "in-progress", "completed", "failed", "cancelled"]
+
+
+_Token = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+\Z")]
+_User = Annotated[str, Meta(min_length=1, max_length=254, pattern=r"^[\x21-\x39\x3b-\x7e]+\Z")]
+
+
+class ApiSource(Struct, tag="api"):
+    """A space over the API of another platform. ``service``: which; `octavo` is the hosted original, too. ``url``: of the
+    API, with or without ``/v1`` for `octavo`. ``space``: its id, for Confluence its key, for ReadMe a version. ``user``:
+    whose the token is, for Confluence Cloud. ``token`` and ``user`` are kept, sealed, for as long as the run goes on, and
+    never shown."""
+
+    url: Annotated[str, Meta(min_length=1, max_length=2048)]
+    space: Annotated[str, Meta(min_length=1, max_length=255)]
+    token: _Token
+    service: Service = "octavo"
+    user: _User | UnsetType = UNSET
+
+
+class CheckImportSource(Struct):
+    """``service``, ``url``, ``user`` and ``token`` as the source of a run has them. Nothing of it is kept."""
+
+    url: Annotated[str, Meta(min_length=1, max_length=2048)]
+    token: _Token
+    service: Service = "octavo"
+    user: _User | UnsetType = UNSET
+
+
+class ImportSourceCheck(Struct):
+    """``spaces``: those that the token reaches, at most 1,000. ``problem``: why the API was not read to its end."""
+
+    spaces: list[FoundSpace]
+    problem: str | UnsetType = UNSET
+
+
+Source = WebsiteSource | FileSource | ApiSource
+
+
+class ImportTarget(Struct, rename="camel"):
+    """Without ``changeRequest`` the pages go into main; ``page`` is the one they go below."""
+
+    space: str
+    change_request: str | UnsetType = UNSET
+    page: str | UnsetType = UNSET
+
+
+class StartImport(Struct):
+    """``preview``: nothing is brought in; the run says in its ``plan`` what would be. ``update``: a run that was
+    completed in this space, and that the source is a newer state of: what nobody edited since follows it, all else is
+    merged, and what people changed stays. ``variants``: of a source with several versions or languages all come, each into
+    a space of its own beside the target, which gets the one that readers begin with; they become variants of one site."""
+
+    source: Source
+    target: ImportTarget
+    preview: bool = False
+    update: str | UnsetType = UNSET
+    variants: bool = False
+
+
+class Progress(Struct):
+    """``total`` is what is known so far; 0 before anything is."""
+
+    done: int
+    total: int
+
+
+class ImportRunUrls(Struct):
+    location: str
+
+
+class ImportRun(Struct, rename="camel"):
+    """``reason``: why it failed. ``problems``: what was not understood or left out. ``revision``: what it made.
+    ``kind``: what the source is. ``plan``: what a preview found. ``updates``: the first run of a source that this one
+    brings a newer state of, and ``changes`` what that changed. ``createdBy`` is not there for an import of the command.
+    ``variants``: the versions and languages that came with all others, as spaces, and ``site`` the one that shows them."""
+
+    id: str
+    status: Status
+    pages: list[ImportedPage]
+    source: Raw
+    target: ImportTarget
+    progress: Progress
+    problems: Raw
+    created_at: str
+    urls: ImportRunUrls
+    object: Literal["import-run"] = "import-run"
+    created_by: str | UnsetType = UNSET
+    started_at: str | UnsetType = UNSET
+    completed_at: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    revision: str | UnsetType = UNSET
+    kind: str | UnsetType = UNSET
+    preview: bool = False
+    plan: ImportPlan | UnsetType = UNSET
+    updates: str | UnsetType = UNSET
+    changes: ImportChanges | UnsetType = UNSET
+    variants: list[ImportedVariant] | UnsetType = UNSET
+    site: str | UnsetType = UNSET
+
+
+class ImportRunsQuery(PageQuery, rename="camel"):
+    """``status`` `active`: pending or in progress."""
+
+    space: str | None = None
+    change_request: str | None = None
+    status: Status | Literal["active"] | None = None
+
+
+def wanted_import(body: StartImport) -> WantedImport:
+    given, target = body.source, body.target
+    source: KeptSource
+    login = None
+    if isinstance(given, ApiSource):
+        login = ApiLogin(given.token, or_none(given.user))
+        source = KeptApiSource(given.url, given.space, given.service)
+    else:
+        source = given
+    into = Destination(target.space, or_none(target.change_request), or_none(target.page))
+    return WantedImport(source, login, into, body.preview, or_none(body.update), body.variants)
+
+
+def run_location(to: Recipient, run: RunRow) -> str:
+    return to.url(f"/org/{run.organization_id}/imports/{run.id}")
+
+
+def present_run(to: Recipient, run: RunRow) -> ImportRun:
+    variants = (
+        msgspec.json.decode(run.variants, type=ImportedVariants) if run.variants else ImportedVariants()
+    )
+    return ImportRun(
+        id=run.id,
+        status=run.status,  # type: ignore[arg-type]
+        pages=msgspec.json.decode(run.pages, type=list[ImportedPage]),
+        source=Raw(run.source.encode()),
+        target=ImportTarget(run.space_id, run.change_id or UNSET, run.page_id or UNSET),
+        progress=Progress(run.done, run.total),
+        problems=Raw(run.problems.encode()),
+        created_by=run.user_id or UNSET,
+        created_at=iso(run.created_at),
+        urls=ImportRunUrls(run_location(to, run)),
+        started_at=iso(run.started_at) if run.started_at else UNSET,
+        completed_at=iso(run.completed_at) if run.completed_at and run.status == "completed" else UNSET,
+        reason=run.error or UNSET,
+        revision=run.revision or UNSET,
+        kind=run.kind or UNSET,
+        preview=run.preview,
+        plan=msgspec.json.decode(run.plan, type=ImportPlan) if run.plan else UNSET,
+        updates=run.origin or UNSET,
+        changes=msgspec.json.decode(run.changes, type=ImportChanges) if run.changes else UNSET,
+        variants=variants.spaces or UNSET,
+        site=variants.site,
+    )

@@ -1,0 +1,237 @@
+"""Caches of one process, which hold no more together than one setting says: by bytes for what never changes, by the
+database's generation for what does.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, NamedTuple, TypeVar
+from weakref import WeakSet
+
+from .database import Database, Transaction
+
+T = TypeVar("T")
+
+_ROOM = 32
+"""Which part of the memory is made free when it is full: a little more than one value needs, so that it is not made
+free again for each."""
+
+
+class Share:
+    """What a cache may hold when others want memory, too: its weight among those of all. Safe between threads, but that
+    a hit may go uncounted."""
+
+    __slots__ = ("hits", "misses", "name", "weight")
+
+    def __init__(self, name: str, weight: int) -> None:
+        self.name = name
+        self.weight = weight
+        self.hits = self.misses = 0
+
+
+_shares: dict[str, Share] = {}
+"""By name: what ``share`` declared."""
+
+
+def share(name: str, weight: int) -> Share:
+    """Declares the share of a cache, once for all applications of the process. Raises ValueError for a name that is
+    taken."""
+    if name in _shares:
+        raise ValueError(f"two caches are called {name}")
+    return _shares.setdefault(name, Share(name, weight))
+
+
+class Use(NamedTuple):
+    """What the caches of one name hold, and how often something was found there or not since the start."""
+
+    bytes: int
+    entries: int
+    hits: int
+    misses: int
+
+
+class Memory:
+    """What caches may hold together, in bytes. Each may take what is free; where nothing is, the one that is furthest
+    above its share gives up what it used longest ago. ``entry``: bytes that a value takes beside itself, for its key and
+    its place."""
+
+    def __init__(self, limit: int, entry: int = 0) -> None:
+        self.limit = limit
+        self.entry = entry
+        self._caches: WeakSet[ByteCache[object]] = WeakSet()
+        self._lock = threading.Lock()
+        self._taken = 0
+
+    @property
+    def largest(self) -> int:
+        """Bytes of one value at most: a larger one would leave too little for all else."""
+        return self.limit // 2
+
+    def join(self, cache: ByteCache[object]) -> None:
+        with self._lock:
+            self._caches.add(cache)
+
+    def take(self, more: int) -> None:
+        """Notes that a cache holds more, or less; makes room where that is too much. Called without its lock."""
+        with self._lock:
+            self._taken += more
+            if self._taken <= self.limit:
+                return
+            caches = list(self._caches)
+            # Counted anew: a cache that is gone with its application gave nothing back.
+            sizes = {cache: cache.size for cache in caches}
+            self._taken = sum(sizes.values())
+            excess = self._taken - self.limit
+        if excess <= 0:
+            return
+        excess += self.limit // _ROOM
+        while excess > 0 and sizes:
+            greediest = max(sizes, key=lambda cache: sizes[cache] / cache.share.weight)
+            freed = greediest.drop_oldest()
+            if not freed:
+                del sizes[greediest]
+                continue
+            sizes[greediest] -= freed
+            excess -= freed
+
+    def use(self) -> dict[str, Use]:
+        """By the names of shares."""
+        with self._lock:
+            caches = list(self._caches)
+        found = {}
+        for name, declared in sorted(_shares.items()):
+            own = [cache for cache in caches if cache.share is declared]
+            size, entries = sum(cache.size for cache in own), sum(map(len, own))
+            found[name] = Use(size, entries, declared.hits, declared.misses)
+        return found
+
+
+MEMORY = Memory(384 * 1024 * 1024, entry=400)
+"""That of this process; ``Memory.limit`` is a setting."""
+
+
+class ByteCache(Generic[T]):
+    """Values with their sizes in bytes, of which the least recently used go first. Safe between threads.
+
+    For values of immutable things (a content hash, a revision): nothing is ever invalidated.
+    """
+
+    def __init__(self, share: Share, memory: Memory = MEMORY) -> None:
+        self.share = share
+        self.size = 0
+        self._memory = memory
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        memory.join(self)  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: Hashable, default: T | None = None) -> T | None:
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                self.share.misses += 1
+                return default
+            self.share.hits += 1
+            self._entries.move_to_end(key)
+            return entry[0]
+
+    def put(self, key: Hashable, value: T, size: int) -> None:
+        """``size`` is the caller's estimate; a value that would take half of all memory is not kept."""
+        size += self._memory.entry
+        with self._lock:
+            _, old = self._entries.pop(key, (None, 0))
+            kept = size <= self._memory.largest
+            if kept:
+                self._entries[key] = (value, size)
+            more = (size if kept else 0) - old
+            self.size += more
+        if more:
+            self._memory.take(more)
+
+    def drop_oldest(self) -> int:
+        """Forgets what was used longest ago; its bytes, 0 where there is nothing. For ``Memory``, which counts it."""
+        with self._lock:
+            if not self._entries:
+                return 0
+            _, (_, freed) = self._entries.popitem(last=False)
+            self.size -= freed
+        self._memory.take(-freed)
+        return freed
+
+    def clear(self) -> None:
+        with self._lock:
+            freed, self.size = self.size, 0
+            self._entries.clear()
+        self._memory.take(-freed)
+
+
+class OwnCache(Generic[T]):
+    """A ``ByteCache`` that each application of this process has for itself: a module declares it with its share, the
+    database keeps it."""
+
+    def __init__(self, name: str, weight: int) -> None:
+        self._share = share(name, weight)
+
+    def of(self, owner: Database | Transaction) -> ByteCache[T]:
+        found: ByteCache[T] | None = owner.caches.get(self)
+        return found if found is not None else owner.caches.setdefault(self, ByteCache(self._share))
+
+
+class FreshCache(Generic[T]):
+    """Values read from the database, each good until anybody commits anything; then it is looked at again.
+
+    ``cost`` says how many bytes a value takes, or None for one that is not kept.
+    Never ask inside a write transaction: what it sees may yet be rolled back.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        share: Share,
+        cost: Callable[[T], int | None] = lambda value: 1024,
+        memory: Memory = MEMORY,
+    ) -> None:
+        self._database = database
+        self._cost = cost
+        self._values: ByteCache[tuple[int, T]] = ByteCache(share, memory)
+        """Each with the generation that it is good for."""
+
+    def get(self, key: Hashable, make: Callable[[], T], is_good: Callable[[T], bool] | None = None) -> T:
+        """The kept value, or that of ``make()``, which reads the database; None is a value too. ``is_good`` says of a
+        value that was kept before somebody committed whether ``make()`` would give the same."""
+        generation = self._database.generation()
+        if generation is None:
+            return make()
+        kept = self._values.get(key)
+        if kept is not None and kept[0] > generation:
+            # An open read with an earlier snapshot, whose values are its own.
+            return make()
+        if kept is not None and (kept[0] == generation or (is_good is not None and is_good(kept[1]))):
+            value = kept[1]
+        else:
+            value, kept = make(), None
+        cost = self._cost(value)
+        if cost is not None and (kept is None or kept[0] < generation):
+            self._values.put(key, (generation, value), cost)
+        return value
+
+    def renew(self, key: Hashable, is_good: Callable[[T], bool]) -> T | None:
+        """The kept value if it is good or ``is_good`` says so, as in ``get``; None where only ``make`` can tell."""
+        generation, kept = self._database.generation(), self._values.get(key)
+        if generation is None or kept is None or kept[0] > generation:
+            return None
+        if kept[0] < generation:
+            cost = self._cost(kept[1])
+            if cost is None or not is_good(kept[1]):
+                return None
+            self._values.put(key, (generation, kept[1]), cost)
+        return kept[1]
+
+    def find(self, key: Hashable, generation: int | None) -> T | None:
+        """The kept value, or None. ``generation``: what the database says now; who looks for several asks it once."""
+        kept = self._values.get(key)
+        return kept[1] if kept is not None and kept[0] == generation else None

@@ -1,0 +1,594 @@
+"""Transactions on SQLite and PostgreSQL: ``db.read()`` and ``db.write()`` are the only ways to one.
+
+SQL is written once, with ``:name`` parameters; a list parameter written ``IN :ids`` is spread. Rows come back
+as tuples. What differs between the engines is in this file and nowhere else, but for search.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Literal, Protocol
+from weakref import WeakSet
+
+import msgspec
+
+from octavo.errors import Damaged, OutOfReach, OutOfRoom
+from octavo.kit.observability.tracing import timed
+from octavo.kit.private_files import close_file
+from octavo.kit.scheduling import deadlines
+from octavo.kit.scheduling.owners import NOBODY, current_owner
+from octavo.kit.scheduling.permits import pause, without
+from octavo.kit.scheduling.process_turns import ProcessTurns
+from octavo.kit.scheduling.shares import Busy, Shares
+
+Engine = Literal["sqlite", "postgresql"]
+Row = tuple[Any, ...]
+
+_SPREAD = re.compile(r"\bIN :(\w+)")
+
+
+log = logging.getLogger("octavo.db")
+
+TURN_SECONDS = 10.0
+"""How long a write waits for its turn, before who asked is told to try again."""
+_LEAST_TURN_SECONDS = 1.0
+"""The same for a request that waited so long for a thread already: others would wait behind it."""
+
+_LEAST_PROCESS_SECONDS = 0.1
+"""The same for the turns of processes, where nearly all was waited for that of this one's threads."""
+_THREADS = 1000
+"""More than a process has."""
+_LATELY = 0.001
+"""Seconds for which what was counted of other processes' commits may be taken as it was."""
+REQUEST_SECONDS = 60.0
+"""How long one statement of a request may take, where the engine can stop it."""
+_patience: ContextVar[float | None] = ContextVar("octavo_patience", default=None)
+_waited: ContextVar[float] = ContextVar("octavo_waited", default=0.0)
+
+
+class statements_within:  # noqa: N801
+    """Each statement of the block's transactions may take so long: for what somebody waits for. ``waited``: the
+    seconds that they have waited already, of which the time for their turn to write is taken."""
+
+    # Each request enters one: a class costs a third of a generator.
+    __slots__ = ("_before", "_seconds", "_token", "_waited")
+
+    def __init__(self, seconds: float, waited: float = 0.0) -> None:
+        self._seconds = seconds
+        self._waited = waited
+
+    def __enter__(self) -> None:
+        self._token, self._before = _patience.set(self._seconds), _waited.set(self._waited)
+
+    def __exit__(self, *error: object) -> None:
+        _patience.reset(self._token)
+        _waited.reset(self._before)
+
+
+def turn_seconds() -> float:
+    """How long a write that begins now waits for its turn."""
+    return max(min(_LEAST_TURN_SECONDS, TURN_SECONDS), TURN_SECONDS - _waited.get())
+
+
+def statement_seconds() -> float | None:
+    """How long a statement may take that begins now; None for as long as it wants. Jobs have until their deadline, and
+    commands have no limit."""
+    left = deadlines.left()
+    limits = [limit for limit in (_patience.get(), left) if limit is not None]
+    return max(0.001, min(limits)) if limits else None
+
+
+def out_of_reach(error: Exception) -> OutOfReach:
+    """What callers are told when the engine fails for no fault of the statement; the log has the reason."""
+    log.error("database: %s", error)
+    return OutOfReach("The database cannot be reached just now. Try again in a moment.")
+
+
+_FULL_SECONDS = 30.0
+_full_until = [0.0]
+
+
+def out_of_room(error: Exception) -> OutOfRoom:
+    """What callers are told when there is no room for what they write; the log has the reason."""
+    log.error("database: %s", error)
+    _full_until[0] = time.monotonic() + _FULL_SECONDS
+    return OutOfRoom()
+
+
+def was_full_lately() -> bool:
+    """Whether a write of this process found no room a moment ago."""
+    return time.monotonic() < _full_until[0]
+
+
+def taking_turns(name: str, size: int) -> Shares:
+    """What the threads of a process wait for to read or write a database: a quarter is for those organizations that hold
+    none of it. Nobody is refused because many wait: there are only so many threads."""
+    reserved = size // 4 if size >= 4 else min(1, size - 1)
+    most = max(1, size - reserved)
+    return Shares(name, size, each=(most, most), waiting=(_THREADS, _THREADS), reserved=reserved)
+
+
+def no_turn() -> OutOfReach:
+    """What callers are told when others write all the time."""
+    return OutOfReach("Others are writing just now. Nothing was changed; try again in a moment.")
+
+
+class RetryTransaction(Exception):
+    """The engine gave way to another transaction (a deadlock, a serialization failure): run it again."""
+
+
+class NotKept(Exception):
+    """A read cannot go on with rows that were kept: whoever opened it opens another one."""
+
+
+class LockTimeout(Exception):
+    """Another transaction kept a lock for longer than a migration waits for it."""
+
+
+def json_list(values: Iterable[str | int]) -> str:
+    """Values as ``Transaction.given`` and ``among`` take them."""
+    return msgspec.json.encode(list(values)).decode()
+
+
+class Cursor(Protocol):
+    """What the cursors of both drivers have."""
+
+    @property
+    def rowcount(self) -> int: ...
+    def fetchone(self) -> Row | None: ...
+    def fetchall(self) -> list[Row]: ...
+
+
+class Live(str):
+    """A statement whose rows depend on more than its parameters and the snapshot: on a clock, chance, a sequence, or the
+    state of the server. They are never kept."""
+
+    __slots__ = ()
+
+
+class Transaction:
+    """What a store function takes first. Valid inside the ``with`` block that made it."""
+
+    engine: Engine
+
+    def __init__(self, caches: dict[Any, Any]) -> None:
+        """``caches``: those of the database."""
+        self.caches = caches
+        self._after_commit: list[Callable[[], None]] = []
+
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
+        raise NotImplementedError
+
+    def one(self, sql: str, **parameters: Any) -> Row | None:
+        """The first row, or None."""
+        return self._execute(*_spread(sql, parameters)).fetchone()
+
+    def all(self, sql: str, **parameters: Any) -> list[Row]:
+        return self._execute(*_spread(sql, parameters)).fetchall()
+
+    def value(self, sql: str, **parameters: Any) -> Any:
+        """The first column of the first row, or None."""
+        row = self.one(sql, **parameters)
+        return row[0] if row else None
+
+    def run(self, sql: str, **parameters: Any) -> int:
+        """Executes a statement; the number of rows it changed."""
+        return self._execute(*_spread(sql, parameters)).rowcount
+
+    def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
+        raise NotImplementedError
+
+    def script(self, sql: str) -> None:
+        """Runs several statements without parameters, each ending with a line (for migrations)."""
+        raise NotImplementedError
+
+    def after_commit(self, effect: Callable[[], None]) -> None:
+        """Runs ``effect`` once the transaction has committed: only for wake-ups and caches of this process."""
+        self._after_commit.append(effect)
+
+    def given(self, name: str, *columns: str) -> str:
+        """SQL of a table with these text columns, whose rows are the parameter ``name``: a JSON array of arrays, or for
+        one column of texts (``json_list``)."""
+        rows = columns[1:] != ()
+        if self.engine == "sqlite":
+            values = [f"json_extract(value, '$[{n}]')" if rows else "value" for n in range(len(columns))]
+            source = f"json_each(:{name})"
+        else:
+            values = [f'{f"(value ->> {n})" if rows else "value"} COLLATE "C"' for n in range(len(columns))]
+            elements = "jsonb_array_elements" if rows else "jsonb_array_elements_text"
+            source = f"{elements}(CAST(:{name} AS jsonb)) AS given_{name}(value)"
+        picked = (f"{value} AS {column}" for value, column in zip(values, columns, strict=True))
+        return f"(SELECT {', '.join(picked)} FROM {source})"
+
+    def among(self, name: str, type: Literal["TEXT", "BIGINT"] = "TEXT") -> str:
+        """SQL behind a column that must be one of the values in the parameter ``name`` (``json_list``). The statement is
+        the same for any number of them, and the index is read in one go."""
+        if self.engine == "sqlite":
+            return f"IN (SELECT value FROM json_each(:{name}))"
+        values = (
+            f"SELECT CAST(value AS {type}) FROM jsonb_array_elements_text(CAST(:{name} AS jsonb)) AS g(value)"
+        )
+        return f"= ANY(ARRAY({values}))"
+
+    @property
+    def for_update(self) -> str:
+        """Row lock behind a SELECT; on SQLite the whole transaction holds the lock already."""
+        return " FOR UPDATE" if self.engine == "postgresql" else ""
+
+    @property
+    def skip_locked(self) -> str:
+        return " FOR UPDATE SKIP LOCKED" if self.engine == "postgresql" else ""
+
+    def wait_for_writers(self, table: str) -> None:
+        """Returns when every transaction that has written to ``table`` so far has ended.
+
+        New writers wait until this transaction ends: do nothing else in it.
+        """
+        if self.engine == "postgresql":
+            self._execute(f"LOCK TABLE {table} IN SHARE MODE", {})
+
+
+def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    if "IN :" not in sql:
+        return sql, parameters
+    given, values = sql, dict(parameters)
+    for match in _SPREAD.finditer(sql):
+        name = match[1]
+        if name in values:
+            items: Sequence[Any] = list(values.pop(name))
+            values.update({f"{name}_{i}": item for i, item in enumerate(items)})
+            places = ", ".join([f":{name}_{i}" for i in range(len(items))]) or "NULL"
+            sql = re.sub(rf"\bIN :{name}\b", f"IN ({places})", sql)
+    return (Live(sql) if isinstance(given, Live) else sql), values
+
+
+class Database:
+    """One database; safe to share between threads."""
+
+    engine: Engine
+    row_errors: tuple[type[Exception], ...]
+    """What the engine raises for a row that it cannot hold, or that breaks a rule of the schema."""
+
+    def __init__(self) -> None:
+        self.caches: dict[Any, Any] = {}
+        """What was read and computed of it, by what declares it (``cache.OwnCache``)."""
+
+    @property
+    def replica_reads(self) -> dict[str, int]:
+        """How many reads a replica answered, was too far behind for, or was away for; empty where there is none."""
+        return {}
+
+    def check_replica(self, seconds: float) -> str | None:
+        """Why the replica answers no reads, for which it has so many seconds to come to where the server is; empty where
+        it does, None where there is none."""
+        return None
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """A read transaction: one snapshot. Inside another read of the same thread it joins that one."""
+        raise NotImplementedError
+
+    def read_kept(self, begins: bool = True) -> AbstractContextManager[Transaction]:
+        """A read that may be answered with rows which earlier ones got, as long as nobody commits, or by a replica; still
+        one snapshot.
+        For whoever can start again: raises NotKept when rows are needed that are of another snapshot than those it
+        was given. Not ``begins``: also when it would have to ask another process at all.
+        """
+        return self.read()
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """A write transaction: commits at the end of the block, rolls back on any exception.
+
+        Raises RetryTransaction when the engine asks for another run.
+        """
+        raise NotImplementedError
+
+    def generation(self) -> int | None:
+        """A number that grows whenever anybody commits; None when that cannot be known just now.
+
+        All threads see the same numbers. Inside an open read it is the number its snapshot began with, so
+        what was computed there may be kept under it.
+        """
+        raise NotImplementedError
+
+    def generation_lately(self) -> int | None:
+        """What ``generation`` said at most a millisecond ago, and since this process last committed: for what is
+        answered so fast that asking costs more than answering."""
+        return self.generation()
+
+    def is_damaged(self) -> bool:
+        """Whether the engine found that the database is damaged. Then nothing is written any more."""
+        return False
+
+    def find_damage(self) -> list[str]:
+        """What the engine finds wrong in its own structures, a line each; it reads all of the database."""
+        return []
+
+    def migration(self) -> AbstractContextManager[Transaction]:
+        """A write transaction that may change the schema. Other processes' migrations wait until it ends.
+
+        Raises LockTimeout when something else holds what it needs for too long.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+# --- SQLite ---------------------------------------------------------------------------------------------
+
+
+_FAILURES = frozenset(
+    (
+        sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_READONLY,
+    )
+)  # fmt: skip
+"""Results that say something of the disk or of other processes, and nothing of the statement."""
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_MOST_DAMAGE = 20
+"""Lines of what is damaged that are told."""
+
+
+def _is_busy(error: BaseException | None) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether the engine says that the database is damaged. An index of words alone can be made anew."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    if code & 0xFF in _DAMAGE:
+        return code != sqlite3.SQLITE_CORRUPT_VTAB
+    # Raised by the driver, which has no code for it: all texts were UTF-8 when they were written.
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")
+
+
+class _SqliteTransaction(Transaction):
+    engine: Engine = "sqlite"
+
+    def __init__(self, connection: sqlite3.Connection, caches: dict[Any, Any]) -> None:
+        super().__init__(caches)
+        self._connection = connection
+        self._execute = timed(connection.execute)  # type: ignore[method-assign,assignment]
+
+    def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
+        self._connection.executemany(sql, rows)
+
+    def script(self, sql: str) -> None:
+        # Not executescript(), which would commit what the transaction has done so far.
+        statement = ""
+        for line in sql.splitlines(keepends=True):
+            statement += line
+            if sqlite3.complete_statement(statement):
+                self._connection.execute(statement)
+                statement = ""
+        self._connection.execute(statement)
+
+
+class _Connection(sqlite3.Connection):
+    """Can be referred to weakly: it closes with the thread that it was opened for."""
+
+
+class _SqliteRead(AbstractContextManager[Transaction]):
+    """A read of this thread. Requests enter several, and a class costs a third of what a generator does."""
+
+    __slots__ = ("_database",)
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    def __enter__(self) -> Transaction:
+        return self._database._begin_read()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            self._database._end_read()
+        except sqlite3.Error as ending:
+            error = error or ending
+        if isinstance(error, sqlite3.Error):
+            raise self._database._explained(error) from error
+
+
+class SqliteDatabase(Database):
+    engine: Engine = "sqlite"
+    row_errors = (sqlite3.IntegrityError, sqlite3.DataError, OverflowError)
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._path = path
+        Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # SQLite gives its other files the mode of the database; those of an older version may be open to others.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        for suffix in ("", "-wal", "-shm"):
+            close_file(Path(path + suffix))
+        self._local = threading.local()
+        self._damaged = False
+        self._mark = Path(path + "-damaged")
+        """Tells other processes, and the next start, that the database is damaged."""
+        self._turns = taking_turns("changes are being written", 1)
+        self._of_processes = ProcessTurns(path)
+        self._writing: int | None = None
+        """The thread that writes."""
+        self._all: WeakSet[_Connection] = WeakSet()
+        self._all_lock = threading.Lock()
+        """Another than that of writes: who begins to read does not wait for who writes."""
+        self._writer = self._connect()
+        self._busy_timeout = 0
+        # data_version counts differ between connections: one of them counts for all threads.
+        self._watcher = self._connect()
+        self._watcher_lock = threading.Lock()
+        self._counted = (0.0, 0)
+        """Until when the generation counts as known, and what it is."""
+        if self._mark.exists() and not self.find_damage():
+            # It was restored since.
+            self._mark.unlink(missing_ok=True)
+
+    def _explained(self, error: sqlite3.Error) -> Exception:
+        code = getattr(error, "sqlite_errorcode", 0)
+        if is_damage(error):
+            if not self._damaged:
+                self._damaged = True
+                log.critical("database: %s: restore it from a backup", error)
+                with suppress(OSError):
+                    self._mark.touch(0o600)
+            return Damaged()
+        if code & 0xFF == sqlite3.SQLITE_FULL:
+            return out_of_room(error)
+        return out_of_reach(error) if code & 0xFF in _FAILURES else error
+
+    def is_damaged(self) -> bool:
+        self._damaged = self._damaged or self._mark.exists()
+        return self._damaged
+
+    def find_damage(self) -> list[str]:
+        with closing(sqlite3.connect(self._path)) as connection:
+            try:
+                rows = connection.execute(f"PRAGMA integrity_check({_MOST_DAMAGE})").fetchall()
+            except sqlite3.Error as error:
+                return [str(error)]
+        lines = [line for row in rows for line in str(row[0]).splitlines() if not line.startswith("***")]
+        return [] if lines == ["ok"] else lines[:_MOST_DAMAGE]
+
+    def _connect(self) -> _Connection:
+        connection = sqlite3.connect(
+            self._path, isolation_level=None, check_same_thread=False, timeout=60, factory=_Connection
+        )
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "busy_timeout=60000",
+            "temp_store=MEMORY",
+            "cache_size=-16000",
+            "mmap_size=268435456",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        with self._all_lock:
+            self._all.add(connection)
+        return connection
+
+    def _reader(self) -> Any:
+        local = self._local
+        if not hasattr(local, "connection"):
+            local.connection = self._connect()
+            local.connection.execute("PRAGMA query_only=ON")
+            local.transaction = _SqliteTransaction(local.connection, self.caches)
+            local.depth = 0
+        return local
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        return _SqliteRead(self)
+
+    def _begin_read(self) -> Transaction:
+        try:
+            local = self._reader()
+            if local.depth == 0:
+                pause()
+                local.generation = self._count_commits()
+                local.connection.execute("BEGIN")
+        except sqlite3.Error as error:
+            raise self._explained(error) from error
+        local.depth += 1
+        transaction: Transaction = local.transaction
+        return transaction
+
+    def _end_read(self) -> None:
+        local = self._local
+        local.depth -= 1
+        if local.depth == 0:
+            try:
+                local.connection.execute("COMMIT")
+            except sqlite3.Error:
+                local.connection.rollback()
+                raise
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        if self._writing == threading.get_ident():
+            raise RuntimeError("a write transaction inside another")
+        if self.is_damaged():
+            raise Damaged
+        seconds = turn_seconds()
+        until = time.monotonic() + seconds
+        with without():
+            try:
+                end_turn = self._turns.wait(current_owner(), seconds)
+            except Busy:
+                raise no_turn() from None
+            try:
+                if not self._of_processes.take(max(until - time.monotonic(), _LEAST_PROCESS_SECONDS)):
+                    raise no_turn()
+                try:
+                    self._writing = threading.get_ident()
+                    transaction = yield from self._written(int(seconds * 1000))
+                    with self._watcher_lock:
+                        self._counted = (0.0, 0)
+                finally:
+                    self._writing = None
+                    self._of_processes.give_back()
+            finally:
+                end_turn()
+            for effect in transaction._after_commit:
+                effect()
+
+    def _written(self, busy_timeout: int) -> Generator[Transaction, None, Transaction]:
+        """``busy_timeout``: milliseconds for which it waits for another process that writes."""
+        try:
+            if busy_timeout != self._busy_timeout:
+                self._writer.execute(f"PRAGMA busy_timeout={busy_timeout}")
+                self._busy_timeout = busy_timeout
+            self._writer.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            raise (no_turn() if _is_busy(error) else self._explained(error)) from error
+        transaction = _SqliteTransaction(self._writer, self.caches)
+        try:
+            yield transaction
+            self._writer.execute("COMMIT")
+        except BaseException as error:
+            with suppress(sqlite3.Error):
+                self._writer.rollback()
+            if isinstance(error, sqlite3.Error):
+                raise self._explained(error) from error
+            raise
+        return transaction
+
+    def generation(self) -> int | None:
+        local = self._reader()
+        return local.generation if local.depth else self._count_commits()
+
+    def generation_lately(self) -> int | None:
+        until, generation = self._counted
+        return generation if time.monotonic() < until else self.generation()
+
+    def _count_commits(self) -> int:
+        # data_version counts the commits of all other connections, the writer's included.
+        with self._watcher_lock:
+            generation = int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
+            self._counted = (time.monotonic() + _LATELY, generation)
+            return generation
+
+    @contextmanager
+    def migration(self) -> Iterator[Transaction]:
+        try:
+            # One process writes at a time; the others wait for as long as busy_timeout says.
+            with self.write() as tx:
+                yield tx
+        except OutOfReach as error:
+            if not _is_busy(error.__cause__):
+                raise
+            raise LockTimeout(str(error.__cause__)) from error
+
+    def close(self) -> None:
+        with self._turns.place(NOBODY, threading.TIMEOUT_MAX), self._all_lock:
+            for connection in self._all:
+                connection.close()
+            self._all.clear()
+            self._of_processes.close()

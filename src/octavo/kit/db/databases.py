@@ -1,0 +1,27 @@
+"""Opening the database that a URL names."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from octavo.errors import Unavailable
+
+from .database import Database, SqliteDatabase, is_damage
+
+
+def open_database(url: str, connections: int = 8, direct_url: str = "", replica_url: str = "") -> Database:
+    """``sqlite:///path`` or ``postgresql://...``; ``connections``: at most so many to PostgreSQL; ``direct_url``: of
+    the server, where the first one is that of a connection pooler; ``replica_url``: of a streaming replica that answers
+    reads. Raises Unavailable naming what is wrong."""
+    if url.startswith("sqlite:///"):
+        try:
+            return SqliteDatabase(url.removeprefix("sqlite:///"))
+        except (sqlite3.Error, OSError) as error:
+            hint = ": restore it from a backup" if is_damage(error) else ""
+            raise Unavailable(f"database {url}: {error}{hint}") from None
+    if url.startswith(("postgresql://", "postgres://")):
+        # Loaded only where it is used: the driver takes longer to load than all of SQLite.
+        from .postgres import PostgresDatabase
+
+        return PostgresDatabase(url, connections, direct_url, replica_url)
+    raise Unavailable(f"OCTAVO_DATABASE_URL: expected sqlite:///path or postgresql://..., got {url!r}")

@@ -1,0 +1,53 @@
+"""Rows that reads got from a database that is another process, kept until somebody commits."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from sys import getsizeof
+from typing import Any, Final
+
+from .cache import ByteCache, share
+from .database import Row
+
+_ROWS = share("rows", 16)
+_LARGEST = 128 * 1024
+"""Bytes of one statement's rows; what is larger is asked for each time."""
+_OF_AN_ENTRY = 400
+"""Bytes that an entry takes beside its rows and parameters."""
+_VALUES = frozenset((str, int, float, bytes, bool, type(None)))
+"""Types that nobody can change a value of."""
+
+
+class KeptRows:
+    """What statements found in one snapshot, that of reads which began at one ``generation``. Safe between threads.
+
+    ``snapshot``: as the engine writes it; where it is the same, the same transactions have committed.
+    """
+
+    def __init__(self, generation: int, snapshot: str) -> None:
+        self.generation = generation
+        self.snapshot = snapshot
+        self._rows: ByteCache[tuple[Row, ...]] = ByteCache(_ROWS)
+
+    @property
+    def size(self) -> int:
+        return self._rows.size
+
+    def find(self, key: Hashable) -> tuple[Row, ...] | None:
+        return self._rows.get(key)
+
+    def keep(self, key: tuple[Any, ...], rows: list[Row]) -> None:
+        """``key``: the statement, then its parameters as pairs."""
+        size = _OF_AN_ENTRY + sum(getsizeof(value) for _, value in key[1:])
+        for row in rows:
+            if not _VALUES.issuperset(map(type, row)):
+                return
+            size += getsizeof(row) + sum(map(getsizeof, row))
+            if size > _LARGEST:
+                return
+        if size <= _LARGEST:
+            self._rows.put(key, tuple(rows), size)
+
+
+NOTHING: Final = KeptRows(-1, "")
+"""Of no generation: never added to."""

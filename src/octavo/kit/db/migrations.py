@@ -1,0 +1,224 @@
+"""A forward-only runner of SQL files, in one order of time.
+
+A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The table ``migrations`` records what a database
+has: a file that was changed afterwards, one that is older than what the database has already, and a database that
+is newer than the program are refused.
+
+A migration that stands for older ones has a file ``NUMBER_name.upgrade.sql`` beside it. Its line ``-- replaces:``
+lists their numbers: a database with exactly these runs it instead; one with only some of them must be upgraded with
+the version that its line ``-- first upgrade with:`` names.
+
+Seams of the two engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise on both,
+``SERIAL_KEY`` for a counting primary key, and parts between ``-- only: sqlite`` or ``-- only: postgresql``
+and ``-- end`` lines for one engine alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import NamedTuple
+
+from octavo.errors import Unavailable
+from octavo.kit.clock import now
+
+from .database import Database, Engine, Live, LockTimeout, Transaction
+from .tables import Table, declare
+
+# Migrating writes its rows.
+declare(Table(name="migrations", derived=True))
+
+_NAME = re.compile(r"(\d{12})_(\w+?)(\.upgrade)?\.sql")
+_ONLY = re.compile(r"^-- only: (\w+)\n(.*?)^-- end\n", re.M | re.S)
+_TRIES = 6
+_PAUSE = 2.0
+_TABLE = """CREATE TABLE migrations (
+  number BIGINT PRIMARY KEY,
+  name TEXT NOT NULL,
+  checksum TEXT NOT NULL,
+  applied_at BIGINT NOT NULL
+);
+"""
+
+
+class Upgrade(NamedTuple):
+    """What a database with the migrations ``replaces`` runs instead; ``first`` is the version that makes it so."""
+
+    sql: str
+    replaces: frozenset[int]
+    first: str
+
+
+class Migration(NamedTuple):
+    number: int
+    name: str
+    sql: str
+    upgrade: Upgrade | None = None
+
+    @property
+    def checksum(self) -> str:
+        """Of the statements: what comments say may be improved."""
+        bare = " ".join(re.sub(r"--(?! only: | end$).*", "", self.sql, flags=re.M).split())
+        return hashlib.sha256(bare.encode()).hexdigest()
+
+    def __str__(self) -> str:
+        return f"{self.number}_{self.name}"
+
+
+class RefusedDatabase(Unavailable):
+    """A database that this program must not change, or work with: the message says why and what to do."""
+
+
+def load_migrations(package: str) -> list[Migration]:
+    """The migrations of a package, in order. Raises ValueError for a file of another name."""
+    found: dict[int, Migration] = {}
+    upgrades: dict[int, Upgrade] = {}
+    for entry in sorted(files(package).iterdir(), key=lambda entry: entry.name):
+        if not entry.name.endswith(".sql"):
+            continue
+        match = _NAME.fullmatch(entry.name)
+        if match is None:
+            raise ValueError(f"{entry.name}: expected YYYYMMDDHHMM_name.sql")
+        number, sql = int(match[1]), entry.read_text()
+        if match[3]:
+            upgrades[number] = _read_upgrade(sql)
+        elif number in found:
+            raise ValueError(f"{entry.name}: another migration has this number")
+        else:
+            found[number] = Migration(number, match[2], sql)
+    return [found[number]._replace(upgrade=upgrades.get(number)) for number in sorted(found)]
+
+
+def _read_upgrade(sql: str) -> Upgrade:
+    said = dict(re.findall(r"^-- (replaces|first upgrade with): (.+)$", sql, re.M))
+    return Upgrade(sql, frozenset(map(int, said["replaces"].split())), said["first upgrade with"])
+
+
+def for_engine(sql: str, engine: Engine) -> str:
+    """The SQL of a migration as one engine reads it."""
+    sql = _ONLY.sub(lambda part: part[2] if part[1] == engine else "", sql)
+    if engine == "sqlite":
+        return sql.replace("BYTES", "BLOB").replace("SERIAL_KEY", "INTEGER PRIMARY KEY AUTOINCREMENT")
+    sql = re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', sql)
+    return sql.replace("BYTES", "BYTEA").replace("SERIAL_KEY", "BIGSERIAL PRIMARY KEY")
+
+
+def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
+    """Applies what is missing, each in a transaction of its own; returns what was applied.
+
+    Several processes may start at once: one migrates, the others wait for it. Raises RefusedDatabase, and Unavailable when
+    others keep using what a migration has to change.
+    """
+    applied: list[Migration] = []
+    with database.read() as tx:
+        if not _missing(tx, migrations):
+            return applied
+    failures = 0
+    while True:
+        try:
+            with database.migration() as tx:
+                # Looked up again: another process may have migrated while this one waited.
+                missing = _missing(tx, migrations)
+                if not missing:
+                    return applied
+                _apply(tx, missing[0])
+        except LockTimeout as error:
+            failures += 1
+            if failures == _TRIES:
+                raise Unavailable(
+                    "The database cannot be migrated while something else keeps it locked: stop whatever uses it"
+                    f" for long, and start again ({str(error).splitlines()[0]})."
+                ) from error
+            time.sleep(_PAUSE)
+        else:
+            applied.append(missing[0])
+
+
+def _apply(tx: Transaction, migration: Migration) -> None:
+    recorded = _recorded(tx)
+    sql = migration.sql
+    if recorded is None or _is_old(recorded):
+        if recorded:
+            assert migration.upgrade is not None, "checked by _missing"
+            sql = migration.upgrade.sql
+        if recorded is not None:
+            tx.script("DROP TABLE migrations;\n")
+        tx.script(for_engine(_TABLE, tx.engine))
+    tx.script(for_engine(sql, tx.engine))
+    tx.run(
+        "INSERT INTO migrations (number, name, checksum, applied_at) VALUES (:number, :name, :checksum, :at)",
+        number=migration.number,
+        name=migration.name,
+        checksum=migration.checksum,
+        at=now(),
+    )
+
+
+def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration]:
+    """What a database has not yet. Raises RefusedDatabase."""
+    recorded = _recorded(tx)
+    if recorded is None:
+        return list(migrations)
+    if _is_old(recorded):
+        _require_upgradable(set(recorded), migrations)
+        return list(migrations)
+    known = {migration.number for migration in migrations}
+    if newer := sorted(recorded.keys() - known):
+        name, _ = recorded[newer[-1]]
+        raise RefusedDatabase(
+            f"This database was migrated by a newer Octavo ({newer[-1]}_{name}): run that version, or a later one."
+        )
+    latest = max(recorded)
+    for migration in migrations:
+        if migration.number in recorded:
+            if recorded[migration.number][1] != migration.checksum:
+                raise RefusedDatabase(
+                    f"The migration {migration} is not what it was when this database ran it: a migration is never"
+                    " changed. Run the version that this database was made with, or a later one."
+                )
+        elif migration.number < latest:
+            name, _ = recorded[latest]
+            raise RefusedDatabase(
+                f"The migration {migration} is older than {latest}_{name}, which this database has already. It was"
+                " made by a state between two releases: export its organizations with the program that made it, and"
+                " import them into a new one."
+            )
+    return [migration for migration in migrations if migration.number not in recorded]
+
+
+def _recorded(tx: Transaction) -> dict[int, tuple[str, str]] | None:
+    """Name and checksum by number, as the database has them; None in a new database.
+
+    Until the first release only the numbers were recorded: there, names and checksums are empty.
+    """
+    columns = {row[0] for row in tx.all(_COLUMNS[tx.engine])}
+    if not columns:
+        return None
+    rest = "name, checksum" if "checksum" in columns else "'', ''"
+    return {row[0]: (row[1], row[2]) for row in tx.all(f"SELECT number, {rest} FROM migrations")}
+
+
+_COLUMNS: dict[Engine, str] = {
+    "sqlite": "SELECT name FROM pragma_table_info('migrations')",
+    "postgresql": Live(
+        "SELECT column_name FROM information_schema.columns"
+        " WHERE table_schema = current_schema() AND table_name = 'migrations'"
+    ),
+}
+
+
+def _is_old(recorded: dict[int, tuple[str, str]]) -> bool:
+    return all(not checksum for _, checksum in recorded.values())
+
+
+def _require_upgradable(numbers: set[int], migrations: Sequence[Migration]) -> None:
+    upgrade = migrations[0].upgrade
+    if numbers and (upgrade is None or numbers != upgrade.replaces):
+        first = upgrade.first if upgrade is not None else "the version it was made with"
+        raise RefusedDatabase(
+            f"This database has the migrations {', '.join(map(str, sorted(numbers)))}, which this version of Octavo"
+            f" cannot upgrade: upgrade it with {first} first."
+        )

@@ -1,0 +1,145 @@
+"""Keyset pages: a page token holds the sort key of the last item, so pages neither skip nor repeat.
+
+The token is opaque to callers: base64url JSON of the key's values, checked against the expected types.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.errors import BadRequest
+
+from .database import Row, Transaction
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+_WIDTH = 2**63
+"""Integers of a key are below it: more than a database takes was never in one of ours."""
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 1000
+
+
+class PageQuery(Struct, rename="camel", forbid_unknown_fields=False):
+    """``page`` and ``limit`` as every list operation takes them."""
+
+    page: str | None = None
+    limit: Annotated[int, Meta(ge=0, le=MAX_LIMIT)] = DEFAULT_LIMIT
+
+
+Order = Literal["asc", "desc"]
+
+
+class Next(Struct):
+    page: str
+
+
+class Listing(Struct, Generic[T]):
+    """One page of a list. `next` is left out on the last page, and `count` is the total of all pages."""
+
+    items: list[T]
+    count: int
+    next: Next | UnsetType = UNSET
+
+
+def encode_token(*key: str | int) -> str:
+    return base64.urlsafe_b64encode(msgspec.json.encode(key)).rstrip(b"=").decode()
+
+
+def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
+    """The key in a page token, or None for the first page. Raises BadRequest naming ``page``."""
+    if token is None:
+        return None
+    try:
+        raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        key: tuple[Any, ...] = msgspec.json.decode(raw, type=tuple[types])  # type: ignore[valid-type]
+        if not all(-_WIDTH <= part < _WIDTH if isinstance(part, int) else "\0" not in part for part in key):
+            raise ValueError("a key of no row")
+        return key
+    except (binascii.Error, msgspec.MsgspecError, ValueError, TypeError):
+        raise BadRequest(
+            "page: expected a page identifier taken from `next.page` of an earlier answer"
+        ) from None
+
+
+class Slice(Struct, Generic[T], frozen=True):
+    """What a store's ``list_*`` gives: up to ``limit`` rows, the total, and the key to go on after."""
+
+    rows: Sequence[T]
+    count: int
+    next_token: str | None = None
+
+
+def slice_rows(
+    rows: Sequence[T], limit: int, count: int, key: Callable[[T], tuple[str | int, ...]]
+) -> Slice[T]:
+    """Cuts ``rows`` (fetched with ``limit + 1``) to a page. For what neither ``list_page`` nor ``slice_items`` can say."""
+    if len(rows) <= limit:
+        return Slice(rows, count)
+    kept = rows[:limit]
+    return Slice(kept, count, encode_token(*key(kept[-1])) if kept else None)
+
+
+def list_page(
+    tx: Transaction,
+    limit: int,
+    page: str | None,
+    columns: str,
+    source: str,
+    make: Callable[[Row], T],
+    /,
+    *,
+    by: str = "id",
+    key_types: tuple[type, ...] = (str,),
+    descending: bool = False,
+    before: str = "",
+    count: int | None = None,
+    **given: Any,
+) -> Slice[T]:
+    """One page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`.
+
+    ``columns``: what is selected; ``make`` makes an item of such a row. ``by``: columns that together are unique and
+    never NULL, as in ``a.created_at, a.id``, with the ``key_types`` that their values have; all of them ascend, or all
+    are ``descending``. ``before``: a `WITH` that ``source`` needs. ``count``: how many rows there are on all pages,
+    where that is told in another way than by counting them. ``given``: the parameters of ``source``. Raises BadRequest
+    for a ``page`` that is none of such a list.
+    """
+    key = decode_token(page, *key_types)
+    names = by.split(", ")
+    beyond, after = "", dict[str, Any]()
+    if key is not None:
+        after = {f"key_{n}": part for n, part in enumerate(key)}
+        beyond = f"AND ({by}) {'<' if descending else '>'} ({', '.join(f':{name}' for name in after)})"
+    order = ", ".join(f"{name} DESC" if descending else name for name in names)
+    rows = tx.all(
+        f"{before} SELECT {by}, {columns} {source} {beyond} ORDER BY {order} LIMIT :limit",
+        limit=limit + 1,
+        **given,
+        **after,
+    )
+    if count is None:
+        count = tx.value(f"{before} SELECT count(*) {source}", **given)
+    found = slice_rows(rows, limit, count or 0, lambda row: row[: len(names)])
+    return Slice([make(row[len(names) :]) for row in found.rows], found.count, found.next_token)
+
+
+def slice_items(items: Sequence[T], limit: int, page: str | None, key: Callable[[T], str]) -> Slice[T]:
+    """One page of ``items`` that are at hand, in the order of their ``key``, which is unique."""
+    after = decode_token(page, str)
+    rest = [item for item in items if key(item) > after[0]] if after is not None else items
+    return slice_rows(rest[: limit + 1], limit, len(items), lambda item: (key(item),))
+
+
+def present_slice(found: Slice[T], present: Callable[[T], U]) -> Listing[U]:
+    return Listing(
+        items=[present(row) for row in found.rows],
+        count=found.count,
+        next=Next(found.next_token) if found.next_token else UNSET,
+    )

@@ -1,0 +1,608 @@
+"""Transactions on PostgreSQL. Named nowhere but in ``databases.open_database``.
+
+Nothing relies on what a connection remembers from one transaction to the next, so all of them may go through a pooler
+that gives each transaction another connection. Listening and migrating need the server itself.
+
+Why reads may be answered with kept rows
+----------------------------------------
+
+``KeptRows`` is what statements found in one snapshot, and is named by the generation that its reads began with. A read
+that may use it (``read_kept``) begins at a generation too, and takes rows only from those of the same one.
+
+*It sees one snapshot.* As long as all it asks for is kept, all its rows are of the snapshot of the one ``KeptRows`` that
+it holds. When something is not kept, it begins a transaction, whose snapshot the server says in the same message. Is it
+written the same, then exactly the same transactions have committed (an aborted one never will), and it goes on. Is it
+another one, then either the read has taken no kept rows yet, and all its rows will be of this snapshot; or it has, and
+raises NotKept: whoever opened it starts again with a read that begins at once, so nobody starts again twice. A
+transaction that has begun never raises NotKept unless it is at a replica that fails it, and a read begins before its
+thread writes, from when on it raises that no more: nothing is written twice.
+
+*It sees what this process committed.* Each commit makes a new generation before anybody hears that it succeeded, and a
+read that begins then takes nothing older.
+
+*It sees what others committed as soon as their notice is here*, like all that is kept under a generation, rights
+included. A read looks whether one has arrived at the socket that the listening thread has not yet come to. A snapshot is
+taken after the generation was looked up: what is kept under a generation lacks at most commits whose notice is still on
+its way, and ends with that notice. So its transaction may be at a replica, where that has come as far (``replica``).
+
+*Without a listener nothing is kept.* The generation counts as known for a few seconds after the server last answered who
+listens, by when all earlier notices are here, so a connection that died unnoticed ends it as well. Who listens again
+begins a new generation after LISTEN, which takes in whatever went unheard.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import select
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from secrets import token_hex
+from typing import Any
+
+import psycopg
+from psycopg import sql as pg_sql
+from psycopg.pq.abc import PGresult
+
+from octavo.errors import OutOfReach, Unavailable
+from octavo.kit.observability.tracing import timed
+
+from .database import (
+    Cursor,
+    Database,
+    Engine,
+    Live,
+    LockTimeout,
+    NotKept,
+    RetryTransaction,
+    Row,
+    Transaction,
+    no_turn,
+    out_of_reach,
+    out_of_room,
+    turn_seconds,
+)
+from .kept import NOTHING, KeptRows
+from .postgres_connections import (
+    BEGIN_READ,
+    CONNECT_SECONDS,
+    FAILURES,
+    LEAST_SECONDS,
+    Connection,
+    Pool,
+    configure,
+    connect,
+    in_one_line,
+    make_pool,
+)
+from .replica import OUTCOMES, Place, Replica, place_of_server
+
+log = logging.getLogger("octavo.db")
+_PARAMETER = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-zA-Z_]\w*)|%")
+
+
+def _to_postgres(sql: str) -> str:
+    def replace(match: re.Match[str]) -> str:
+        if match[0] == "%":
+            return "%%"
+        return f"%({match[1]})s" if match[1] else match[0].replace("%", "%%")
+
+    return _PARAMETER.sub(replace, sql)
+
+
+_statements: dict[str, str] = {}
+
+
+def _statement(sql: str) -> str:
+    """As the driver takes it."""
+    found = _statements.get(sql)
+    if found is None:
+        found = _to_postgres(sql)
+        if len(_statements) < 10_000:
+            _statements[sql] = found
+    return found
+
+
+class _PostgresTransaction(Transaction):
+    engine: Engine = "postgresql"
+
+    def __init__(self, connection: Connection, caches: dict[Any, Any]) -> None:
+        super().__init__(caches)
+        self._connection = connection
+
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
+        return timed(self._connection.execute)(_statement(sql), parameters)
+
+    def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_to_postgres(sql), rows)
+
+    def script(self, sql: str) -> None:
+        self._connection.execute(pg_sql.SQL(sql))
+
+
+_RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+_QUIET_SECONDS = 1
+_CHANNEL = "octavo_changed"
+_NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_id() AS text)),
+                     CAST(CAST(pg_current_xact_id() AS text) AS bigint)"""
+"""Says that something has changed, with the number of the transaction that did it."""
+_MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of whoever migrates
+_LOCK_TIMEOUT = "5s"
+_HEARD_SECONDS = 5.0
+"""How long what the server says counts as heard."""
+_SNAPSHOT = "; SELECT pg_current_snapshot()"
+# In one message, and for this transaction alone: so it also works through a proxy that shares connections.
+_BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
+
+
+def _is_pooled(connection: Connection) -> bool:
+    """Whether something is between us and the server: it then greets with another process id than the server has."""
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    return row is not None and row[0] != connection.info.backend_pid
+
+
+def _last_completed(snapshot: str) -> int:
+    """Grows as transactions end."""
+    return int(snapshot.split(":")[1])
+
+
+class _Rows:
+    """Rows as a cursor of the driver gives them."""
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+
+    @property
+    def rowcount(self) -> int:
+        return len(self._rows)
+
+    def fetchone(self) -> Row | None:
+        return self._rows[0] if self._rows else None
+
+    def fetchall(self) -> list[Row]:
+        return list(self._rows)
+
+
+class _KeptRead(Transaction):
+    """A read that takes rows which were kept, and begins a transaction when it needs others."""
+
+    engine: Engine = "postgresql"
+
+    def __init__(self, database: PostgresDatabase, kept: KeptRows, generation: int, begins: bool) -> None:
+        super().__init__(database.caches)
+        self._database = database
+        self._kept = kept
+        self._generation = generation
+        self._begins = begins
+        self._has_taken = False
+        self._connection: Connection | None = None
+        self._replica: Replica | None = None
+        """Where the transaction is, if it is not at the server."""
+        self.has_written = False
+        """Whether its thread may have written meanwhile: then it is not begun anew."""
+
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
+        statement = _statement(sql)
+        if isinstance(sql, Live):
+            return self._ask(statement, parameters)
+        key = (statement, *parameters.items())
+        kept = self._kept.find(key)
+        if kept is not None:
+            self._has_taken = True
+            return _Rows(kept)
+        rows = self._ask(statement, parameters).fetchall()
+        self._kept.keep(key, rows)
+        return _Rows(rows)
+
+    def _ask(self, statement: str, parameters: dict[str, Any]) -> Cursor:
+        try:
+            return timed(self.begin().execute)(statement, parameters)
+        except psycopg.errors.QueryCanceled:
+            raise  # it took too long, and would at the server
+        except FAILURES:
+            if self._replica is None or self.has_written:
+                raise
+            raise self._no_more() from None
+
+    def run(self, sql: str, **parameters: Any) -> int:
+        # What changes something is for the server to refuse.
+        return super().run(Live(sql), **parameters)
+
+    def begin(self) -> Connection:
+        """From now on all rows are of the snapshot of a transaction. Raises NotKept when others were taken before,
+        or where nothing may begin."""
+        if self._connection is not None:
+            return self._connection
+        if not self._begins:
+            raise NotKept
+        found = self._database.begin_at_replica(self._kept.snapshot if self._has_taken else None)
+        if found is not None:
+            self._replica, self._connection, snapshot = found
+        else:
+            self._connection, result = self._database.begin_read(_SNAPSHOT)
+            snapshot = (result.get_value(0, 0) or b"").decode()
+        if snapshot != self._kept.snapshot:
+            kept = self._database.begin_kept(self._generation, snapshot)
+            if self._has_taken:
+                raise self._no_more()
+            self._kept = kept
+        return self._connection
+
+    def _no_more(self) -> NotKept:
+        """What is raised from now on, whatever is asked."""
+        self.end()
+        self._connection, self._begins = None, False
+        return NotKept()
+
+    def end(self) -> None:
+        if self._connection is None:
+            return
+        if self._replica is not None:
+            self._replica.end(self._connection)
+        else:
+            self._database.end_read(self._connection)
+
+
+class PostgresDatabase(Database):
+    engine: Engine = "postgresql"
+    row_errors = (psycopg.IntegrityError, psycopg.DataError, psycopg.errors.ProgramLimitExceeded)
+
+    def __init__(self, url: str, connections: int, direct_url: str = "", replica_url: str = "") -> None:
+        """``connections``: at most so many, one of them to listen; half of the others are for writes, so that who
+        waits for a row keeps no reader waiting. ``direct_url``: the server, where ``url`` leads to a pooler in front
+        of it. ``replica_url``: of a streaming replica, to which there are as many connections as for reads."""
+        super().__init__()
+        self._url = url
+        self._most = 1 if direct_url else connections
+        """Connections of this process to the server itself."""
+        self._direct_url = direct_url or url
+        self._local = threading.local()
+        writes = max(1, (connections - 1) // 2)
+        reads, pooled = max(1, connections - 1 - writes), bool(direct_url)
+        self._reads = make_pool("requests read", self._url, reads, pooled=pooled)
+        self._writes = make_pool("changes are being written", self._url, writes, pooled=pooled)
+        self._replica = Replica(replica_url, reads) if replica_url else None
+        self._name = token_hex(8)
+        try:
+            self._open_pools(pooled=bool(direct_url))
+        except BaseException:
+            self._close_pools()
+            raise
+        self._place: Place | None = None
+        """What the server serves; None where it is not to be had."""
+        self._known, self._knows = 0, False
+        """The highest transaction that is known to have committed, and whether that takes in all notices."""
+        self._generation = 0
+        self._generation_lock = threading.Lock()
+        self._heard_until = 0.0
+        """Until when the generation counts as known; 0 when nobody listens."""
+        self._ear = -1
+        """The socket of whoever listens."""
+        self._lost_at: float | None = None
+        """Since when the server is known to be away."""
+        self._closing = threading.Event()
+        self._listener: threading.Thread | None = None
+        self._kept = NOTHING
+        self._kept_lock = threading.Lock()
+
+    def _open_pools(self, pooled: bool) -> None:
+        """Raises Unavailable, naming the setting that is wrong."""
+        try:
+            # Asked once without the pool, which would try again and again without saying what is wrong.
+            with connect(self._url) as connection:
+                if pooled:
+                    self._require_heard(connection)
+                elif _is_pooled(connection):
+                    raise Unavailable(
+                        "OCTAVO_DATABASE_URL leads to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the"
+                        " address of the server itself: a process hears of changes through it."
+                    )
+            for pool in (self._reads, self._writes):
+                pool.connections.open(wait=True, timeout=CONNECT_SECONDS)
+        except psycopg.Error as error:
+            raise Unavailable(f"OCTAVO_DATABASE_URL: {in_one_line(error)}") from None
+
+    def _require_heard(self, connection: Connection) -> None:
+        """What is said on this connection has to be heard at the direct address: it leads to the same database, and
+        to the server itself."""
+        name = "OCTAVO_DATABASE_DIRECT_URL"
+        try:
+            with connect(self._direct_url) as direct:
+                if _is_pooled(direct):
+                    raise Unavailable(
+                        f"{name} leads to a connection pooler: give the address of the server itself."
+                    )
+                direct.execute(f"LISTEN {_CHANNEL}")
+                connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")
+                until = time.monotonic() + CONNECT_SECONDS
+                while (left := until - time.monotonic()) > 0:
+                    if any(
+                        notice.payload == self._name for notice in direct.notifies(timeout=left, stop_after=1)
+                    ):
+                        return
+        except psycopg.Error as error:
+            raise Unavailable(f"{name}: {in_one_line(error)}") from None
+        raise Unavailable(f"{name} leads to another database than OCTAVO_DATABASE_URL.")
+
+    def _close_pools(self) -> None:
+        self._reads.connections.close()
+        self._writes.connections.close()
+        if self._replica is not None:
+            self._replica.close()
+
+    def _take(self, pool: Pool, begin: str, seconds: float, more: str = "") -> tuple[Connection, PGresult]:
+        """A connection of a pool on which a transaction has begun, all of which may take so long, and what ``more``
+        gave. Connections that died while nobody used them are replaced."""
+        moment = time.monotonic()
+        until = moment + seconds
+        if self._lost_at is not None:
+            until = min(until, max(moment + LEAST_SECONDS, self._lost_at + CONNECT_SECONDS))
+        for left in range(pool.size, -1, -1):
+            connection = pool.get(until - time.monotonic())
+            try:
+                return connection, connection.begin(begin, max(LEAST_SECONDS, until - time.monotonic()), more)
+            except BaseException as error:
+                pool.put(connection)
+                if not left or time.monotonic() > until or not isinstance(error, FAILURES):
+                    raise
+        raise AssertionError("unreachable")
+
+    @contextmanager
+    def _begun(self, pool: Pool, begin: str, seconds: float) -> Iterator[Connection]:
+        connection, _ = self._take(pool, begin, seconds)
+        try:
+            yield connection
+        finally:
+            pool.put(connection)
+
+    def begin_read(self, more: str = "") -> tuple[Connection, PGresult]:
+        return self._take(self._reads, BEGIN_READ, CONNECT_SECONDS, more)
+
+    @property
+    def replica_reads(self) -> dict[str, int]:
+        if self._replica is None:
+            return {}
+        return {outcome: self._replica.counts[outcome] for outcome in OUTCOMES}
+
+    def check_replica(self, seconds: float) -> str | None:
+        if self._replica is None:
+            return None
+        try:
+            with connect(self._direct_url) as server:
+                place = place_of_server(server)
+                row = server.execute("SELECT pg_current_wal_flush_lsn()").fetchone()
+        except psycopg.Error as error:
+            raise out_of_reach(error) from error
+        assert row is not None
+        return self._replica.check(place, row[0], seconds)
+
+    def begin_at_replica(self, snapshot: str | None) -> tuple[Replica, Connection, str] | None:
+        """Where a read has begun, and its snapshot; ``snapshot``: the only one that will do. None: not there."""
+        if self._replica is None or self._place is None or not self._knows:
+            return None
+        begun = self._replica.begin(self._place, self._known, snapshot)
+        return (self._replica, *begun) if begun is not None else None
+
+    def end_read(self, connection: Connection) -> None:
+        try:
+            if not connection.broken:
+                connection.patience = CONNECT_SECONDS
+                connection.send("ROLLBACK")
+        finally:
+            self._reads.put(connection)
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        current = getattr(self._local, "read", None)
+        if current is not None:
+            yield current
+            return
+        try:
+            generation = self._current_generation()
+            connection, _ = self.begin_read()
+            self._local.generation = generation
+            self._local.read = _PostgresTransaction(connection, self.caches)
+            try:
+                yield self._local.read
+            finally:
+                self._local.read = None
+                self.end_read(connection)
+        except FAILURES as error:
+            raise out_of_reach(error) from error
+
+    @contextmanager
+    def read_kept(self, begins: bool = True) -> Iterator[Transaction]:
+        generation = self._current_generation()
+        if generation is None or self._has_news() or getattr(self._local, "read", None) is not None:
+            if not begins:
+                raise NotKept
+            with self.read() as tx:
+                yield tx
+            return
+        kept = self._kept if self._kept.generation == generation else NOTHING
+        if kept is NOTHING and not begins:
+            raise NotKept
+        read = _KeptRead(self, kept, generation, begins)
+        self._local.generation = generation
+        self._local.read = read
+        try:
+            try:
+                yield read
+            finally:
+                self._local.read = None
+                read.end()
+        except FAILURES as error:
+            raise out_of_reach(error) from error
+
+    def begin_kept(self, generation: int, snapshot: str) -> KeptRows:
+        """Where reads that began at this generation keep the rows of this snapshot."""
+        with self._kept_lock:
+            kept = self._kept
+            if kept.generation == generation and kept.snapshot == snapshot:
+                return kept
+            made = KeptRows(generation, snapshot)
+            if kept.generation < generation or (
+                kept.generation == generation and _last_completed(kept.snapshot) <= _last_completed(snapshot)
+            ):
+                self._kept = made
+            return made
+
+    def _has_news(self) -> bool:
+        """Whether something has arrived that the thread which listens has not come to yet."""
+        poll = select.poll()
+        poll.register(self._ear, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        read = getattr(self._local, "read", None)
+        if isinstance(read, _KeptRead):
+            read.begin()
+            read.has_written = True
+        seconds = turn_seconds()
+        return self._written(lambda: self._begun(self._writes, _BEGIN_WRITE.format(seconds * 1000), seconds))
+
+    @contextmanager
+    def _written(self, begin: Callable[[], AbstractContextManager[Connection]]) -> Iterator[Transaction]:
+        """A write transaction on the connection that ``begin`` gives, where it has begun."""
+        try:
+            with begin() as connection:
+                transaction = _PostgresTransaction(connection, self.caches)
+                try:
+                    yield transaction
+                    row = connection.execute(_NOTIFY, (self._name,)).fetchone()
+                except BaseException:
+                    if not connection.broken:
+                        connection.execute("ROLLBACK")
+                    raise
+                try:
+                    connection.execute("COMMIT")
+                except FAILURES:
+                    self._disown()
+                    raise
+        except _RETRY as error:
+            raise RetryTransaction(str(error)) from error
+        except psycopg.errors.LockNotAvailable as error:
+            raise no_turn() from error
+        except psycopg.errors.DiskFull as error:
+            raise out_of_room(error) from error
+        except (*FAILURES, psycopg.errors.ReadOnlySqlTransaction) as error:
+            # A server takes no writes while it stands by for another one, or has no room left.
+            raise out_of_reach(error) from error
+        assert row is not None
+        self._changed(row[1])  # not waiting for our own notice: a thread reads what it wrote
+        for effect in transaction._after_commit:
+            effect()
+
+    def generation(self) -> int | None:
+        if self._listener is None:
+            with self._generation_lock:
+                if self._listener is None:
+                    self._listener = threading.Thread(target=self._listen, daemon=True, name="octavo-listen")
+                    self._listener.start()
+        if getattr(self._local, "read", None) is not None:
+            begun_with: int | None = self._local.generation
+            return begun_with
+        return self._current_generation()
+
+    def _current_generation(self) -> int | None:
+        return self._generation if time.monotonic() < self._heard_until else None
+
+    def _changed(self, transaction: int = 0) -> None:
+        """``transaction``: the number of what has committed; 0: not known."""
+        with self._generation_lock:
+            self._known = max(self._known, transaction)
+            self._generation += 1
+
+    def _disown(self) -> None:
+        """Nobody knows whether a transaction of ours has committed, or will: its notice is as somebody else's."""
+        self._name = token_hex(8)
+        self._changed()
+
+    def _hear(self, connection: Connection, seconds: float) -> None:
+        """Takes what others say within so many seconds."""
+        for notice in connection.notifies(timeout=seconds, stop_after=1):
+            name, _, transaction = notice.payload.partition(" ")
+            if name != self._name:
+                # An older version says no number.
+                self._knows = self._knows and transaction.isdigit()
+                self._changed(int(transaction) if transaction.isdigit() else 0)
+
+    def _learn(self, connection: Connection) -> None:
+        """Asks the server for a sign of life, and where there is a replica how far transactions are."""
+        if self._place is None:
+            connection.execute("SELECT 1")
+            return
+        row = connection.execute(
+            "SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint)"
+        ).fetchone()
+        assert row is not None
+        with self._generation_lock:
+            self._known, self._knows = max(self._known, row[0] - 1), True
+
+    def _find_place(self, connection: Connection) -> Place | None:
+        if self._replica is None:
+            return None
+        try:
+            return place_of_server(connection)
+        except psycopg.ProgrammingError as error:
+            log.warning("database: the replica is left alone: %s", in_one_line(error))
+            return None
+
+    def _listen(self) -> None:
+        while not self._closing.is_set():
+            try:
+                with connect(self._direct_url, self._most) as connection:
+                    connection.execute(f"LISTEN {_CHANNEL}")
+                    self._knows, self._place = False, self._find_place(connection)
+                    self._learn(connection)
+                    # Changes before LISTEN went unheard: a new number drops whatever was cached.
+                    self._changed()
+                    self._ear, self._lost_at = connection.fileno(), None
+                    self._heard_until = time.monotonic() + _HEARD_SECONDS
+                    while not self._closing.is_set():
+                        self._hear(connection, _QUIET_SECONDS)
+                        asked = time.monotonic()
+                        if asked > self._heard_until - _HEARD_SECONDS / 2:
+                            # Of a server that vanished nothing would be heard for ever.
+                            self._learn(connection)
+                            self._hear(connection, 0)  # what came before the answer
+                            self._heard_until = asked + _HEARD_SECONDS
+            except psycopg.Error as error:
+                if self._heard_until or self._lost_at is None:
+                    log.warning("database: nothing is heard of changes: %s", in_one_line(error))
+                    self._lost_at = time.monotonic()
+                self._heard_until = 0.0
+                self._closing.wait(_QUIET_SECONDS)
+        self._heard_until = 0.0
+
+    @contextmanager
+    def _direct(self) -> Iterator[Connection]:
+        """A connection to the server itself, in a write transaction."""
+        with connect(self._direct_url) as connection:
+            configure(connection)
+            connection.begin(_BEGIN_WRITE.format(0), CONNECT_SECONDS)
+            yield connection
+
+    @contextmanager
+    def migration(self) -> Iterator[Transaction]:
+        try:
+            with self._written(self._direct) as tx:
+                # Without a limit: whoever migrates just now may take long.
+                tx.run("SET LOCAL statement_timeout = 0")
+                tx.value(Live("SELECT pg_advisory_xact_lock(:key)"), key=_MIGRATION)
+                # With one: who waits for a table holds up everybody who wants it afterwards.
+                tx.run(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
+                yield tx
+        except OutOfReach as error:
+            if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                raise
+            raise LockTimeout(str(error.__cause__)) from error
+
+    def close(self) -> None:
+        self._closing.set()
+        self._close_pools()

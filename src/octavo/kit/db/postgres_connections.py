@@ -1,0 +1,193 @@
+"""Connections to a server of PostgreSQL that end when it falls silent, and pools of them that owners share."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import psycopg
+from psycopg import generators
+from psycopg.abc import PQGen
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGresult
+from psycopg.types.numeric import IntDumper
+from psycopg_pool import ConnectionPool
+
+from octavo.kit.scheduling.owners import current_owner
+from octavo.kit.scheduling.permits import waiting
+
+from .database import Row, statement_seconds, taking_turns
+
+T = TypeVar("T")
+
+FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
+"""The server is gone, full, or overloaded; nothing is wrong with the statement."""
+CONNECT_SECONDS = 5
+"""How long the server may take to answer what is no work: a connection, the beginning of a read, a sign of life."""
+LEAST_SECONDS = 0.5
+"""How long a transaction waits for a connection while the server is known to be away."""
+_NETWORK = {
+    "connect_timeout": CONNECT_SECONDS,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+    "application_name": "octavo",
+}
+"""A server that vanished without a word is noticed by its silence. What the address says goes first."""
+_PROCESS = re.compile(r"octavo process, at most (\d+)")
+BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+class Connection(psycopg.Connection[Row]):
+    """Ends when the server says nothing for longer than ``patience`` seconds: the limits that the server keeps itself
+    are of no use when it stands still, or a pooler in front of it does."""
+
+    patience: float | None = None
+    give_back: Callable[[], None]
+    """Gives the place of its pool back."""
+    place: Hashable | None = None
+    """What it leads to, once somebody asked (``replica``)."""
+
+    def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
+        patience = self.patience if timeout is None else timeout
+        try:
+            with waiting():
+                return super().wait(gen, interval, patience)
+        except psycopg.errors._WaitTimeout:
+            if timeout is not None:
+                raise
+            self.pgconn.finish()
+            raise psycopg.OperationalError(
+                f"the server said nothing for {self.patience:.0f} seconds"
+            ) from None
+
+    def send(self, statements: str) -> PGresult:
+        """Runs statements without parameters, whose failing says something of the server alone: the last one's result.
+
+        Past the driver's cursors, which take longer than the server here. Raises OperationalError.
+        """
+        self.pgconn.send_query(statements.encode())
+        result: PGresult = self.wait(generators.execute(self.pgconn))[-1]
+        if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
+            raise psycopg.OperationalError(result.get_error_message())
+        return result
+
+    def begin(self, begin: str, seconds: float, more: str = "") -> PGresult:
+        """Begins a transaction, which the server may take so many seconds to do, with what each of its statements may
+        take. What the last statement, which may be ``more``, gives."""
+        self.patience = seconds
+        most = statement_seconds()
+        limit = "" if most is None else f"; SET LOCAL statement_timeout = {most * 1000:.0f}"
+        result = self.send(f"{begin}{limit}{more}")
+        self.patience = None if most is None else most + CONNECT_SECONDS
+        return result
+
+
+class Clients(NamedTuple):
+    """Who is connected to a server. ``processes``: how many connections each process of Octavo may take; ``others``: how
+    many connections everybody else has."""
+
+    processes: list[int]
+    others: int
+
+
+def count_clients(names: Mapping[str, int], own: str) -> Clients:
+    """``names``: how many connections have each ``application_name``; ``own``: that of ours which are in pools."""
+    processes: list[int] = []
+    others = 0
+    for name, count in names.items():
+        if found := _PROCESS.fullmatch(name):
+            processes += [int(found[1])] * count
+        elif name != own:
+            others += count
+    return Clients(processes, others)
+
+
+def connect(url: str, most: int | None = None) -> Connection:
+    """A connection of its own, without a pool. ``most``: it stands for its process, which may take so many."""
+    given = (
+        _bounds(url)
+        if most is None
+        else {**_bounds(url), "application_name": f"octavo process, at most {most}"}
+    )
+    connection = Connection.connect(url, autocommit=True, **given)
+    connection.patience = CONNECT_SECONDS
+    return connection
+
+
+def _bounds(url: str) -> dict[str, Any]:
+    given = conninfo_to_dict(url)
+    return {name: value for name, value in _NETWORK.items() if name not in given}
+
+
+def in_one_line(error: Exception) -> str:
+    """The driver's message may have several lines; this one also goes into a table."""
+    return " ".join(str(error).split())
+
+
+class _BoolAsInt(IntDumper):
+    """Flags are 0 and 1 in both engines."""
+
+    def dump(self, obj: Any) -> bytes:
+        return b"1" if obj else b"0"
+
+
+def configure(connection: Connection) -> None:
+    connection.adapters.register_dumper(bool, _BoolAsInt)
+
+
+class Pool:
+    """Connections of a process, for which its threads take turns by owner."""
+
+    def __init__(self, name: str, connections: ConnectionPool[Connection]) -> None:
+        self.connections = connections
+        self._turns = taking_turns(name, connections.max_size)
+
+    @property
+    def size(self) -> int:
+        return self.connections.max_size
+
+    def get(self, seconds: float) -> Connection:
+        """A connection, for which this thread waits so long. Raises Busy."""
+        until = time.monotonic() + seconds
+        give_back = self._turns.wait(current_owner(), seconds)
+        try:
+            connection = self.connections.getconn(timeout=until - time.monotonic())
+        except BaseException:
+            give_back()
+            raise
+        connection.give_back = give_back
+        return connection
+
+    def put(self, connection: Connection) -> None:
+        try:
+            self.connections.putconn(connection)
+        finally:
+            connection.give_back()
+
+
+def make_pool(name: str, url: str, size: int, *, pooled: bool = False) -> Pool:
+    """A pool that is not open yet. ``name``: as of ``Shares``; ``pooled``: through a pooler."""
+    return Pool(
+        name,
+        ConnectionPool(
+            url,
+            connection_class=Connection,
+            min_size=1,
+            max_size=size,
+            open=False,
+            configure=configure,
+            # Then it begins anew with whoever asks next, instead of trying less and less often.
+            reconnect_timeout=CONNECT_SECONDS,
+            # A statement is prepared on one connection, and a pooler may run it on another.
+            kwargs={
+                "autocommit": True,
+                **_bounds(url),
+                **({"prepare_threshold": None} if pooled else {}),
+            },
+        ),
+    )

@@ -1,0 +1,212 @@
+"""A streaming replica that answers reads, as long as nobody can tell the difference.
+
+A read may begin at a replica where its snapshot has every transaction that this process knows to have committed: its
+own, and those whose notice is here (``postgres.PostgresDatabase``). That is what a read with kept rows promises
+anyway, so what somebody wrote is in what they read next, and who lost a right has lost it, however far a replica is
+behind. When it lags, is away, or follows another server, the server itself is asked.
+
+Why the snapshot says so
+------------------------
+
+Transactions have numbers that grow. A replica's snapshot names two of them, ``xmin:xmax``: below ``xmin`` all have
+ended, from ``xmax`` on none has begun. It does not list what runs in between, as the server's does, so it is used only
+where there is nothing in between. ``N:N`` says which transactions have ended, all below N and no other, and means the
+same on both: rows that were kept of one are good with the other. It has all that is known where N is above the highest
+number that is known. That is looked up in the message which begins the transaction: nothing is remembered of how far a
+replica is.
+
+Numbers are those of one history. After a failover the new server and a replica of the old one may have given the same
+numbers to different transactions; so both name their cluster, their timeline and their database, and have to agree.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from typing import Literal, NamedTuple
+
+import psycopg
+from psycopg_pool import PoolTimeout
+
+from octavo.kit.scheduling.shares import Busy
+
+from .postgres_connections import BEGIN_READ, FAILURES, Connection, connect, in_one_line, make_pool
+
+log = logging.getLogger("octavo.db")
+
+Outcome = Literal["answered", "behind", "away"]
+OUTCOMES: tuple[Outcome, ...] = ("answered", "behind", "away")
+
+_WAIT_SECONDS = 0.02
+"""How long a read waits for a connection, before it asks the server instead."""
+_ANSWER_SECONDS = 0.5
+"""How long the replica may take to begin a read."""
+_AWAY_SECONDS = 2.0
+"""For how long a replica that did not answer is left alone."""
+_BEHIND_SECONDS = 0.005
+"""The same for one that has not come as far as a read needs: as a rule it is a few milliseconds behind."""
+_OTHER = "it is no replica of the server that OCTAVO_DATABASE_URL leads to, or has not followed it yet"
+_SNAPSHOT = "; SELECT pg_is_in_recovery(), pg_current_snapshot()"
+
+
+class Place(NamedTuple):
+    """What a server serves: the same on two servers, and their transactions have the same numbers."""
+
+    cluster: str
+    timeline: int
+    database: str
+
+
+def place_of_server(connection: Connection) -> Place:
+    """Of a server that takes writes."""
+    row = connection.execute(
+        """SELECT (SELECT system_identifier FROM pg_control_system())::text,
+                  substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), current_database()"""
+    ).fetchone()
+    assert row is not None
+    return Place(row[0], int(row[1], 16), row[2])
+
+
+def place_of_replica(connection: Connection) -> Place:
+    """After the server that it follows was replaced by another one, a replica says so with its next restart point."""
+    row = connection.execute(
+        """SELECT (SELECT system_identifier FROM pg_control_system())::text,
+                  (SELECT timeline_id FROM pg_control_checkpoint()), current_database()"""
+    ).fetchone()
+    assert row is not None
+    return Place(*row)
+
+
+class Replica:
+    """One replica, for the reads of a process. ``connections``: at most so many. Safe between threads."""
+
+    def __init__(self, url: str, connections: int) -> None:
+        self._url = url
+        self._pool = make_pool("requests read at the replica", url, connections)
+        self._rests_until = 0.0
+        self._said = ""
+        """What the log says of it: empty as long as it is of use."""
+        self._is_open = False
+        self._answered_at = -_AWAY_SECONDS
+        """When it last began a read, by the monotonic clock."""
+        self.counts: Counter[Outcome] = Counter()
+
+    def close(self) -> None:
+        self._pool.connections.close()
+
+    def check(self, place: Place, reached: str, seconds: float) -> str:
+        """Why it answers no reads; empty where it does. ``reached``: the place in the log that it has to come to."""
+        until = time.monotonic() + seconds
+        try:
+            with connect(self._url) as connection:
+                if place_of_replica(connection) != place:
+                    return _OTHER
+                while True:
+                    row = connection.execute(
+                        "SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn() >= CAST(%s AS pg_lsn)",
+                        (reached,),
+                    ).fetchone()
+                    assert row is not None
+                    if not row[0]:
+                        return _OTHER
+                    if row[1]:
+                        return ""
+                    if time.monotonic() > until:
+                        return f"it has not come within {seconds:.0f} s to where the server was: reads go to the server"
+                    time.sleep(0.05)
+        except psycopg.Error as error:
+            return f"{in_one_line(error)}: reads go to the server"
+
+    def begin(self, place: Place, known: int, snapshot: str | None) -> tuple[Connection, str] | None:
+        """A connection on which a read has begun, and its snapshot. None: the server has to be asked.
+
+        ``place``: that of the server. ``known``: the highest transaction that is known to have committed.
+        ``snapshot``: the only one that will do.
+        """
+        if time.monotonic() < self._rests_until:
+            self.counts["away" if self._said else "behind"] += 1
+            return None
+        if not self._is_open:
+            # Not before somebody reads: commands never do.
+            self._is_open = True
+            self._pool.connections.open(wait=False)
+        try:
+            connection = self._pool.get(_WAIT_SECONDS)
+        except Busy:
+            self.counts["behind"] += 1
+            return None
+        except FAILURES as error:
+            # All of its connections are in use, or one more is being made: others are answered meanwhile.
+            if isinstance(error, PoolTimeout) and time.monotonic() - self._answered_at < _AWAY_SECONDS:
+                self._rest()
+            else:
+                self._leave(in_one_line(error))
+            return None
+        try:
+            found = self._begin(connection, place)
+        except FAILURES as error:
+            connection.close()
+            self._pool.put(connection)
+            self._leave(in_one_line(error))
+            return None
+        except BaseException:
+            connection.close()
+            self._pool.put(connection)
+            raise
+        if found is None:
+            # Asked again where it belongs: servers change their parts without closing connections.
+            connection.close()
+            self._pool.put(connection)
+            self._leave(_OTHER)
+            return None
+        self._answered_at = time.monotonic()
+        if self._said:
+            log.warning("database: the replica answers again")
+            self._said = ""
+        least, _, rest = found.partition(":")
+        exact = rest.partition(":")[0] == least
+        if not exact or int(least) <= known or (snapshot is not None and snapshot != found):
+            self.end(connection)
+            self._rest()
+            return None
+        self.counts["answered"] += 1
+        return connection, found
+
+    @staticmethod
+    def _begin(connection: Connection, place: Place) -> str | None:
+        """The snapshot of a transaction that has begun; None where its numbers would say nothing."""
+        connection.patience = _ANSWER_SECONDS
+        if connection.place is None:
+            connection.place = place_of_replica(connection)
+        if connection.place != place:
+            return None
+        result = connection.begin(BEGIN_READ, _ANSWER_SECONDS, _SNAPSHOT)
+        if result.get_value(0, 0) != b"t":
+            return None
+        return (result.get_value(0, 1) or b"").decode()
+
+    def end(self, connection: Connection) -> None:
+        """Ends a read. Raises nothing: what it gave is good."""
+        try:
+            if not connection.broken:
+                connection.patience = _ANSWER_SECONDS
+                connection.send("ROLLBACK")
+        except FAILURES as error:
+            connection.close()
+            self._leave(in_one_line(error))
+        finally:
+            self._pool.put(connection)
+
+    def _rest(self) -> None:
+        """Goes on without it for a moment."""
+        self.counts["behind"] += 1
+        self._rests_until = time.monotonic() + _BEHIND_SECONDS
+
+    def _leave(self, why: str) -> None:
+        """Leaves it alone for a while."""
+        self.counts["away"] += 1
+        self._rests_until = time.monotonic() + _AWAY_SECONDS
+        if not self._said:
+            log.warning("database: the replica is left alone, and the server asked instead: %s", why)
+        self._said = why

@@ -1,0 +1,269 @@
+"""What each table is, said once by the package that owns it.
+
+Backup, restore, archives of organizations, the removal of unused texts and files, the purging of spaces, the end of
+memberships, and the check of an installation all go by what is declared here. A test asks for every table, and for
+every column that holds a hash or the id of a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from octavo.settings import Settings
+
+from .database import Transaction
+
+Content = Literal["text", "file"]
+"""What is kept once by its hash."""
+
+_SPACES_OF_ORGANIZATION = "(SELECT id FROM spaces WHERE organization_id = :org)"
+
+
+class Column(Struct, frozen=True):
+    """A column whose values name something else.
+
+    ``names``: ``text`` or ``file`` by its hash, or the ``TABLE.COLUMN`` that has the value (any one of several).
+    ``when``: another column and its values: it names that only in such rows. ``path``: the value is JSON, and the
+    names are found in it by these keys, through all lists; an empty one: it is a list of names.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    when: tuple[str, tuple[str, ...]] | None = None
+    path: tuple[str, ...] | None = None
+
+    @property
+    def condition(self) -> str:
+        """SQL: whether a row names something."""
+        found = f"{self.name} IS NOT NULL AND {self.name} <> ''"
+        if self.when is not None:
+            found += f" AND {self.when[0]} IN ({', '.join(_quoted(value) for value in self.when[1])})"
+        return found
+
+    @property
+    def is_person(self) -> bool:
+        return self.names in (("users.id",), ("members.user_id",))
+
+    def read(self, row: Mapping[str, Any]) -> list[str]:
+        """What a row names here. Raises ValueError for JSON of another shape."""
+        value = row.get(self.name)
+        if not value or (self.when is not None and row.get(self.when[0]) not in self.when[1]):
+            return []
+        if self.path is None:
+            return [value]
+        return [found for holder, key in _places(value, self.path) for found in [holder[key]]]
+
+    def rename(self, row: dict[str, Any], new: Callable[[str], str]) -> None:
+        """Puts ``new(name)`` in the place of every name that a row has here."""
+        if not self.read(row):
+            return
+        if self.path is None:
+            row[self.name] = new(row[self.name])
+            return
+        data: list[Any] = [msgspec.json.decode(row[self.name])]
+        for holder, key in list(_walk(data, 0, self.path)):
+            holder[key] = new(holder[key])
+        row[self.name] = msgspec.json.encode(data[0]).decode()
+
+
+class Count(Struct, frozen=True):
+    """A column that is kept equal to what ``query`` (of one value, for a row of ``table``) counts."""
+
+    table: str
+    column: str
+    query: str
+
+
+class Table(Struct, frozen=True, kw_only=True):
+    """What a table is.
+
+    ``of_space``: SQL, which rows belong to spaces; ``{spaces}`` in it becomes a parenthesised list of spaces.
+    ``of_organization``: SQL, which rows belong to the organization ``:org``, where those are not just the rows of its
+    spaces.
+    ``derived``: its rows are made from others, and made anew instead of backed up. ``stays``: why rows do not go
+    along when an organization is exported; empty: they do. ``columns``: those that name something which no foreign
+    key of the schema says. ``membership``: the column with the person whose rows end when they leave the
+    organization. ``values``: all values a column may have besides NULL. ``json``: columns of JSON, and the
+    type it decodes to. ``long``: columns of text of any length. ``secrets``: columns with hashes of secrets.
+    ``counts``: columns, of any table, that count rows of this one. ``many``: a space may have so many rows that they are
+    removed in batches before it goes for good. ``check``: raises BadRequest or Conflict, with a message that begins
+    with the column, for a row of an archive that could not be made here over the API, because of where this
+    installation is and of what it has.
+    """
+
+    name: str
+    of_space: str = ""
+    of_organization: str = ""
+    derived: bool = False
+    stays: str = ""
+    columns: tuple[Column, ...] = ()
+    membership: str | None = None
+    values: Mapping[str, tuple[str, ...]] = {}
+    json: Mapping[str, Any] = {}
+    long: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    counts: tuple[Count, ...] = ()
+    many: bool = False
+    check: Callable[[Transaction, Settings, Mapping[str, Any]], None] | None = None
+
+    @property
+    def rows_of_organization(self) -> str:
+        """SQL with ``:org``; empty where none belong to an organization."""
+        return self.of_organization or self.of_space.format(spaces=_SPACES_OF_ORGANIZATION)
+
+    @property
+    def rows_of_space(self) -> str:
+        """SQL with ``:space``; empty where none belong to a space."""
+        return self.of_space.format(spaces="(:space)")
+
+    @property
+    def goes_along(self) -> bool:
+        """Whether its rows are part of an exported organization."""
+        return not self.derived and not self.stays
+
+
+TABLES: dict[str, Table] = {}
+"""Every table, once the packages are loaded."""
+
+
+def declare(*tables: Table) -> None:
+    for table in tables:
+        if table.name in TABLES:
+            raise ValueError(f"the table {table.name!r} is declared twice")
+        if table.goes_along and not table.rows_of_organization:
+            raise ValueError(f"{table.name}: say which rows are an organization's, or why they stay")
+        TABLES[table.name] = table
+
+
+# --- columns --------------------------------------------------------------------------------------------
+
+
+def text(name: str, **when: tuple[str, ...]) -> Column:
+    """A column with the hash of a Markdown source; ``when``: only in rows where another column has these values.
+    It needs an index."""
+    return _column(name, ("text",), when)
+
+
+def file(name: str, **when: tuple[str, ...]) -> Column:
+    """A column with the hash of a file. It needs an index."""
+    return _column(name, ("file",), when)
+
+
+def person(name: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
+    """A column with the id of somebody who has or had an account."""
+    return _column(name, ("users.id",), when, path)
+
+
+def member(name: str, **when: tuple[str, ...]) -> Column:
+    """A column with the id of a member of the organization: one by which they have a right."""
+    return _column(name, ("members.user_id",), when)
+
+
+def row(name: str, *names: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
+    """A column with the id of a row of one of these tables, or with the value of ``TABLE.COLUMN``."""
+    return _column(name, tuple(name if "." in name else f"{name}.id" for name in names), when, path)
+
+
+def _column(
+    name: str,
+    names: tuple[str, ...],
+    when: Mapping[str, tuple[str, ...]],
+    path: tuple[str, ...] | None = None,
+) -> Column:
+    condition = next(iter(when.items()), None)
+    return Column(name, names, condition, path)
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _places(value: str, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+    try:
+        return iter(list(_walk([msgspec.json.decode(value)], 0, path)))
+    except msgspec.DecodeError as error:
+        raise ValueError(f"no JSON: {error}") from None
+
+
+def _walk(holder: Any, key: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
+    """The places (container, key) of the strings at a path of keys, through all lists."""
+    value = holder[key]
+    if isinstance(value, list):
+        for index in range(len(value)):
+            yield from _walk(value, index, path)
+    elif path:
+        if isinstance(value, dict) and value.get(path[0]) is not None:
+            yield from _walk(value, path[0], path[1:])
+    elif isinstance(value, str):
+        yield holder, key
+    else:
+        raise ValueError(f"expected a string, got {type(value).__name__}")
+
+
+# --- what is read from the declarations -------------------------------------------------------------------
+
+
+def content_columns(content: Content) -> list[tuple[Table, Column]]:
+    """All columns that name texts, or files."""
+    return [
+        (table, column) for table in TABLES.values() for column in table.columns if column.names == (content,)
+    ]
+
+
+def end_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
+    """Deletes everything that somebody has in an organization as its member."""
+    for table in TABLES.values():
+        if table.membership is None:
+            continue
+        named = next((column for column in table.columns if column.name == table.membership), None)
+        condition = f" AND {named.condition}" if named else ""
+        tx.run(
+            f"DELETE FROM {table.name} WHERE {table.membership} = :user{condition}"
+            f" AND ({table.rows_of_organization})",
+            user=user_id,
+            org=organization_id,
+        )
+
+
+def recount(tx: Transaction, organization_id: str | None = None) -> int:
+    """Sets right all columns that count; how many rows were wrong."""
+    wrong = 0
+    for count in (count for table in TABLES.values() for count in table.counts):
+        where = f" AND ({TABLES[count.table].rows_of_organization})" if organization_id else ""
+        wrong += tx.run(
+            f"UPDATE {count.table} SET {count.column} = ({count.query}) WHERE {count.column} <> ({count.query}){where}",
+            org=organization_id,
+        )
+    return wrong
+
+
+def find_wrong(tx: Transaction, limit: int) -> Iterator[str]:
+    """Rows that name what is not there, and columns that count wrongly; at most ``limit`` of each kind."""
+    for table in TABLES.values():
+        if table.derived:
+            continue
+        for column in table.columns:
+            if column.path is not None or column.names in (("text",), ("file",)):
+                continue
+            there = " OR ".join(
+                f"EXISTS (SELECT 1 FROM {other} o WHERE o.{key} = {table.name}.{column.name})"
+                for other, _, key in (name.partition(".") for name in column.names)
+            )
+            rows = tx.all(
+                f"SELECT {column.name} FROM {table.name} WHERE {column.condition} AND NOT ({there}) LIMIT {limit:d}"
+            )
+            what = " or ".join(name.partition(".")[0] for name in column.names)
+            yield from (f"{table.name}.{column.name}: {value} is not among {what}" for (value,) in rows)
+        for count in table.counts:
+            rows = tx.all(
+                f"SELECT id, {count.column}, ({count.query}) FROM {count.table}"
+                f" WHERE {count.column} <> ({count.query}) LIMIT {limit:d}"
+            )
+            yield from (
+                f"{count.table}.{count.column} of {id}: {kept} is kept, {counted} are counted"
+                for id, kept, counted in rows
+            )

@@ -1,0 +1,26 @@
+"""Writing a lot of rows in several short transactions, so that others can write in between."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from octavo.kit.scheduling import deadlines
+from octavo.kit.scheduling.permits import waiting
+
+from .database import Database, Transaction
+
+PAUSE = 0.1
+"""Seconds between two transactions: each commit makes whatever processes keep be looked at again."""
+
+
+@contextmanager
+def short_write(db: Database) -> Iterator[Transaction]:
+    """One of many short write transactions, with a pause behind it. Called outside of any. Raises as
+    ``deadlines.check``."""
+    deadlines.check()
+    with db.write() as tx:
+        yield tx
+    with waiting():
+        time.sleep(PAUSE)

@@ -1,0 +1,1 @@
+"""HTTP: the ASGI application, the table of operations and its dispatcher."""

@@ -1,0 +1,121 @@
+"""Which form of a body a client is sent: as it is, or compressed in a way that it accepts."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+
+import brotli
+
+from octavo.kit.db.cache import MEMORY, ByteCache, Memory, share
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+_ENDLESS = 4
+"""The level of gzip for what is long and sent once."""
+SMALLEST = 1024
+"""Bytes from which compressing is worth it."""
+LARGE = 32 * 1024
+"""Bytes from which compressing takes long enough (a millisecond) to be kept off the event loop."""
+_TEXT = re.compile(r"text/|application/(json|xml|javascript|[\w.-]+\+(json|xml))\b|image/svg\+xml")
+
+# Measured on a page of 27 KB: zstd 3 takes 0.1 ms, brotli 1 and gzip 1 some more for 9 % larger results; brotli 5
+# takes 0.7 ms for the smallest. So what is made once and sent often goes out as brotli, the rest as zstd.
+_ONCE: dict[str, Callable[[bytes], bytes]] = {
+    "zstd": partial(zstd.compress, level=3),
+    "br": partial(brotli.compress, quality=1),
+    "gzip": partial(gzip.compress, compresslevel=1, mtime=0),
+}
+_KEPT: dict[str, Callable[[bytes], bytes]] = {
+    "br": partial(brotli.compress, quality=5),
+    "zstd": partial(zstd.compress, level=6),
+    "gzip": partial(gzip.compress, compresslevel=6, mtime=0),
+}
+
+
+@lru_cache(maxsize=256)
+def is_text(content_type: str) -> bool:
+    """Whether compressing bytes of this type is of use."""
+    return _TEXT.match(content_type) is not None
+
+
+@lru_cache(maxsize=256)
+def _weights(accepted: str) -> dict[str, float]:
+    found = {}
+    for part in accepted.split(","):
+        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        weight = 1.0
+        for parameter in parameters:
+            if parameter.startswith("q="):
+                try:
+                    weight = float(parameter[2:])
+                except ValueError:
+                    weight = 0.0
+        found[name] = weight
+    return found
+
+
+def choose_coding(accepted: str, *, kept: bool) -> str | None:
+    """The content coding for an ``Accept-Encoding``: that of the greatest weight, of equals the one that suits us
+    best; None to send the body as it is.
+
+    >>> choose_coding("gzip, deflate, br;q=0.5", kept=True)
+    'gzip'
+    >>> choose_coding("*;q=0", kept=False) is None
+    True
+    """
+    if not accepted:
+        return None
+    weights = _weights(accepted)
+    others = weights.get("*", 0.0)
+    best, most = None, 0.0
+    for name in _KEPT if kept else _ONCE:
+        weight = weights.get(name, weights.get("x-gzip", others) if name == "gzip" else others)
+        if weight > most:
+            best, most = name, weight
+    return best if most >= weights.get("identity", 0.0) else None
+
+
+def takes_gzip(accepted: str) -> bool:
+    """Whether a client takes gzip, as nearly all do."""
+    weights = _weights(accepted) if accepted else {}
+    return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
+
+
+def gzip_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """What is compressed as it is made, in pieces."""
+    packer = zlib.compressobj(_ENDLESS, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    for piece in pieces:
+        packed = packer.compress(piece)
+        if packed:
+            yield packed
+    yield packer.flush()
+
+
+_COMPRESSED = share("compressed answers", 32)
+
+
+class Compressor:
+    """Compresses bodies; those that are sent again and again are kept by what identifies them."""
+
+    def __init__(self, memory: Memory = MEMORY) -> None:
+        self._kept: ByteCache[bytes] = ByteCache(_COMPRESSED, memory)
+
+    def find(self, etag: str, coding: str) -> bytes | None:
+        """A body that was compressed before."""
+        return self._kept.get((etag, coding))
+
+    def compress(self, body: bytes, coding: str, etag: str = "") -> bytes:
+        """The compressed body; kept under ``etag``, if there is one."""
+        if not etag:
+            return _ONCE[coding](body)
+        made = _KEPT[coding](body)
+        self._kept.put((etag, coding), made, len(made))
+        return made

@@ -1,0 +1,385 @@
+"""The OpenAPI 3.1 description of the table."""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.kit.texts import say_name
+
+from .operation import PUBLIC, Deletion, Operation, RawBody
+
+_REF = "#/components/schemas/{name}"
+_TEXTS = {
+    200: "The request succeeded.",
+    201: "It was created. Where it has an address of its own, the header `Location` holds it.",
+    202: "It was taken, and is done in a moment.",
+    204: "The request succeeded and there is nothing to answer. For a deletion: there was nothing to delete.",
+    205: "It was deleted.",
+    303: "Continue at the address in the header `Location`.",
+    304: "Nothing has changed since the answer whose `ETag` was sent as `If-None-Match`.",
+    400: "The request is invalid. The message begins with the name of the field or parameter that is wrong.",
+    401: "The token is missing, unknown, expired or revoked.",
+    403: "The caller can see this, but lacks the right to do it.",
+    404: "It does not exist, or the caller may not see it.",
+    409: "The request would change nothing, or conflicts with a change that was made at the same time.",
+    412: "This is not possible in the present state.",
+    413: "The body is larger than this operation accepts.",
+    414: "The query is longer than the server accepts.",
+    431: "The head of the request is larger than the server accepts.",
+    429: "There were too many requests. `Retry-After` says when to try again.",
+    500: "Something went wrong on the server. The message holds a reference for whoever runs it.",
+    502: "Another server that this depends on did not answer as expected.",
+    503: "A service that this depends on is not configured or cannot be reached.",
+}
+_ALWAYS = (429, 431, 500)
+_BYTES = {"type": "string", "format": "binary"}
+"""An answer that is no JSON; ``format`` is what generators of clients go by."""
+
+
+_DEFAULT = "x-octavo-default"
+
+
+class Area(Struct, frozen=True):
+    title: str
+    about: str
+
+
+class Meanings(Struct, frozen=True):
+    """What properties and parameters mean, by name; ``Type.name`` and ``operationId.name`` go before it. And what
+    schemas are, by name; the docstring of a type is for whoever reads the code. ``introduction``: Markdown, with
+    ``{server}`` for the address that paths begin with. ``areas`` of operations by name."""
+
+    introduction: str = ""
+    areas: Mapping[str, Area] = {}
+    properties: Mapping[str, str] = {}
+    parameters: Mapping[str, str] = {}
+    schemas: Mapping[str, str] = {}
+
+    def of_property(self, place: str, name: str) -> str | None:
+        return self.properties.get(f"{place}.{name}") or self.properties.get(name)
+
+    def of_parameter(self, operation_id: str, name: str) -> str | None:
+        return self.parameters.get(f"{operation_id}.{name}") or self.parameters.get(name)
+
+
+class Example(Struct, frozen=True, omit_defaults=True):
+    """A real call of an operation: what was sent, and what was answered with success."""
+
+    request: Any = None
+    answer: Any = None
+
+
+_NO_MEANINGS = Meanings()
+
+
+def _types(operation: Operation) -> list[Any]:
+    found = [operation.body] if operation.body not in (None, RawBody) else []
+    if operation.returns not in (None, Deletion):
+        found += _options(operation.returns)
+    return found
+
+
+def _options(returns: Any) -> list[Any]:
+    """Answers of several shapes one by one: together they need no tag, since nobody reads them here."""
+    return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
+
+
+def _parameters(operation: Operation, meanings: Meanings) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"\{(\w+)\}", operation.path)
+    ]
+    if operation.query is not None:
+        (schema,), components = msgspec.json.schema_components([operation.query], ref_template=_REF)
+        del schema
+        fields = next(iter(components.values()))
+        for name, value in fields.get("properties", {}).items():
+            found.append(
+                {
+                    "name": name,
+                    "in": "query",
+                    "required": name in fields.get("required", ()),
+                    "schema": _without_null(value),
+                }
+            )
+    _complete(found)
+    for parameter in found:
+        if text := meanings.of_parameter(operation.id, parameter["name"]):
+            parameter["description"] = text
+    return found
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A parameter that nobody gives is absent: there is no null in an address."""
+    options = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    if len(options) == len(schema.get("anyOf", ())):
+        return schema
+    rest = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
+    if schema.get("default") is not None:
+        rest["default"] = schema["default"]
+    return {**(options[0] if len(options) == 1 else {"anyOf": options}), **rest}
+
+
+def _explain(schema: Any, place: str, meanings: Meanings) -> None:
+    """Says of every property what it means, where it does not itself."""
+    if isinstance(schema, list):
+        for part in schema:
+            _explain(part, place, meanings)
+    elif isinstance(schema, dict):
+        properties = schema.get("properties", {})
+        for name, value in properties.items():
+            text = meanings.of_property(place, name)
+            if text and "description" not in value:
+                if _DEFAULT in value:
+                    text += f" By default `{msgspec.json.encode(value[_DEFAULT]).decode()}`."
+                value["description"] = text
+            _explain(value, f"{place}.{name}", meanings)
+        for key, part in schema.items():
+            if key not in ("properties", "default", "enum", "const", "required"):
+                _explain(part, place, meanings)
+
+
+_DOTTED = re.compile(r"(?:\w+\.)+(\w+)")
+_LISTING = re.compile(r"(?:Search)?Listing_(.+)_")
+_CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
+
+
+def component_name(given: str) -> str:
+    """The public name of a component, without the modules that its type is in: ``SpaceList`` for
+    ``Listing_octavo.spaces.wire.Space_``. A list of several kinds is named by the words they all end with."""
+    if listing := _LISTING.fullmatch(given):
+        kinds = [component_name(kind) for kind in re.split(r"___", listing[1])]
+        words = [_CAPITALS.findall(kind) for kind in kinds]
+        common = 0
+        while all(len(w) > common and w[-1 - common] == words[0][-1 - common] for w in words):
+            common += 1
+        return "".join(words[0][len(words[0]) - common :]) + "List"
+    return _DOTTED.sub(r"\1", given)
+
+
+def _rename(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, list):
+        return [_rename(item, names) for item in value]
+    if isinstance(value, dict):
+        prefix = _REF.format(name="")
+        return {
+            key: prefix + names.get(name := item.removeprefix(prefix), name)
+            if key == "$ref" and isinstance(item, str)
+            else _rename(item, names)
+            for key, item in value.items()
+        }
+    return value
+
+
+def _named(schemas: list[Any], components: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """Schemas and components under their public names. Raises ValueError when two types have one name: each needs a
+    name that says what it is without its module."""
+    names = {given: component_name(given) for given in components}
+    if len(set(names.values())) < len(names):
+        twice = sorted(given for given, name in names.items() if list(names.values()).count(name) > 1)
+        raise ValueError(f"types of one name in the description: {', '.join(twice)}")
+    renamed = {}
+    for given, schema in components.items():
+        schema = _rename(schema, names)
+        schema["title"] = names[given]
+        renamed[names[given]] = schema
+    return _rename(schemas, names), renamed
+
+
+def _complete(schema: Any) -> None:
+    """Arrays of anything say so: generators of clients ask for ``items``. Patterns are ECMAScript's, where ``$`` is
+    the very end."""
+    if isinstance(schema, list):
+        for part in schema:
+            _complete(part)
+    elif isinstance(schema, dict):
+        if schema.get("type") == "array" and "items" not in schema and "prefixItems" not in schema:
+            schema["items"] = {}
+        if schema.get("enum") in ([True], [False]):
+            schema |= {"type": "boolean", "const": schema.pop("enum")[0]}
+        if "pattern" in schema:
+            schema["pattern"] = schema["pattern"].replace(r"\Z", "$")
+        for part in schema.values():
+            _complete(part)
+
+
+def _tell_defaults(
+    operations: Iterable[Operation], shapes: Mapping[str, Any], components: dict[str, Any]
+) -> None:
+    """What may be left out of a body has its default said in words: with ``default`` in a schema, generators of clients
+    make a property that must be given."""
+    waiting: list[Any] = [
+        shapes[repr(o.body)] for o in operations if o.body is not None and o.body is not RawBody
+    ]
+    seen: set[str] = set()
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, list):
+            waiting += here
+        elif isinstance(here, dict):
+            for value in here.get("properties", {}).values():
+                if isinstance(value, dict) and "default" in value:
+                    default = value.pop("default")
+                    if default not in (None, [], {}, ""):
+                        value[_DEFAULT] = default
+            waiting += here.values()
+            named = here.get("$ref")
+            name = named.rpartition("/")[2] if isinstance(named, str) else ""
+            if name in components and name not in seen:
+                seen.add(name)
+                waiting.append(components[name])
+
+
+def _discriminate(schema: Any, components: dict[str, Any]) -> None:
+    """Adds to every union of named objects the property that tells them apart, where one does."""
+    if isinstance(schema, list):
+        for part in schema:
+            _discriminate(part, components)
+        return
+    if not isinstance(schema, dict):
+        return
+    for part in schema.values():
+        _discriminate(part, components)
+    options = schema.get("anyOf", [])
+    names = [option.get("$ref", "").rpartition("/")[2] for option in options]
+    if len(names) < 2 or not all(name in components for name in names) or "discriminator" in schema:
+        return
+    properties = [components[name].get("properties", {}) for name in names]
+    for tag in ("type", "object", "kind", "status"):
+        values = [_only_value(entry.get(tag, {})) for entry in properties]
+        if None not in values and len(set(values)) == len(names):
+            mapping = {str(v): _REF.format(name=name) for v, name in zip(values, names, strict=True)}
+            schema["discriminator"] = {"propertyName": tag, "mapping": mapping}
+            return
+
+
+def _only_value(schema: dict[str, Any]) -> str | None:
+    values = [schema["const"]] if "const" in schema else schema.get("enum", [])
+    return values[0] if len(values) == 1 else None
+
+
+def describe(
+    operations: Iterable[Operation],
+    *,
+    title: str,
+    version: str,
+    server: str,
+    meanings: Meanings = _NO_MEANINGS,
+    examples: Mapping[str, Example] = {},
+    schemas: Mapping[str, Mapping[str, Any]] = {},
+) -> dict[str, Any]:
+    """The description of these operations as a JSON object. ``examples``: by operation id; ``schemas``: components
+    that types refer to by name without being made of types, such as the nodes of documents."""
+    operations = list(operations)
+    wanted = {repr(t): t for operation in operations for t in _types(operation)}
+    made, named = msgspec.json.schema_components(wanted.values(), ref_template=_REF)
+    shapes, components = _named(list(made), named)
+    if twice := sorted(components.keys() & schemas.keys()):
+        raise ValueError(f"schemas of one name in the description: {', '.join(twice)}")
+    components |= {name: {"title": name, **schema} for name, schema in schemas.items()}
+    _complete(shapes)
+    _complete(components)
+    _tell_defaults(operations, dict(zip(wanted, shapes, strict=True)), components)
+    by_type = dict(zip(wanted, shapes, strict=True)) | {
+        repr(bytes): _BYTES,
+        repr(RawBody): {"type": "object"},
+    }
+    components["Error"] = {
+        "type": "object",
+        "required": ["error"],
+        "properties": {
+            "error": {
+                "type": "object",
+                "required": ["code", "message"],
+                "properties": {
+                    "code": {"type": "integer"},
+                    "message": {"type": "string"},
+                    "reason": {"type": "string"},
+                    "field": {"type": "string"},
+                },
+            }
+        },
+    }
+    for name, component in components.items():
+        _explain(component, name, meanings)
+        component["description"] = meanings.schemas.get(name) or component.get("description", "")
+    error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    _discriminate(components, components)
+    _discriminate(shapes, components)
+    paths: dict[str, Any] = {}
+    for operation in operations:
+        example = examples.get(operation.id, Example())
+        codes = {400, 404, *operation.errors, *_ALWAYS}
+        if operation.needs is not PUBLIC:
+            codes |= {401, 403}
+        if operation.body is not None:
+            codes.add(413)
+        if operation.query is not None:
+            codes.add(414)
+        if operation.method != "GET":
+            # Whatever is written may meet what somebody else wrote at the same time, and bounds of how much there is.
+            codes.add(409)
+        responses: dict[str, Any] = {str(operation.status): {"description": _TEXTS[operation.status]}}
+        if operation.returns is Deletion:
+            responses["204"] = {"description": _TEXTS[204]}
+        elif operation.returns is not None:
+            options = [by_type[repr(option)] for option in _options(operation.returns)]
+            schema = options[0] if len(options) == 1 else {"anyOf": options}
+            media = {"schema": schema} | ({"example": example.answer} if example.answer is not None else {})
+            others = {other: {"schema": {"type": "string"}} for other in operation.other_media}
+            responses[str(operation.status)]["content"] = {operation.media_type: media, **others}
+        if operation.method == "GET":
+            responses["304"] = {"description": _TEXTS[304]}
+        for code in sorted(codes):
+            responses[str(code)] = {"description": _TEXTS[code], "content": error}
+        entry: dict[str, Any] = {
+            "operationId": operation.id,
+            "tags": [operation.area],
+            "summary": say_name(operation.id),
+            "description": operation.documentation.strip(),
+            "parameters": _parameters(operation, meanings),
+            "responses": responses,
+            "security": [] if operation.needs is PUBLIC else [{"token": []}],
+        }
+        if operation.body is not None:
+            content = {operation.body_media: {"schema": by_type[repr(operation.body)]}}
+            if example.request is not None:
+                content = {media: {**said, "example": example.request} for media, said in content.items()}
+            entry["requestBody"] = {"required": not operation.body_optional, "content": content}
+        if operation.extension:
+            entry["x-octavo-extension"] = True
+        if operation.deprecated:
+            entry["deprecated"] = True
+        if operation.needs is not PUBLIC:
+            entry["x-octavo-needs"] = operation.needs.value
+            entry["x-octavo-scopes"] = list(operation.scopes)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = entry
+    info = {"title": title, "version": version}
+    if meanings.introduction:
+        info["description"] = meanings.introduction.replace("{server}", server).strip()
+    return {
+        "openapi": "3.1.0",
+        "info": info,
+        "servers": [{"url": server}],
+        "tags": [
+            {"name": area}
+            | (
+                {"x-displayName": said.title, "description": said.about}
+                if (said := meanings.areas.get(area))
+                else {}
+            )
+            for area in dict.fromkeys(operation.area for operation in operations)
+        ],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }

@@ -1,0 +1,569 @@
+"""The dispatcher: from a request to an operation of the table and back.
+
+Every request takes the same way: authenticate, rate limit, enter (the permission check), validate query and
+body, run the handler, encode. That runs in a thread, but for operations declared quick; the body is received on the event loop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+import msgspec
+
+from octavo.errors import (
+    BadRequest,
+    MissingField,
+    NotFound,
+    OctavoError,
+    TooLarge,
+    Unauthorized,
+    UnknownField,
+)
+from octavo.kit.context import Context
+from octavo.kit.db.database import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
+from octavo.kit.observability import tracing
+from octavo.kit.scheduling.owners import Owner
+from octavo.kit.scheduling.shares import SharedThreads
+from octavo.kit.work.hub import Hub, Listener
+from octavo.settings import parse_networks
+
+from .compression import Compressor
+from .edge import (
+    QUEUE_SECONDS,
+    Action,
+    Answer,
+    Edge,
+    RateLimiter,
+    Request,
+    Route,
+    accepts_page,
+    etag_of,
+    in_turn,
+    json_error,
+)
+from .json_bounds import has_more_values
+from .metrics import Metrics
+from .operation import (
+    PUBLIC,
+    TABLE,
+    Call,
+    Deletion,
+    Follow,
+    LeavesLoop,
+    Operation,
+    RawBody,
+    Reply,
+    Stream,
+    Visitor,
+)
+from .proxies import address_key
+from .recent_access import Insiders
+from .unknown_keys import (
+    MOST_NAMED,
+    NEWER,
+    NOTHING,
+    NewerFields,
+    Shape,
+    shape_of,
+    unread_keys,
+    without_numbers,
+)
+
+MAX_ANSWER = 64 * 1024 * 1024
+"""Bytes of an answer, which is made as a whole. Streams, such as exports, have no such limit."""
+MAX_VALUES = 1_000_000
+"""Values in a body of JSON."""
+_RETRIES = 5
+_ENCODER = msgspec.json.Encoder()
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": "ETag, Location, Octavo-Unread-Keys, Retry-After, X-RateLimit-Limit,"
+    " X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
+    "vary": "Authorization",
+}
+_PREFLIGHT = {
+    "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+    # `*` stands for any header but Authorization; older browsers know only those that are named.
+    "access-control-allow-headers": "Authorization, Content-Type, If-None-Match, User-Agent, X-Request-Id, *",
+    "access-control-max-age": "86400",
+}
+SMALL_BODY = 64 * 1024
+"""Bytes of a body that are received before it is known who sends it."""
+
+
+_WHERE = re.compile(r"^(.*?)(?: - at `\$(.*?)`)?$", re.S)
+
+
+def invalid(error: msgspec.ValidationError, place: str) -> BadRequest:
+    """The error that answers msgspec's, such as "title: expected `str`, got `int`".
+
+    ``place`` names the whole where msgspec names no field.
+    """
+    match = _WHERE.match(str(error))
+    assert match is not None
+    what, where = match[1], (match[2] or "").lstrip(".")
+    if missing := re.match(r"Object missing required field `(.*)`", what):
+        where = f"{where}.{missing[1]}".lstrip(".")
+        return MissingField(f"{where}: this field is required")
+    return BadRequest(f"{where or place}: {what[0].lower()}{what[1:]}")
+
+
+BodyDecoder = msgspec.json.Decoder[Any] | None
+"""What decodes the body of an operation; None for one that takes no JSON."""
+
+
+def _asker(asked: Request | Call) -> str:
+    """Who calls, as far as that is known before it is looked up: enough to tell callers apart."""
+    given = asked.headers.get(b"authorization") or asked.headers.get(b"cookie")
+    return hashlib.blake2b(given, digest_size=12).hexdigest() if given else address_key(asked.client)
+
+
+def _place(parameters: Mapping[str, str]) -> str:
+    """What a call is about, from the outside in: an organization, a space."""
+    return next(iter(parameters.values()), "")
+
+
+def _note_place(span: tracing.Span, call: Call) -> None:
+    """What a call was about, by ids: what else is in paths may be secret."""
+    if call.organization_id:
+        span.note("octavo.organization.id", call.organization_id)
+    for name, value in call.path_parameters.items():
+        if name.endswith("Id"):
+            span.note(f"octavo.{name.removesuffix('Id').lower()}.id", value)
+
+
+def _body_decoder(operation: Operation) -> BodyDecoder:
+    return msgspec.json.Decoder(operation.body) if operation.takes_json else None
+
+
+class Dispatcher:
+    """Answers the operations of a table.
+
+    ``authenticate(call)`` sets ``call.authenticated`` and returns the key the rate limit counts by, or None for nobody.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        authenticate: Callable[[Call], str | None],
+        pool: SharedThreads,
+        writers: SharedThreads,
+        draw_refusal: Callable[[OctavoError], Answer],
+        hub: Hub,
+    ) -> None:
+        """``draw_refusal`` makes the page of what was refused, for operations that browsers are sent to. Operations that only read run in ``pool``, others in ``writers``: who waits for a lock keeps no reader
+        waiting."""
+        self.context = context
+        # A row is also refused where what was entered went away, or a name was taken, before the write began: the next
+        # attempt finds that and says so.
+        self._tried_again: tuple[type[Exception], ...] = (RetryTransaction, *context.db.row_errors)
+        self._authenticate = authenticate
+        self._limiter = RateLimiter(context.settings.rate_limit)
+        self._pool = pool
+        self._draw_refusal = draw_refusal
+        self._decoders: dict[str, BodyDecoder] = {}
+        self._writers = writers
+        self._hub = hub
+        self._insiders = Insiders()
+
+    def owner_of(self, request: Request) -> Owner:
+        """Whose turn a request is answered in: that of the organization whose object it is about, if its caller was let
+        in there before. Where it is about none, that of where they were let in last."""
+        asker = _asker(request)
+        return self._insiders.organization(asker, _place(request.parameters)), asker
+
+    # --- the way of one request -----------------------------------------------------------------------
+
+    def routes(self, operations: Iterable[Operation]) -> list[Route]:
+        """The routes of these operations, below ``/v1``."""
+        by_path: dict[str, dict[str, Action]] = {}
+        for operation in operations:
+            path = f"/v1{operation.path}".replace("{pagePath}", "{pagePath*}")
+            by_path.setdefault(path, {})[operation.method] = Action(operation.id, self._answering(operation))
+        return [Route(path, actions) for path, actions in by_path.items()]
+
+    def _answering(self, operation: Operation) -> Callable[[Request], Any]:
+        decoder = _body_decoder(operation)
+
+        async def answer(request: Request) -> Answer:
+            try:
+                return await usual(request)
+            except OctavoError as error:
+                if operation.draw_error is None:
+                    raise
+                drawn: Answer = operation.draw_error(error)
+                return drawn
+
+        async def usual(request: Request) -> Answer:
+            call = Call(
+                context=self.context,
+                operation=operation,
+                path_parameters=request.parameters,
+                query_string=request.query_string,
+                headers=request.headers,
+                body=b"",
+                client=request.client,
+                request_id=request.id,
+                ask=self.ask,
+            )
+            if request.has_more:
+                # What is announced as small need not arrive to be known to be small, or larger than this takes.
+                is_small = 0 < request.announced <= SMALL_BODY
+                if not is_small and not await request.fits(SMALL_BODY):
+                    await in_turn(self._pool, request.owner, self._check_sender, call)
+                call.body = await request.read(operation.body_limit)
+            try:
+                return await self._answer_in_turn(request, call, decoder)
+            finally:
+                if request.span is not None:
+                    _note_place(request.span, call)
+                # Where nobody asked whose turn it was, nobody waited.
+                if request.was_in_turn and call.organization_id not in ("", request.owner[0]):
+                    self._let_in(call)
+
+        return answer
+
+    async def _answer_in_turn(self, request: Request, call: Call, decoder: BodyDecoder) -> Answer:
+        operation = call.operation
+        if operation.waits_for is not None:
+            context = self.context
+            pool = context.questions if operation.waits_for == "model" else context.servers
+            return await self._answer_waiting(pool, request, call, decoder)
+        if operation.quick:
+            # What is kept, or a look-up in SQLite, is there sooner than a thread has been woken.
+            call.on_loop = True
+            try:
+                return await self.context.turns.run(lambda: request.owner, self.run, call, decoder)
+            except (LeavesLoop, NotKept):
+                call.on_loop = False
+        pool = self._pool if operation.method == "GET" else self._writers
+        return await in_turn(pool, request.owner, self.run, call, decoder, time.monotonic())
+
+    def _let_in(self, call: Call) -> None:
+        self._insiders.let_in(_asker(call), call.organization_id, _place(call.path_parameters), "")
+
+    async def _answer_waiting(
+        self, pool: SharedThreads, request: Request, call: Call, decoder: BodyDecoder
+    ) -> Answer:
+        """In threads of their own, of which the place is kept until the answer is sent: for so long that whose it is has
+        to be known before, and not from then on."""
+        owner = request.owner
+        if not owner[0]:
+            await in_turn(self._pool, owner, self.enter, call)
+            owner = (call.organization_id, *owner[1:])
+        answer, give_back = await pool.begin(owner, QUEUE_SECONDS, self.run, call, decoder, time.monotonic())
+        return msgspec.structs.replace(answer, threads=pool.threads, sent=give_back)
+
+    def ask(
+        self, call: Call, operation_id: str, path: dict[str, str], query: dict[str, Any], body: Any
+    ) -> Any:
+        """What another operation of the table answers to the caller of ``call``: with the same checks, bounds and
+        effects as a request of its own. The decoded JSON; None for an empty answer. Raises what it is refused with."""
+        operation = TABLE[operation_id]
+        if operation_id not in self._decoders:
+            self._decoders[operation_id] = _body_decoder(operation)
+        encoded = b"" if body is None else _ENCODER.encode(body)
+        if len(encoded) > operation.body_limit:
+            raise TooLarge(f"body: more than {operation.body_limit} bytes")
+        asked = Call(
+            context=self.context,
+            operation=operation,
+            path_parameters=path,
+            query_string=urlencode({k: v for k, v in query.items() if v is not None}, doseq=True).encode(),
+            headers=call.headers,
+            body=encoded,
+            client=call.client,
+            request_id=call.request_id,
+            by_agent=call.by_agent,
+            ask=self.ask,
+        )
+        with tracing.part(operation_id) as span:
+            answer = self.run(asked, self._decoders[operation_id])
+            if span is not None:
+                _note_place(span, asked)
+        return msgspec.json.decode(answer.body) if answer.body else None
+
+    def enter(self, call: Call) -> dict[str, Any]:
+        """Authenticates and counts a call, and gives what it enters. Raises what a request would be refused with."""
+        self._count(call, self._authenticate(call))
+        entered = self._enter(call)
+        self._let_in(call)
+        return entered
+
+    def _count(self, call: Call, key: str | None) -> None:
+        """Raises TooManyRequests."""
+        if not call.counted:
+            call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
+            call.counted = True
+
+    def _check_sender(self, call: Call) -> None:
+        """Raises Unauthorized for a large body of nobody, unless the operation is for nobody in particular."""
+        self._authenticate(call)
+        if call.authenticated is None and call.operation.needs is not PUBLIC:
+            raise Unauthorized(f"Only {SMALL_BODY} bytes are taken without a token.")
+
+    def run(self, call: Call, decoder: BodyDecoder, asked_at: float | None = None) -> Answer:
+        """Answers a call; what is refused has the same headers as what is not. ``asked_at``: since when it waits for a
+        thread, of the monotonic clock."""
+        waited = 0.0 if asked_at is None else time.monotonic() - asked_at
+        try:
+            for attempt in range(_RETRIES):
+                try:
+                    with statements_within(REQUEST_SECONDS, waited), self._reading(call, attempt == 0):
+                        return self._answer(call, decoder)
+                except NotKept:
+                    if call.on_loop:
+                        raise
+                except self._tried_again:
+                    if attempt == _RETRIES - 1:
+                        raise
+                    time.sleep(random.uniform(0.005, 0.05) * (attempt + 1))  # noqa: S311
+        except OctavoError as error:
+            error.headers = {**call.response_headers, **error.headers}
+            if call.operation.browsed and accepts_page(call.headers):
+                return self._draw_refusal(error)
+            raise
+        raise AssertionError("unreachable")
+
+    def _reading(self, call: Call, kept: bool) -> AbstractContextManager[Transaction | None]:
+        """The one read of a call that only reads. ``kept``: it may take kept rows, and then have to begin anew. That
+        is not for operations open to everybody: signing in uses up codes that are good once."""
+        if call.on_loop:
+            return self.context.db.read_kept(begins=False)
+        if call.operation.method != "GET":
+            return nullcontext()
+        if kept and call.operation.needs is not PUBLIC:
+            return self.context.db.read_kept()
+        return self.context.db.read()
+
+    def _answer(self, call: Call, decoder: BodyDecoder) -> Answer:
+        operation = call.operation
+        self._count(call, self._authenticate(call))
+        try:
+            arguments = self._enter(call)
+        except NotFound:
+            if not operation.deletes_what_is_entered:
+                raise
+            return Answer(204, headers=call.response_headers)
+        query = self._query(call)
+        if operation.query is not None:
+            arguments["query"] = query
+        if operation.body is not None:
+            arguments["body"] = self._body(call, decoder)
+        elif call.body and operation.method != "GET":
+            self._refuse_unread(call, NOTHING)
+        try:
+            return self._present(call, operation.handler(call, **arguments))
+        except (OctavoError, LeavesLoop, NotKept):
+            raise
+        except self._tried_again:
+            raise
+        except Exception:
+            # What it was sure of may have gone since it was entered: then that is what there is to say.
+            self._enter(call)
+            raise
+
+    def _enter(self, call: Call) -> dict[str, Any]:
+        """What the path gives the handler, with the proof that the caller may do this there. Raises NotFound and
+        Forbidden."""
+        operation, given = call.operation, call.path_parameters
+        for value in given.values():
+            if "\0" in value:
+                raise NotFound("There is nothing at this address.")
+        arguments: dict[str, Any] = {name: given[param] for name, param in operation.path_parameters.items()}
+        if operation.needs is not PUBLIC:
+            # What is not open to visitors says so itself.
+            visiting = isinstance(call.authenticated, Visitor)
+            enter = (operation.enter_visit if visiting else None) or operation.enter
+            assert enter is not None and operation.proof is not None
+            proof = enter.fn(call, operation.needs, *[given[p] for p in enter.parameters])
+            arguments[operation.proof] = proof
+            call.organization_id = getattr(proof, "organization_id", "")
+        return arguments
+
+    def _query(self, call: Call) -> Any:
+        operation = call.operation
+        newer = NEWER.get(operation.id, NewerFields()).query
+        values: dict[str, Any] = {}
+        if call.query_string:
+            try:
+                pairs = parse_qsl(call.query_string.decode(), keep_blank_values=True)
+            except ValueError:
+                raise BadRequest("query: expected UTF-8 text of name=value pairs") from None
+            for name, value in pairs:
+                if "\0" in value:
+                    raise BadRequest(f"{name}: NUL characters are not allowed")
+                if not value and name not in operation.query_required:
+                    continue  # `?page=` says as much as no `page` at all
+                if name not in operation.query_names:
+                    if name in newer:
+                        raise UnknownField(f"{name}: this version of Octavo does not support this parameter.")
+                elif name in operation.query_lists:
+                    values.setdefault(name, []).append(value)
+                else:
+                    values[name] = value
+        if operation.query is None:
+            return None
+        try:
+            query = msgspec.convert(values, operation.query, strict=False)
+        except msgspec.ValidationError as error:
+            raise invalid(error, "query") from None
+        for name, value in values.items():
+            # A text may be this word, but no other value is meant by it.
+            if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
+                raise BadRequest(f"{name}: `{value}` is none of the values that this takes")
+        return query
+
+    def _body(self, call: Call, decoder: BodyDecoder) -> Any:
+        operation = call.operation
+        if operation.body is RawBody:
+            content_type = call.headers.get(b"content-type", b"").decode("latin-1")
+            return RawBody(call.body, content_type.partition(";")[0].strip().lower())
+        if not call.body:
+            if operation.body_optional:
+                return None
+            raise BadRequest("body: expected a JSON object, got nothing")
+        assert decoder is not None
+        self._refuse_unread(call, shape_of(operation.body))
+        try:
+            return decoder.decode(call.body)
+        except msgspec.ValidationError as error:
+            raise invalid(error, "body") from None
+
+    def _refuse_unread(self, call: Call, shape: Shape) -> None:
+        """Raises BadRequest for a body that is no JSON, or has keys that nobody reads although the operation is one of
+        our own. Of the public ones newer clients may know more than we do: there a header names the keys."""
+        operation = call.operation
+        if has_more_values(call.body, MAX_VALUES):
+            raise TooLarge(f"body: more than {MAX_VALUES} values")
+        try:
+            value = msgspec.json.decode(call.body)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BadRequest(f"body: not valid JSON: {error}") from None
+        except RecursionError:
+            raise BadRequest("body: nested too deeply") from None
+        if b"\\u0000" in call.body and _NUL.search(call.body):
+            raise BadRequest("body: NUL characters are not allowed")
+        newer = NEWER.get(operation.id, NewerFields()).body
+        keys: list[str] = []
+        for key in unread_keys(shape, value):
+            if operation.refuses_unread:
+                raise UnknownField(f"{key}: this operation has no such field.")
+            if without_numbers(key) in newer:
+                raise UnknownField(f"{key}: this version of Octavo does not support this field.")
+            if len(keys) <= MOST_NAMED:
+                keys.append(key)
+            elif not newer:
+                break
+        if not keys:
+            return
+        named = [quote(key[:100], safe=".[]") for key in keys[:MOST_NAMED]]
+        more = ["..."] if len(keys) > MOST_NAMED else []
+        call.response_headers["octavo-unread-keys"] = ", ".join([*named, *more])
+
+    def _while_allowed(self, call: Call, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """The pieces of a stream, as long as the caller may still ask for it: who reads slowly could otherwise go on
+        for hours after they were removed. Raises what a new request would."""
+        try:
+            for chunk in chunks:
+                self._check_again(call)
+                yield chunk
+        finally:
+            if isinstance(chunks, Generator):
+                chunks.close()
+
+    def _check_again(self, call: Call) -> None:
+        """Raises what a new request would."""
+        call.authenticated, call.asked_again = None, True
+        self._authenticate(call)
+        self._enter(call)
+
+    def _follow(self, call: Call, wanted: Follow) -> Answer:
+        def check() -> None:
+            self._check_again(call)
+            wanted.check()
+
+        listener = Listener(
+            wanted.topics,
+            owner=wanted.owner,
+            check=check,
+            may_know=wanted.may_know,
+            after=wanted.after,
+            seconds=wanted.seconds,
+        )
+        headers = {**call.response_headers, "cache-control": "no-store", "x-accel-buffering": "no"}
+        return Answer(
+            content_type="text/event-stream", headers=headers, pushed=lambda: self._hub.follow(listener)
+        )
+
+    def _present(self, call: Call, value: Any) -> Answer:
+        operation = call.operation
+        status, headers = operation.status, call.response_headers
+        if operation.returns is Deletion and isinstance(value, bool):
+            return Answer(205 if value else 204, headers=headers)
+        if isinstance(value, Follow):
+            return self._follow(call, value)
+        if isinstance(value, Stream):
+            chunks = self._while_allowed(call, value.chunks)
+            return Answer(
+                value.status,
+                content_type=value.content_type,
+                headers={**headers, **value.headers},
+                stream=lambda: chunks,
+            )
+        if isinstance(value, Reply):
+            status, headers, value = value.status, {**headers, **value.headers}, value.value
+        if value is None or isinstance(value, bytes):
+            return Answer(status, value or b"", headers=headers)
+        body = _ENCODER.encode(value)
+        if len(body) > MAX_ANSWER:
+            raise TooLarge(
+                f"The answer would be larger than {MAX_ANSWER} bytes: ask for less, a part at a time."
+            )
+        if status == 201 and "location" not in headers:
+            location = getattr(getattr(value, "urls", None), "location", None)
+            if isinstance(location, str):
+                headers["location"] = location
+        etag = ""
+        if operation.method == "GET" and status == 200:
+            etag = etag_of(body)
+            headers["cache-control"] = "private, no-cache"
+        return Answer(status, body, "application/json", headers, etag)
+
+
+def api_edge(
+    dispatcher: Dispatcher,
+    operations: Iterable[Operation],
+    others: Sequence[Route],
+    *,
+    pool: SharedThreads,
+    metrics: Metrics,
+    compressor: Compressor,
+    closing: Sequence[Callable[[], None]] = (),
+) -> Edge:
+    """The application of the table, with ``others`` beside it."""
+    settings = dispatcher.context.settings
+    return Edge(
+        [*dispatcher.routes(operations), *others],
+        pool=pool,
+        metrics=metrics,
+        compressor=compressor,
+        refuse=json_error,
+        headers=_HEADERS,
+        preflight=_PREFLIGHT,
+        owner_of=dispatcher.owner_of,
+        proxies=parse_networks(settings.trusted_proxies),
+        tracers=parse_networks(settings.trace_proxies),
+        query_limit=settings.query_limit,
+        least_rate=settings.least_rate,
+        closing=closing,
+    )

@@ -1,0 +1,889 @@
+"""The one HTTP edge: between the server and everything that answers requests (API, sites, uploads, pages of our own).
+
+Whoever answers is given a ``Request`` and returns an ``Answer`` or raises an ``OctavoError``. Here it becomes
+HTTP: methods, bounds, request ids, conditional requests, ranges, compression, streaming, errors, metrics and the
+access log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+import logging
+import random
+import re
+import time
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Generator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import (
+    BadRequest,
+    MethodNotAllowed,
+    NotFound,
+    OctavoError,
+    OutOfReach,
+    TooLarge,
+    TooManyRequests,
+    UriTooLong,
+)
+from octavo.kit.clock import now
+from octavo.kit.observability import logs, tracing
+from octavo.kit.scheduling.owners import Owner
+from octavo.kit.scheduling.pending import PendingCall, run_in
+from octavo.kit.scheduling.permits import compute
+from octavo.kit.scheduling.shares import SharedThreads
+from octavo.settings import Network
+
+from .asgi import Application, Disconnected, Exchange, Headers
+from .compression import LARGE, SMALLEST, Compressor, choose_coding, is_text
+from .metrics import Metrics, RequestMeter
+from .proxies import address_key, client_address, is_within
+from .routing import Routes, split_path
+
+log = logging.getLogger("octavo.http")
+access = logging.getLogger("octavo.access")
+
+MAX_PARAMETERS = 100
+"""Parameters in a query string, those that come several times counted each time."""
+T = TypeVar("T")
+
+QUEUE_SECONDS = 30.0
+"""How long a request waits for a thread at most."""
+_IDS = random.Random()  # noqa: S311
+"""Of the ids of requests, which are no secrets."""
+_REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+_ASCII = "".join(map(chr, range(0x80)))
+_UNTRACED = frozenset({"healthz", "readyz", "metrics"})
+"""What is asked all the time, and says nothing."""
+_SHOWN_PATH = 256
+_NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
+_CONDITIONS = (b"if-none-match", b"if-match")
+_NO_HEADER = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+
+
+class Content(Struct, frozen=True):
+    """A body that is read as it is sent. ``open(start, end)`` gives its bytes in pieces, without ``end``."""
+
+    size: int
+    open: Callable[[int, int | None], Iterator[bytes]]
+
+
+class Answer(Struct, frozen=True):
+    """What is sent, before it is known in which form.
+
+    The body is ``body``, or ``stream``: pieces of what has no known size, or ``content``: a file, of which
+    clients may ask for a part, or ``pushed``: pieces that come as things happen, which no thread waits for. ``etag`` is without quotes. ``again``: the same body is sent to many, so its
+    compressed forms are kept, and ``heads``: its headers as they are sent, by who sends them and how the body is coded.
+    ``coded``: compressed forms of the body that were made before, by their coding. ``cookies``: values of Set-Cookie.
+    ``threads``: where its pieces are waited for, if that may take long; ``sent`` is called at the end of the answer.
+    """
+
+    status: int = 200
+    body: bytes = b""
+    content_type: str = ""
+    headers: Mapping[str, str] = {}
+    etag: str = ""
+    again: bool = False
+    heads: dict[Hashable, Headers] = msgspec.field(default_factory=dict)
+    coded: Mapping[str, bytes] = {}
+    stream: Callable[[], Iterator[bytes]] | None = None
+    content: Content | None = None
+    pushed: Callable[[], AsyncGenerator[bytes, None]] | None = None
+    cookies: tuple[str, ...] = ()
+    threads: ThreadPoolExecutor | None = None
+    sent: Callable[[], None] | None = None
+
+
+def _header_value(text: str) -> bytes:
+    """As it may be sent: letters beyond ASCII, which addresses and paths of cookies have, as addresses write them."""
+    return (text if text.isascii() else quote(text, safe=_ASCII)).encode("ascii")
+
+
+def etag_of(body: bytes) -> str:
+    return hashlib.blake2b(body, digest_size=12).hexdigest()
+
+
+_ENCODER = msgspec.json.Encoder()
+
+
+def accepts_page(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether somebody asks who would rather read a page than JSON: a browser, not a program."""
+    return b"text/html" in headers.get(b"accept", b"")
+
+
+def json_error(error: OctavoError) -> Answer:
+    """The error in the one envelope of the API."""
+    headers = dict(error.headers)
+    if error.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    told: dict[str, object] = {"code": error.status, "message": error.message, "reason": error.reason}
+    if error.field is not None:
+        told["field"] = error.field
+    body = _ENCODER.encode({"error": told})
+    return Answer(error.status, body, "application/json", headers)
+
+
+def text_error(error: OctavoError) -> Answer:
+    """The error as a line of text, for people."""
+    headers = {"cache-control": "no-store", **error.headers}
+    return Answer(error.status, f"{error.message}\n".encode(), "text/plain; charset=utf-8", headers)
+
+
+class Request:
+    """What is asked. The body is not read before somebody asks for it.
+
+    ``path`` is the pattern of the route, ``parameters`` are its decoded values; ``segments`` is the decoded path.
+    ``method`` of a HEAD is GET, and ``is_head`` says so. ``name`` is what metrics and the access log call the request by; handlers may
+    change it. ``shows_path``: whether the path holds no secret; None where nobody has said. ``span``: where there are
+    traces, that of this request.
+    """
+
+    __slots__ = (
+        "_exchange",
+        "_more",
+        "_owner",
+        "_owner_of",
+        "_parts",
+        "_size",
+        "client",
+        "ends_with_slash",
+        "headers",
+        "id",
+        "is_head",
+        "method",
+        "name",
+        "parameters",
+        "path",
+        "query_string",
+        "segments",
+        "shows_path",
+        "span",
+    )
+
+    def __init__(
+        self,
+        exchange: Exchange,
+        headers: dict[bytes, bytes],
+        client: str,
+        owner_of: Callable[[Request], Owner] | None = None,
+    ) -> None:
+        self._exchange = exchange
+        self._owner_of = owner_of
+        self._owner: Owner | None = None
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._more = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+        self.method = exchange.method
+        self.is_head = exchange.method == "HEAD"
+        self.headers = headers
+        self.client = client
+        given = headers.get(b"x-request-id")
+        self.id = given.decode() if given and _REQUEST_ID.fullmatch(given) else f"{_IDS.getrandbits(80):020x}"
+        self.path = ""
+        self.segments: list[str] = []
+        self.ends_with_slash = False
+        self.parameters: dict[str, str] = {}
+        self.query_string = b""
+        self.name = "unknown"
+        self.shows_path: bool | None = None
+        self.span: tracing.Span | None = None
+
+    @property
+    def owner(self) -> Owner:
+        """Whose turn it is answered in: found out when somebody waits, and then the same to its end."""
+        if self._owner is None:
+            self._owner = self._owner_of(self) if self._owner_of else ("", address_key(self.client))
+        return self._owner
+
+    @property
+    def was_in_turn(self) -> bool:
+        """Whether anybody has asked whose turn it is answered in."""
+        return self._owner is not None
+
+    def header(self, name: bytes) -> str:
+        return self.headers.get(name, b"").decode("latin-1")
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something of the body was not read yet."""
+        return self._more
+
+    async def _next(self) -> bytes:
+        try:
+            part, self._more = await self._exchange.read()
+        except Disconnected:
+            self._more = False
+            raise BadRequest("body: the connection ended before it was complete") from None
+        self._size += len(part)
+        return part
+
+    @property
+    def announced(self) -> int:
+        """How many bytes the body has by its head; 0 where that does not say."""
+        length = self.headers.get(b"content-length", b"")
+        return int(length) if length.isdigit() and len(length) < 19 else 0
+
+    async def fits(self, limit: int) -> bool:
+        """Whether the body has at most so many bytes; what is read to find out is kept for ``read``."""
+        if self.announced > limit:
+            return False
+        while self._more and self._size <= limit:
+            self._parts.append(await self._next())
+        return self._size <= limit
+
+    async def read(self, limit: int, limit_of: str = "this operation takes") -> bytes:
+        """The body. Raises TooLarge past ``limit`` bytes, BadRequest when it is not complete."""
+        async for part in self.read_parts(limit, limit_of):
+            self._parts.append(part)
+        return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+
+    async def read_parts(self, limit: int, limit_of: str) -> Any:
+        """The body in pieces as they arrive. Raises like ``read``."""
+        too_large = TooLarge(f"body: larger than the {limit} bytes {limit_of}")
+        if max(self.announced, self._size) > limit:
+            raise too_large
+        while self._more:
+            part = await self._next()
+            if self._size > limit:
+                raise too_large
+            yield part
+
+
+Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
+
+
+async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
+    """What a function answers in a thread of the pool, in its owner's turn; few compute at a time. Raises Busy for an
+    owner of which too many wait, and OutOfReach when none is free for ``QUEUE_SECONDS``: what all of them wait for may
+    take long, and who asks is to hear something."""
+    span = tracing.current()
+    if span is not None:
+        function = span.in_turn(function)
+    given_up = []
+    work: PendingCall[T] = pool.submit(owner, compute, function, *arguments)
+    timer = asyncio.get_running_loop().call_later(QUEUE_SECONDS, lambda: given_up.append(work.give_up()))
+    try:
+        return await work
+    except asyncio.CancelledError:
+        if not any(given_up):
+            raise
+        raise OutOfReach(
+            "Too much is waiting just now. Nothing was changed; try again in a moment."
+        ) from None
+    finally:
+        timer.cancel()
+
+
+async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
+    """The same for what computes little, such as the pieces of a stream, and has no end by which it must begin. Raises
+    Busy."""
+    return await pool.submit(owner, function, *arguments)
+
+
+class Action(NamedTuple):
+    """``name`` is what metrics know it by. ``answer`` runs on the event loop if it is a coroutine function, and in
+    a thread otherwise: whatever reads, draws or computes is an ordinary function."""
+
+    name: str
+    answer: Handler
+
+
+class Route(NamedTuple):
+    """What is at a path (a pattern of ``routing.Routes``), by method. HEAD and OPTIONS follow by themselves."""
+
+    path: str
+    actions: Mapping[str, Action]
+
+
+def fixed(
+    path: str,
+    name: str,
+    make: Callable[[], bytes],
+    content_type: str,
+    headers: Mapping[str, str] | None = None,
+) -> Route:
+    """A route to bytes that are made once, in a thread."""
+    made: list[Answer] = []
+
+    async def answer(request: Request) -> Answer:
+        if not made:
+            body = await asyncio.get_running_loop().run_in_executor(None, make)
+            found = {"cache-control": "no-cache", **(headers or {})}
+            made.append(Answer(200, body, content_type, found, etag_of(body), again=True))
+        return made[0]
+
+    return Route(path, {"GET": Action(name, answer)})
+
+
+class Allowance(NamedTuple):
+    """What is left of a limit; ``reset`` in seconds since 1970."""
+
+    limit: int
+    left: int
+    reset: int
+
+    def headers(self) -> dict[str, str]:
+        return {
+            "x-ratelimit-limit": str(self.limit),
+            "x-ratelimit-remaining": str(self.left),
+            "x-ratelimit-reset": str(self.reset),
+        }
+
+
+class RateLimiter:
+    """Fixed windows of one minute per key, in this process."""
+
+    def __init__(self, limit: int, keys: int = 100_000) -> None:
+        self.limit = limit
+        self._keys = keys
+        self._window = 0
+        self._counts: dict[str, int] = {}
+
+    def count(self, key: str) -> Allowance:
+        """Counts one request; what is left after it. Raises TooManyRequests, with the headers that say so."""
+        moment, used = self._use(key)
+        allowance = self._allowance(moment, used)
+        if used > self.limit:
+            raise self._refused(moment, allowance)
+        return allowance
+
+    def check(self, key: str) -> None:
+        """``count`` for whoever is not told what is left."""
+        moment, used = self._use(key)
+        if used > self.limit:
+            raise self._refused(moment, self._allowance(moment, used))
+
+    def _use(self, key: str) -> tuple[int, int]:
+        """Now, in seconds, and the requests in this minute, with this one."""
+        moment = now() // 1000
+        window = moment // 60
+        if window != self._window:
+            self._window, self._counts = window, {}
+        used = self._counts.get(key, 0) + 1
+        if used == 1 and len(self._counts) >= self._keys:
+            key = ""  # more callers in a minute than are told apart share one count
+            used = self._counts.get(key, 0) + 1
+        self._counts[key] = used
+        return moment, used
+
+    def _allowance(self, moment: int, used: int) -> Allowance:
+        return Allowance(self.limit, max(self.limit - used, 0), (moment // 60 + 1) * 60)
+
+    @staticmethod
+    def _refused(moment: int, allowance: Allowance) -> TooManyRequests:
+        wait = {"retry-after": str(max(1, allowance.reset - moment))}
+        message = "Too many requests. Try again after the time in X-RateLimit-Reset."
+        return TooManyRequests(message, **allowance.headers(), **wait)
+
+
+class _Found(NamedTuple):
+    path: str
+    actions: Mapping[str, tuple[Action, bool]]
+    """By method; True for what runs on the event loop."""
+    allowed: str
+
+
+class Edge:
+    """An application of routes; ``application`` is what an ASGI server runs.
+
+    ``refuse`` presents what was refused; ``headers`` go with every answer; ``preflight`` with those to OPTIONS.
+    ``query_limit``: bytes a query string may have. ``limiter`` counts requests by address, unless whoever answers
+    counts them otherwise. ``pool`` runs what is no coroutine; ``closing`` is called when the server stops.
+    ``owner_of`` says in whose turn a request is answered; unless it is given, in that of its address. ``tracers``: whose
+    requests continue the traces that they name.
+    """
+
+    def __init__(
+        self,
+        routes: Iterable[Route],
+        *,
+        pool: SharedThreads,
+        metrics: Metrics,
+        compressor: Compressor,
+        refuse: Callable[[OctavoError], Answer],
+        headers: Mapping[str, str],
+        owner_of: Callable[[Request], Owner] | None = None,
+        preflight: Mapping[str, str] | None = None,
+        proxies: Sequence[Network] = (),
+        tracers: Sequence[Network] = (),
+        query_limit: int,
+        limiter: RateLimiter | None = None,
+        closing: Sequence[Callable[[], None]] = (),
+        least_rate: int = 1024,
+    ) -> None:
+        self.application = Application(self.handle, least_rate=least_rate)
+        self._routes: Routes[_Found] = Routes()
+        self._pool = pool
+        self._owner_of = owner_of
+        self._metrics = metrics
+        self._compressor = compressor
+        self._refuse = refuse
+        self._headers = dict(headers)
+        self._preflight = dict(preflight or {})
+        self._proxies = list(proxies)
+        self._tracers = list(tracers)
+        self._query_limit = query_limit
+        self._limiter = limiter
+        self._closing = closing
+        self._meters: dict[str, RequestMeter] = {}
+        for route in routes:
+            actions = dict(route.actions)
+            if "GET" in actions:
+                actions.setdefault("HEAD", actions["GET"])
+            by_method = {m: (a, inspect.iscoroutinefunction(a.answer)) for m, a in actions.items()}
+            self._routes.add(route.path, _Found(route.path, by_method, ", ".join(sorted(by_method))))
+
+    def close(self) -> None:
+        """Waits for what runs in threads; nothing can be answered afterwards."""
+        self._pool.close()
+        for close in self._closing:
+            close()
+
+    async def handle(self, exchange: Exchange) -> None:
+        """Answers a request."""
+        started = time.perf_counter()
+        headers = _collect(exchange.headers)
+        method = exchange.method
+        request = Request(exchange, headers, self._client(exchange.peer, headers), self._owner_of)
+        sent: Callable[[], None] | None = None
+        logs.bind(request_id=request.id)
+        try:
+            answer = await self._answer(exchange, request, started)
+            sent = answer.sent
+            if answer.stream is not None and method != "HEAD":
+                answer = await self._begin(request, answer, answer.stream)
+            if answer.pushed is not None and method != "HEAD":
+                answer = await _begin_pushing(answer, answer.pushed)
+        except OctavoError as error:
+            answer = self._refuse(error)
+        except Exception:
+            log.exception("request failed", extra={"operation": request.name})
+            answer = self._refuse(internal_error(request.id))
+        if request.span is not None and answer.pushed is not None:
+            # What is pushed may go on for hours.
+            self._end_span(request, request.span, method, answer.status)
+            request.span = None
+        status = 0
+        try:
+            status = await self._send(exchange, request, answer)
+        finally:
+            if sent is not None:
+                sent()
+            if request.span is not None:
+                self._end_span(request, request.span, method, status)
+        seconds = time.perf_counter() - started
+        meter = self._meters.get(request.name)
+        if meter is None:
+            meter = self._meters[request.name] = self._metrics.meter(request.name)
+        meter.count(status, seconds)
+        if access.isEnabledFor(logging.INFO):
+            self._write_access(request, method, status, seconds)
+
+    async def _answer(self, exchange: Exchange, request: Request, started: float) -> Answer:
+        exchange.check()
+        if len(exchange.query) > self._query_limit:
+            raise UriTooLong(f"query: longer than {self._query_limit} bytes")
+        if exchange.query.count(b"&") >= MAX_PARAMETERS:
+            raise BadRequest(f"query: more than {MAX_PARAMETERS} parameters")
+        segments = split_path(exchange.path)
+        found = self._routes.find(segments) if segments is not None else None
+        if found is None or segments is None:
+            raise NotFound("There is nothing at this address.")
+        route, request.parameters = found
+        request.path, request.segments = route.path, segments
+        request.ends_with_slash = exchange.path.endswith(b"/")
+        request.query_string = exchange.query
+        action = route.actions.get(request.method)
+        if action is None:
+            if request.method == "OPTIONS":
+                return Answer(204, headers={**self._preflight, "allow": route.allowed})
+            message = f"{request.method} is not possible here. Allowed: {route.allowed}"
+            raise MethodNotAllowed(message, allow=route.allowed)
+        (request.name, answer), on_loop = action
+        if tracing.are_on() and request.name not in _UNTRACED:
+            self._begin_span(exchange.peer, request, started)
+        if self._limiter is not None:
+            self._limiter.check(address_key(request.client))
+        if request.method == "HEAD":
+            request.method = "GET"
+        if on_loop:
+            return await answer(request)  # type: ignore[misc,no-any-return]
+        return await in_turn(self._pool, request.owner, answer, request)  # type: ignore[arg-type]
+
+    def _begin_span(self, peer: str, request: Request, started: float) -> None:
+        """The span of a request begins. Whoever reaches a public port may name a trace: it becomes a link, so that it
+        can be found, and decides nothing, least of all whether this one is kept."""
+        named = {
+            name: request.headers[name.encode()].decode("latin-1")
+            for name in ("traceparent", "tracestate")
+            if name.encode() in request.headers
+        }
+        continues = bool(named and self._tracers) and is_within(peer, self._tracers)
+        span = request.span = tracing.start(
+            f"{request.method} {request.path}",
+            "server",
+            {
+                "http.request.method": request.method,
+                "http.route": request.path,
+                "url.scheme": "http",
+                "octavo.operation": request.name,
+                "octavo.request.id": request.id,
+            },
+            parent=named if continues else None,
+            causes=[] if continues else [named.get("traceparent")],
+            began=started,
+        )
+        if span is not None:
+            span.enter()
+            logs.bind(request_id=request.id, trace_id=span.trace_id)
+
+    @staticmethod
+    def _end_span(request: Request, span: tracing.Span, method: str, status: int) -> None:
+        """``status``: 0 where the answer could not be sent."""
+        if span.is_recorded:
+            if request.path.endswith("*}"):
+                # What is below the addresses of sites has its own names.
+                span.rename(f"{method} {request.name}")
+                span.note("octavo.operation", request.name)
+            if request.shows_path:
+                span.note("url.path", "/" + "/".join(request.segments)[:_SHOWN_PATH])
+            if status:
+                span.note("http.response.status_code", status)
+            if status >= 500 or not status:
+                span.fail(str(status or "disconnected"))
+            if request.was_in_turn and request.owner[0]:
+                span.note("octavo.organization.id", request.owner[0])
+        span.leave()
+        span.end()
+
+    async def _run(
+        self,
+        request: Request,
+        threads: ThreadPoolExecutor | None,
+        function: Callable[..., T],
+        *arguments: Any,
+    ) -> T:
+        """What a function gives in these threads, where the answer has its place, or in its turn in those of all."""
+        if threads is not None:
+            return await run_in(threads, function, *arguments)
+        return await in_thread(self._pool, request.owner, function, *arguments)
+
+    async def _begin(
+        self, request: Request, answer: Answer, open_stream: Callable[[], Iterator[bytes]]
+    ) -> Answer:
+        """The same answer with the first piece of its stream, so that what is refused until then has its status."""
+        threads = answer.threads
+        pieces = iter(await self._run(request, threads, open_stream))
+        first = await self._run(request, threads, next, pieces, None)
+
+        def all_pieces() -> Iterator[bytes]:
+            try:
+                if first is not None:
+                    yield first
+                    yield from pieces
+            finally:
+                if isinstance(pieces, Generator):
+                    pieces.close()
+
+        return msgspec.structs.replace(answer, stream=all_pieces)
+
+    def _client(self, peer: str, headers: dict[bytes, bytes]) -> str:
+        forwarded = headers.get(b"x-forwarded-for", b"") if self._proxies else b""
+        return client_address(peer, forwarded.decode("latin-1"), self._proxies)
+
+    @staticmethod
+    def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
+        # Paths may hold secrets (signed links, keys of share links): only those of pages without are written out.
+        path = request.path
+        if path.endswith("*}") and request.shows_path:
+            path = "/" + "/".join(request.segments)
+        access.info(
+            "request",
+            extra={
+                "method": method,
+                "path": path,
+                "operation": request.name,
+                "status": status,
+                "milliseconds": round(seconds * 1000, 1),
+                "client": request.client,
+                "request_id": request.id,
+            },
+        )
+
+    # --- sending --------------------------------------------------------------------------------------
+
+    async def _send(self, exchange: Exchange, request: Request, answer: Answer) -> int:
+        """Sends the answer in the form that the request asks for; the status that was sent."""
+        head = request.is_head
+        own = (b"x-request-id", request.id.encode())
+        if answer.again and answer.status == 200:
+            kept, body = self._find_sent(request, answer)
+            if kept is not None:
+                await exchange.send(200, [*kept, own], b"" if head else body)
+                return 200
+        status, body = answer.status, answer.body
+        headers = {**self._headers, **answer.headers}
+        if answer.content_type:
+            headers["content-type"] = answer.content_type
+        if answer.etag:
+            headers["etag"] = f'"{answer.etag}"'
+        # Whatever else of the body arrives would have to be read to the end to use the connection again.
+        close = request.has_more and status >= 400
+        content = answer.content
+        start, end = 0, content.size if content is not None else 0
+        if request.method == "GET" and status == 200 and answer.etag:
+            status = check_conditions(request.headers, answer.etag)
+        if status == 200 and content is not None:
+            headers["accept-ranges"] = "bytes"
+        if status == 200 and content is not None and not head:
+            status, start, end = choose_range(request.headers, answer.etag, content.size)
+            if status == 206:
+                headers["content-range"] = f"bytes {start}-{end - 1}/{content.size}"
+            elif status == 416:
+                headers["content-range"] = f"bytes */{content.size}"
+        compressible = _is_compressible(answer)
+        coding = None
+        if compressible:
+            headers["vary"] = (
+                f"{headers['vary']}, Accept-Encoding" if "vary" in headers else "Accept-Encoding"
+            )
+        if status == 304:
+            headers = {name: value for name, value in headers.items() if name not in _NOT_IN_304}
+            body, content = b"", None
+        elif status in (412, 416) and status != answer.status:
+            for name in _NOT_IN_304 - {"content-range"}:
+                headers.pop(name, None)
+            body, content = b"", None
+        else:
+            coding = _choose_coding(request, answer)
+            if coding is not None:
+                body = await self._compress(request, answer, coding)
+                headers["content-encoding"] = coding
+                if answer.etag:
+                    # Other bytes than those of the plain body, with the same meaning.
+                    headers["etag"] = f'W/"{answer.etag}"'
+        endless = answer.stream is not None or answer.pushed is not None
+        headers.pop("content-length", None)
+        if not endless and status not in (204, 304):
+            headers["content-length"] = str(end - start if content is not None else len(body))
+        lines = [(_line if name in _VARYING else _kept_line)(name, text) for name, text in headers.items()]
+        lines += [_line("set-cookie", cookie) for cookie in answer.cookies]
+        if head or (content is None and not endless):
+            if answer.again and status == answer.status == 200:
+                answer.heads[self, coding] = lines
+            await exchange.send(status, [*lines, own], b"" if head else body, close)
+            return status
+        await exchange.begin(status, [*lines, own], None if endless else end - start)
+        if content is not None:
+            await self._stream(exchange, request, lambda: content.open(start, end))
+        elif answer.stream is not None:
+            await self._stream(exchange, request, answer.stream, answer.threads)
+        elif answer.pushed is not None:
+            await _push(exchange, answer.pushed())
+        return status
+
+    def _find_sent(self, request: Request, answer: Answer) -> tuple[Headers | None, bytes]:
+        """Headers and body of an answer that was sent before in the form that is asked for; None without."""
+        headers = request.headers
+        if any(name in headers for name in _CONDITIONS):
+            return None, b""
+        coding = _choose_coding(request, answer)
+        lines = answer.heads.get((self, coding))
+        if lines is None or coding is None:
+            return lines, answer.body
+        body = answer.coded.get(coding) or self._compressor.find(answer.etag, coding)
+        return (lines, body) if body is not None else (None, b"")
+
+    async def _compress(self, request: Request, answer: Answer, coding: str) -> bytes:
+        if coding in answer.coded:
+            return answer.coded[coding]
+        etag = answer.etag if answer.again else ""
+        found = self._compressor.find(etag, coding) if etag else None
+        if found is not None:
+            return found
+        if len(answer.body) < LARGE:
+            return self._compressor.compress(answer.body, coding, etag)
+        return await self._run(request, None, self._compressor.compress, answer.body, coding, etag)
+
+    async def _stream(
+        self,
+        exchange: Exchange,
+        request: Request,
+        open_stream: Callable[[], Iterator[bytes]],
+        threads: ThreadPoolExecutor | None = None,
+    ) -> None:
+        """Sends pieces, read one by one in threads, until the end or until nobody listens any more. Where they are
+        refused on the way, the connection ends without an end of the answer, so that nobody takes it for whole."""
+        chunks = iter(await self._run(request, threads, open_stream))
+        gone = asyncio.ensure_future(exchange.gone())
+        try:
+            while not gone.done():
+                try:
+                    chunk = await self._run(request, threads, next, chunks, None)
+                except OctavoError as error:
+                    log.info("stream ended: %s", error.message)
+                    return
+                if chunk is None:
+                    await exchange.end()
+                    return
+                await exchange.write(chunk)
+        finally:
+            gone.cancel()
+            close = getattr(chunks, "close", None)
+            if close is not None:
+                # Where the server stops, a piece may be made just now; then all ends with the process.
+                with suppress(ValueError):
+                    await self._run(request, threads or self._pool.threads, close)
+
+
+async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[bytes, None]]) -> Answer:
+    """The same answer with the first piece of what is pushed, so that what is refused until then has its status."""
+    pieces = begin()
+    first = await anext(pieces)
+
+    async def all_pieces() -> AsyncGenerator[bytes, None]:
+        try:
+            yield first
+            async for piece in pieces:
+                yield piece
+        finally:
+            await pieces.aclose()
+
+    return msgspec.structs.replace(answer, pushed=all_pieces)
+
+
+async def _push(exchange: Exchange, pieces: AsyncGenerator[bytes, None]) -> None:
+    """Sends pieces as they come, until the end or until nobody listens any more."""
+    own = asyncio.current_task()
+    assert own is not None
+    gone = asyncio.ensure_future(exchange.gone())
+    gone.add_done_callback(lambda gone: None if gone.cancelled() else own.cancel())
+    try:
+        async for piece in pieces:
+            await exchange.write(piece)
+        gone.cancel()
+        await exchange.end()
+    except asyncio.CancelledError:
+        if not gone.done() or own.uncancel():
+            raise
+    finally:
+        gone.cancel()
+        await pieces.aclose()
+
+
+def _is_compressible(answer: Answer) -> bool:
+    whole = answer.stream is None and answer.content is None and answer.pushed is None
+    return whole and "content-encoding" not in answer.headers and is_text(answer.content_type)
+
+
+def _choose_coding(request: Request, answer: Answer) -> str | None:
+    """How the body is compressed for who asks; None: it is not."""
+    accepted = request.headers.get(b"accept-encoding")
+    if not accepted or len(answer.body) < SMALLEST or not _is_compressible(answer):
+        return None
+    return choose_coding(accepted.decode("latin-1"), kept=answer.again)
+
+
+def _line(name: str, text: str) -> tuple[bytes, bytes]:
+    """A header as it is sent. Raises ValueError for one that would be read as something else."""
+    value = _header_value(text)
+    if _NO_HEADER.search(value) or not _HEADER_NAME.fullmatch(name):
+        raise ValueError("a header has a line break or another control character")
+    return name.encode(), value
+
+
+_kept_line = lru_cache(maxsize=1024)(_line)
+"""The same for what many answers say alike."""
+_VARYING = frozenset({"content-length", "etag", "location", "set-cookie", "x-ratelimit-remaining"})
+"""Headers that say something else each time."""
+
+
+def internal_error(request_id: str) -> OctavoError:
+    return OctavoError(f"Something went wrong on our side. Reference: {request_id}")
+
+
+def _collect(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Header values by name; those sent several times joined as HTTP says."""
+    found: dict[bytes, bytes] = {}
+    for name, value in pairs:
+        if name in found:
+            value = found[name] + (b"; " if name == b"cookie" else b", ") + value
+        found[name] = value
+    return found
+
+
+# --- conditions and ranges (RFC 9110, sections 13 and 14) -----------------------------------------------
+
+_TAG = re.compile(r'\s*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)')
+
+
+def read_tags(header: str) -> list[tuple[bool, str]]:
+    """Entity tags of a header, each with whether it is weak; none of those after the first that is no tag.
+
+    >>> read_tags('W/"a", "b,c"')
+    [(True, 'a'), (False, 'b,c')]
+    """
+    found, at = [], 0
+    while at < len(header) and (match := _TAG.match(header, at)) is not None:
+        found.append((match[1] is not None, match[2]))
+        at = match.end()
+    return found
+
+
+def check_conditions(headers: Mapping[bytes, bytes], etag: str) -> int:
+    """200, 304 or 412 for a GET of what has this entity tag."""
+    wanted = headers.get(b"if-match")
+    if wanted is not None and wanted.strip() != b"*":
+        # Strong comparison: a weak tag never matches.
+        if not any(tag == etag and not weak for weak, tag in read_tags(wanted.decode("latin-1"))):
+            return 412
+    known = headers.get(b"if-none-match")
+    if known is not None:
+        if known.strip() == b"*" or any(tag == etag for _, tag in read_tags(known.decode("latin-1"))):
+            return 304
+    return 200
+
+
+def choose_range(headers: Mapping[bytes, bytes], etag: str, size: int) -> tuple[int, int, int]:
+    """(status, start, end) of the part of a body that is sent: all with 200, a part with 206, nothing with 416.
+
+    Several ranges at once are answered with all, which HTTP allows.
+    """
+    asked = headers.get(b"range")
+    whole = (200, 0, size)
+    if asked is None:
+        return whole
+    still = headers.get(b"if-range")
+    if still is not None and read_tags(still.decode("latin-1")) != [(False, etag)]:
+        return whole
+    match = _RANGE.fullmatch(asked.decode("latin-1").strip())
+    if match is None or not (match[1] or match[2]):
+        return whole
+    if not match[1]:
+        start, end = max(0, size - int(match[2])), size
+        return (206, start, end) if start < end else (416, 0, 0)
+    start = int(match[1])
+    last = int(match[2]) if match[2] else size - 1
+    if match[2] and last < start:
+        return whole
+    return (206, start, min(last + 1, size)) if start < size else (416, 0, 0)

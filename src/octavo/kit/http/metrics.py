@@ -1,0 +1,265 @@
+"""Metrics in the Prometheus text format, of one process or of several workers together."""
+
+from __future__ import annotations
+
+import logging
+import os
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+from weakref import WeakSet
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+from octavo.core.document.containing import on_failure
+from octavo.kit.clock import now
+from octavo.kit.db.cache import MEMORY
+from octavo.kit.db.database import Database
+from octavo.kit.work import jobs, outbox
+
+log = logging.getLogger(__name__)
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Environment variable naming the folder where workers keep their counts, so that each answers for all. The client
+library looks at it once, when it is loaded."""
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
+_PAGE = resource.getpagesize()
+
+
+_every: WeakSet[Metrics] = WeakSet()
+"""Those that there are in the process, for what happens where no application is known."""
+
+
+def report_failed_blocks(stage: str, error: Exception, count: int) -> None:
+    """Says where our own code failed at blocks of a document, which are shown as text."""
+    log.error("blocks_failed", extra={"stage": stage, "blocks": count}, exc_info=error)
+    for metrics in _every:
+        metrics.count_failed_blocks(stage, count)
+
+
+on_failure(report_failed_blocks)
+
+
+class Metrics:
+    """One for a process; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._queues: _Queues | None = None
+        registry = self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "octavo_requests", "Requests answered", ("operation", "status"), registry=registry
+        )
+        self._seconds = Histogram(
+            "octavo_request_seconds", "Time to an answer", ("operation",), buckets=_BUCKETS, registry=registry
+        )
+        self._cpu = Gauge(
+            "octavo_process_cpu_seconds",
+            "CPU time of a process",
+            registry=registry,
+            multiprocess_mode="liveall",
+        )
+        self._memory = Gauge(
+            "octavo_process_memory_bytes",
+            "Memory that a process alone has, without files that it maps",
+            registry=registry,
+            multiprocess_mode="liveall",
+        )
+        self._files = Gauge(
+            "octavo_process_open_files",
+            "Open files of a process",
+            registry=registry,
+            multiprocess_mode="liveall",
+        )
+        self._open = Gauge(
+            "octavo_open_requests",
+            "Requests that are being answered, event streams included",
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
+        self._streams = Gauge(
+            "octavo_event_streams", "Open event streams", registry=registry, multiprocess_mode="livesum"
+        )
+        self._dropped_events = Counter(
+            "octavo_visitor_events_dropped",
+            "Views, searches and clicks of visitors that were not counted",
+            registry=registry,
+        )
+        self._spans = Counter(
+            "octavo_spans",
+            "Spans of traces: sent, dropped (too many waited), failed (the collector did not take them)",
+            ("outcome",),
+            registry=registry,
+        )
+        self._blocks = Counter(
+            "octavo_blocks_failed",
+            "Blocks of pages that were shown as plain text, because our own code failed at them",
+            ("stage",),
+            registry=registry,
+        )
+        self._replica_reads = Counter(
+            "octavo_replica_reads",
+            "Reads that the replica answered, or was asked for in vain: behind, away",
+            ("outcome",),
+            registry=registry,
+        )
+        labels = ("cache",)
+        self._cache_bytes = Gauge(
+            "octavo_cache_bytes", "What caches hold", labels, registry=registry, multiprocess_mode="livesum"
+        )
+        self._cache_entries = Gauge(
+            "octavo_cache_entries", "Values in caches", labels, registry=registry, multiprocess_mode="livesum"
+        )
+        self._cache_hits = Counter("octavo_cache_hits", "What caches had", labels, registry=registry)
+        self._cache_misses = Counter("octavo_cache_misses", "What caches had not", labels, registry=registry)
+        self._looked_up: dict[str, tuple[int, int]] = {}
+        """What was found in each cache and what not, as far as it was counted."""
+        self._at_replica: dict[str, int] = {}
+        """The same of reads at the replica."""
+        self._database: Database | None = None
+        self._counting = Lock()
+        _every.add(self)
+        self._restarts = Gauge(
+            "octavo_worker_restarts",
+            "How often a worker was started again after it died",
+            ("worker",),
+            registry=registry,
+            multiprocess_mode="max",
+        )
+
+    def meter(self, operation: str) -> RequestMeter:
+        """What counts the requests of one operation."""
+        return RequestMeter(self._requests, self._seconds, operation)
+
+    def watch(self, database: Database) -> None:
+        """Reports the jobs and events of the installation, as the database has them when it is asked."""
+        self._database = database
+        self._queues = _Queues(database)
+        self._registry.register(self._queues)
+
+    def count_dropped_events(self, count: int) -> None:
+        self._dropped_events.inc(count)
+
+    def count_spans(self, outcome: str, count: int) -> None:
+        self._spans.labels(outcome).inc(count)
+
+    def count_failed_blocks(self, stage: str, count: int) -> None:
+        self._blocks.labels(stage).inc(count)
+
+    def note_restarts(self, worker: int, restarts: int) -> None:
+        self._restarts.labels(str(worker)).set(restarts)
+
+    def observe_process(self, requests: int, streams: int) -> None:
+        """Note what this process uses just now, and forget what processes used that have ended."""
+        if folder := os.environ.get(SHARED_FOLDER):
+            for pid in {int(path.stem.rpartition("_")[2]) for path in Path(folder).glob("gauge_live*_*.db")}:
+                if not _is_running(pid):
+                    mark_process_dead(pid)  # type: ignore[no-untyped-call]
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        self._cpu.set(used.ru_utime + used.ru_stime)
+        self._open.set(requests)
+        self._streams.set(streams)
+        self.observe_caches()
+        self._observe_replica()
+        try:
+            # Each connection to SQLite maps the database, which counts as resident as often, and is the system's cache.
+            _, resident, shared, *_ = map(int, Path("/proc/self/statm").read_text().split())
+            self._memory.set((resident - shared) * _PAGE)
+            self._files.set(len(os.listdir("/proc/self/fd")))
+        except OSError:  # not on Linux: the most it ever used, in kilobytes
+            self._memory.set(used.ru_maxrss * 1024)
+
+    def observe_caches(self) -> None:
+        """Notes what the caches of this process hold just now."""
+        with self._counting:
+            for name, use in MEMORY.use().items():
+                self._cache_bytes.labels(name).set(use.bytes)
+                self._cache_entries.labels(name).set(use.entries)
+                hits, misses = self._looked_up.get(name, (0, 0))
+                self._cache_hits.labels(name).inc(use.hits - hits)
+                self._cache_misses.labels(name).inc(use.misses - misses)
+                self._looked_up[name] = (use.hits, use.misses)
+
+    def _observe_replica(self) -> None:
+        """Notes what the replica was asked for so far, where there is one."""
+        if self._database is None:
+            return
+        with self._counting:
+            for outcome, count in self._database.replica_reads.items():
+                self._replica_reads.labels(outcome).inc(count - self._at_replica.get(outcome, 0))
+                self._at_replica[outcome] = count
+
+    def text(self) -> bytes:
+        """The body of ``/metrics``: of all workers, if there are several. Those note what they hold now and then."""
+        self.observe_caches()
+        self._observe_replica()
+        registry = self._registry
+        if SHARED_FOLDER in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+            if self._queues is not None:
+                registry.register(self._queues)
+        return generate_latest(registry)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+class _Queues:
+    """What waits, runs and is parked: the same in whichever process it is asked for."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        with self._database.read() as tx:
+            counts = {(found.kind, found.state): found for found in jobs.count_jobs(tx)}
+            waiting = outbox.count_waiting(tx)
+        moment = now()
+        number = GaugeMetricFamily("octavo_jobs", "Jobs that are due", labels=("kind", "state"))
+        age = GaugeMetricFamily(
+            "octavo_jobs_oldest_seconds", "For how long the oldest job has been due", labels=("kind", "state")
+        )
+        for kind in sorted({*jobs.kinds, *(kind for kind, _ in counts)}):
+            for state in jobs.STATES:
+                found = counts.get((kind, state))
+                number.add_metric((kind, state), found.count if found else 0)
+                age.add_metric((kind, state), max(0, moment - found.oldest) / 1000 if found else 0)
+        yield number
+        yield age
+        events = GaugeMetricFamily(
+            "octavo_events_waiting", "Events a consumer has not passed yet", labels=("consumer",)
+        )
+        for consumer, count in sorted(waiting.items()):
+            events.add_metric((consumer,), count)
+        yield events
+
+
+class RequestMeter:
+    def __init__(self, requests: Counter, seconds: Histogram, operation: str) -> None:
+        self._requests = requests
+        self._histogram = seconds
+        self._operation = operation
+        # Looking a child up by its labels costs more than counting with it; making it, more than a start should
+        # wait for operations that nobody may call.
+        self._by_status: dict[int, Counter] = {}
+        self._seconds: Histogram | None = None
+
+    def count(self, status: int, seconds: float) -> None:
+        """One answer with its HTTP status and the time it took."""
+        counter = self._by_status.get(status)
+        if counter is None:
+            counter = self._by_status[status] = self._requests.labels(self._operation, str(status))
+        counter.inc()
+        if self._seconds is None:
+            self._seconds = self._histogram.labels(self._operation)
+        self._seconds.observe(seconds)

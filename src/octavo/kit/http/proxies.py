@@ -1,0 +1,72 @@
+"""Whose request it is when it comes through proxies of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv6Address, ip_address, ip_network
+
+from octavo.settings import Network
+
+
+def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
+    """The address a request comes from: the peer, or what a trusted one says in X-Forwarded-For. One of IPv4 is never
+    written as one of IPv6.
+
+    Each proxy appends whom it heard from, so the list is read from its end, as far as the one who wrote is
+    trusted; what a caller put in front counts for nothing.
+
+    >>> from octavo.settings import parse_networks
+    >>> client_address("10.0.0.2", "6.6.6.6, 203.0.113.7", parse_networks("10.0.0.0/8"))
+    '203.0.113.7'
+    >>> client_address("203.0.113.7", "6.6.6.6", parse_networks("10.0.0.0/8"))
+    '203.0.113.7'
+    """
+    found = _plain(peer)
+    if not forwarded:
+        return found
+    for named in reversed(forwarded.split(",")):
+        if not is_within(found, trusted):
+            break
+        try:
+            found = _plain(str(ip_address(named.strip())))
+        except ValueError:
+            break
+    return found
+
+
+def address_key(address: str) -> str:
+    """What limits count an address by: an IPv6 caller has a whole /64 network of them.
+
+    >>> address_key("2001:db8::1") == address_key("2001:db8::ffff:2")
+    True
+    >>> address_key("203.0.113.7")
+    '203.0.113.7'
+    """
+    if ":" not in address:
+        return address
+    try:
+        return str(ip_network((address, 64), strict=False))
+    except ValueError:
+        return address
+
+
+def _plain(address: str) -> str:
+    """An address of IPv4 as such. A socket that listens on both gives `::ffff:203.0.113.7`, and all of these are in
+    one /64 network: one caller could use up the limits of all others."""
+    if ":" not in address:
+        return address
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return address
+    mapped = known.ipv4_mapped if isinstance(known, IPv6Address) else None
+    return str(mapped) if mapped is not None else address
+
+
+def is_within(address: str, networks: Sequence[Network]) -> bool:
+    """Whether an address is one of these; what is no address is none of them."""
+    try:
+        known = ip_address(_plain(address))
+    except ValueError:
+        return False
+    return any(known in network for network in networks)

@@ -1,0 +1,49 @@
+"""Folders of files that were built before: read once, named by their content, compressed before anybody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from mimetypes import guess_type
+from pathlib import Path
+
+from octavo.errors import NotFound
+
+from .edge import Action, Answer, Request, Route, etag_of
+
+_CODINGS = {"br": ".br", "gzip": ".gz"}
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2", ".svg": "image/svg+xml"}
+_IMMUTABLE = {"cache-control": "public, max-age=31536000, immutable", "x-content-type-options": "nosniff"}
+
+
+def content_type(name: str) -> str:
+    """The media type of a file by its name, with the encoding of texts."""
+    kind = _TYPES.get(Path(name).suffix) or guess_type(name)[0] or "application/octet-stream"
+    return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+
+
+def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
+    """The answer with this file and its compressed forms, which lie beside it. Raises FileNotFoundError."""
+    body = path.read_bytes()
+    forms = {coding: path.with_name(path.name + ending) for coding, ending in _CODINGS.items()}
+    coded = {coding: form.read_bytes() for coding, form in forms.items() if form.exists()}
+    return Answer(200, body, content_type(path.name), headers, etag_of(body), again=True, coded=coded)
+
+
+def static_route(path: str, folder: Path, name: str) -> Route:
+    """The files directly in ``folder``, each at ``path`` and its name. Their names hold a hash of their content, so
+    that who has one never asks again."""
+
+    @cache
+    def read(file: str) -> Answer:
+        return read_built(folder / file, _IMMUTABLE)
+
+    async def answer(request: Request) -> Answer:
+        file = request.parameters["file"]
+        try:
+            # A segment of a path may hold a slash that was escaped.
+            return read(Path(file).name if Path(file).name == file else "")
+        except (OSError, ValueError):
+            raise NotFound("There is nothing at this address.") from None
+
+    return Route(f"{path}/{{file}}", {"GET": Action(name, answer)})

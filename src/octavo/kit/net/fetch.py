@@ -1,0 +1,373 @@
+"""Outgoing HTTP that cannot be turned against us.
+
+A host name is resolved once, every address it has must be public, and the connection goes to one of those very
+addresses: what a name server answers a moment later does not matter. Each redirect is checked anew. One
+deadline holds for the whole fetch, slow name servers, redirects and slow headers included; in a job it is no later
+than the job's.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+import ssl
+import threading
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from octavo.errors import BadGateway
+from octavo.kit.observability import tracing
+from octavo.kit.scheduling import deadlines
+from octavo.kit.tls import outgoing_tls
+
+if TYPE_CHECKING:
+    import httpx
+
+_PORTS = {"http": 80, "https": 443}
+_NUMERIC = re.compile(r"(0x[0-9a-f]*|[0-9]+)", re.I)
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# Set by the connection itself, or of no use beside it.
+_OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
+# All that may follow a redirect to another origin.
+_HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+# Prefixes that carry an IPv4 address inside: mapped, translated (NAT64), 6to4 and Teredo.
+_TUNNELS = tuple(
+    map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
+)
+_lookups = threading.BoundedSemaphore(64)
+"""Names that are looked up at a time; a name server that does not answer takes no more threads than these."""
+_GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
+
+
+class FetchError(BadGateway):
+    """A fetch that was refused or failed; the message names the host and the reason."""
+
+
+class FetchTimeout(FetchError):
+    """A fetch that was not answered in time."""
+
+
+class Allowance:
+    """Bytes that several fetches may take together; safe to share between threads."""
+
+    def __init__(self, size: int) -> None:
+        self._size = self._left = size
+        self._lock = threading.Lock()
+
+    def take(self, count: int) -> None:
+        """Raises FetchError when there are not so many left."""
+        with self._lock:
+            self._left -= count
+            if self._left < 0:
+                raise FetchError(f"the answers together are larger than {self._size} bytes")
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """``size`` bytes of body after decompression, and of ``together`` those that other fetches leave; ``seconds`` for
+    everything together. ``follow``: whether a redirect is followed, or is the answer."""
+
+    size: int = 10 * 1024 * 1024
+    seconds: float = 20
+    redirects: int = 5
+    follow: bool = True
+    together: Allowance | None = None
+
+
+_LIMITS = Limits()
+
+
+class CheckedUrl(Struct, frozen=True):
+    """A checked URL: ``addresses`` are those its host had when it was checked. ``trusted``: it is one that may be reached
+    although private."""
+
+    url: str
+    scheme: str
+    host: str
+    port: int
+    addresses: tuple[str, ...]
+    trusted: bool
+
+
+class Fetched(Struct, frozen=True):
+    """An answer of any status; ``url`` is the one that gave it, after redirects."""
+
+    url: str
+    status: int
+    headers: httpx.Headers
+    body: bytes
+
+
+class Streamed(Struct, frozen=True):
+    """An answer of any status, the body as it comes."""
+
+    status: int
+    headers: httpx.Headers
+    chunks: Iterator[bytes]
+
+
+class Fetcher:
+    """Safe to share between threads; keeps no connection between fetches.
+
+    ``allowed``: comma-separated ``host:port`` that may be reached although private
+    (the setting ``allow_private_fetch``). ``tells_trace``: whom it asks is told which trace the request is part of,
+    which is for those alone that an organization or whoever runs the installation named.
+    """
+
+    def __init__(self, allowed: str = "", tells_trace: bool = False) -> None:
+        self._allowed = {entry.strip().lower() for entry in allowed.split(",") if entry.strip()}
+        self._tells_trace = tells_trace
+
+    def check_url(self, url: str, seconds: float = _LIMITS.seconds) -> CheckedUrl:
+        """Resolves and checks, without connecting: for other clients, such as git. Raises FetchError."""
+        import httpx
+
+        try:
+            parsed = httpx.URL(url)
+            scheme, host, port = parsed.scheme, parsed.raw_host.decode().lower(), parsed.port
+        except (httpx.InvalidURL, UnicodeError, TypeError):
+            raise FetchError(f"{url[:200]!r}: expected an http or https URL") from None
+        if scheme not in _PORTS or not host:
+            raise FetchError(f"{url[:200]!r}: expected an http or https URL")
+        if parsed.userinfo:
+            raise FetchError(f"{host}: a URL with a user name or password is refused")
+        port = port or _PORTS[scheme]
+        name = host.strip("[]")
+        trusted = f"{host}:{port}" in self._allowed or f"{name}:{port}" in self._allowed
+        if not trusted:
+            _refuse_odd_numbers(name)
+        addresses = _resolve(name, port, deadlines.remaining(seconds))
+        if not trusted and not all(map(_is_public, addresses)):
+            raise FetchError(f"{host}: a host in a private network is refused")
+        return CheckedUrl(str(parsed), scheme, name, port, addresses, trusted)
+
+    def fetch(
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        limits: Limits = _LIMITS,
+    ) -> Fetched:
+        """The answer, whatever its status. Raises FetchError."""
+        import httpx
+
+        deadlines.check()
+        deadline = time.monotonic() + deadlines.remaining(limits.seconds)
+        sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
+        target, tells_trace = self.check_url(url, deadline - time.monotonic()), self._tells_trace
+        for _ in range(limits.redirects + 1):
+            answer = self._fetch_once(
+                target,
+                method=method,
+                headers=sent,
+                body=body,
+                limits=limits,
+                deadline=deadline,
+                tells_trace=tells_trace,
+            )
+            location = answer.headers.get("location")
+            if answer.status not in _REDIRECTS or location is None or not limits.follow:
+                return answer
+            try:
+                joined = str(httpx.URL(target.url).join(location))
+            except httpx.InvalidURL:
+                raise FetchError(f"{target.host}: redirects to an invalid URL") from None
+            following = self.check_url(joined, deadline - time.monotonic())
+            if (following.scheme, following.host, following.port) != (
+                target.scheme,
+                target.host,
+                target.port,
+            ):
+                sent = {k: v for k, v in sent.items() if k.lower() in _HARMLESS_HEADERS}
+                tells_trace = False
+            if answer.status == 303 or (answer.status in (301, 302) and method == "POST"):
+                method, body = ("HEAD" if method == "HEAD" else "GET"), None
+                sent = {k: v for k, v in sent.items() if k.lower() != "content-type"}
+            target = following
+        raise FetchError(f"{target.host}: more than {limits.redirects} redirects")
+
+    @contextmanager
+    def stream(
+        self,
+        url: str,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        limits: Limits = _LIMITS,
+    ) -> Iterator[Streamed]:
+        """An answer that is read while it comes. A redirect is an answer like another. Raises FetchError, also while
+        its chunks are read."""
+        deadlines.check()
+        deadline = time.monotonic() + deadlines.remaining(limits.seconds)
+        sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
+        target = self.check_url(url, deadline - time.monotonic())
+        with self._open(
+            target,
+            method=method,
+            headers=sent,
+            body=body,
+            limits=limits,
+            deadline=deadline,
+            tells_trace=self._tells_trace,
+        ) as opened:
+            yield opened
+
+    def _fetch_once(
+        self,
+        target: CheckedUrl,
+        *,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        limits: Limits,
+        deadline: float,
+        tells_trace: bool,
+    ) -> Fetched:
+        with self._open(
+            target,
+            method=method,
+            headers=headers,
+            body=body,
+            limits=limits,
+            deadline=deadline,
+            tells_trace=tells_trace,
+        ) as opened:
+            return Fetched(target.url, opened.status, opened.headers, b"".join(opened.chunks))
+
+    @contextmanager
+    def _open(
+        self,
+        target: CheckedUrl,
+        *,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        limits: Limits,
+        deadline: float,
+        tells_trace: bool,
+    ) -> Iterator[Streamed]:
+        import httpcore
+        import httpx
+
+        from .http_client import PinnedBackend
+
+        url = httpx.URL(target.url)
+        sent = {"User-Agent": "Octavo", "Accept": "*/*"}
+        sent = {k: v for k, v in sent.items() if k.lower() not in {name.lower() for name in headers}}
+        sent |= {**headers, "Host": url.netloc.decode(), "Accept-Encoding": "gzip", "Connection": "close"}
+        if body is not None or method in ("POST", "PUT", "PATCH"):
+            sent["Content-Length"] = str(len(body or b""))
+        backend = PinnedBackend(target.addresses, deadline)
+        address = httpcore.URL(
+            scheme=url.raw_scheme, host=url.raw_host, port=target.port, target=url.raw_path or b"/"
+        )
+        try:
+            with (
+                _traced(method, target) as span,
+                httpcore.ConnectionPool(outgoing_tls(), network_backend=backend) as pool,
+                pool.stream(
+                    method,
+                    address,
+                    headers=[*sent.items(), *(tracing.headers_of(span) if tells_trace else {}).items()],
+                    content=body,
+                ) as response,
+            ):
+                if span is not None:
+                    span.note("http.response.status_code", response.status)
+                    if response.status >= 400:
+                        span.fail(str(response.status))
+                found = httpx.Headers(response.headers)
+                chunks = _decoded(response.iter_stream(), found.get("content-encoding", "identity"))
+                yield Streamed(response.status, found, _limited(chunks, target.host, limits))
+        except httpcore.TimeoutException:
+            raise FetchTimeout(f"{target.host}: no whole answer within {limits.seconds:g} seconds") from None
+        except (httpcore.NetworkError, httpcore.ProtocolError, zlib.error, ssl.SSLError) as error:
+            raise FetchError(f"{target.host}: {str(error) or type(error).__name__}") from None
+        except (UnicodeError, TypeError, ValueError) as error:
+            raise FetchError(f"{target.host}: a request that cannot be sent: {error}") from None
+
+
+def _traced(method: str, target: CheckedUrl) -> AbstractContextManager[tracing.Span | None]:
+    """The span of a request to a server. Its address and headers may hold secrets, so the server alone is named."""
+    return tracing.part(
+        method,
+        "client",
+        {"http.request.method": method, "server.address": target.host, "server.port": target.port},
+    )
+
+
+def _limited(chunks: Iterator[bytes], host: str, limits: Limits) -> Iterator[bytes]:
+    """The chunks, up to the size that is allowed. Raises FetchError past it."""
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        if limits.together is not None:
+            limits.together.take(len(chunk))
+        if size > limits.size:
+            raise FetchError(f"{host}: the answer is larger than {limits.size} bytes")
+        yield chunk
+
+
+def _refuse_odd_numbers(host: str) -> None:
+    """Hosts that libraries read as IPv4 in a form of their own: decimal, octal, hexadecimal, short."""
+    last = host.rstrip(".").rpartition(".")[2]
+    if _NUMERIC.fullmatch(last):
+        try:
+            ipaddress.IPv4Address(host)
+        except ValueError:
+            raise FetchError(f"{host}: a host in this form is refused") from None
+
+
+def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
+    """The addresses of a host. Nothing can stop a look-up: one that takes too long is left to its own thread."""
+    late = FetchTimeout(f"{host}: the host name was not resolved in time")
+    until = time.monotonic() + seconds
+    if not _lookups.acquire(timeout=max(seconds, 0)):
+        raise late
+    found: Future[list[Any]] = Future()
+
+    def look_up() -> None:
+        try:
+            found.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except BaseException as error:
+            found.set_exception(error)
+        finally:
+            _lookups.release()
+
+    threading.Thread(target=look_up, name="octavo-resolve", daemon=True).start()
+    try:
+        entries = found.result(max(until - time.monotonic(), 0))
+    except TimeoutError:
+        raise late from None
+    except (OSError, UnicodeError):
+        raise FetchError(f"{host}: the host name cannot be resolved") from None
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
+
+
+def _is_public(text: str) -> bool:
+    address = ipaddress.ip_address(text)
+    if address.version == 6 and (address not in _GLOBAL_V6 or any(address in net for net in _TUNNELS)):
+        return False
+    return address.is_global and not address.is_multicast
+
+
+def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    """Unpacks in bounded pieces, so that a small bomb is noticed before it is large."""
+    if encoding.strip().lower() in ("", "identity"):
+        yield from chunks
+        return
+    if encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
+        raise FetchError(f"an answer in encoding {encoding!r} is refused")
+    unpack = zlib.decompressobj(wbits=47)
+    for chunk in chunks:
+        while chunk:
+            yield unpack.decompress(chunk, 65_536)
+            chunk = unpack.unconsumed_tail
+    yield unpack.flush()

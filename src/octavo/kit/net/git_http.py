@@ -1,0 +1,92 @@
+"""HTTP for Git that cannot be turned against us: connects only where the rule for outgoing requests allows it.
+
+Loaded only where Git is used: its libraries take long to load.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import urllib3
+
+from octavo.core.url_parts import write_authority
+from octavo.kit.scheduling import deadlines
+from octavo.kit.tls import outgoing_tls
+
+CONNECT_SECONDS = 10
+_TIMEOUT = urllib3.Timeout(connect=CONNECT_SECONDS, read=60)
+
+AllowUrl = Callable[[str], str]
+"""Answers with the IP address to connect to for a URL, or raises ``ValueError`` when it may not be fetched."""
+
+
+class GitRefused(ValueError):
+    """A connection that is not allowed, or more than may be received; the message is for whoever named the address."""
+
+
+class GuardedPool(urllib3.PoolManager):
+    """Connects only to addresses that the guard gave, and gives up when more than ``most`` bytes come back."""
+
+    def __init__(self, allow_url: AllowUrl, most: int) -> None:
+        super().__init__(
+            timeout=_TIMEOUT,
+            retries=urllib3.Retry(connect=1, read=0, redirect=5),
+            ssl_context=outgoing_tls(),
+        )
+        self.received, self.most = 0, most
+        self._connections: list[Any] = []
+
+        def connected(scheme: str, connection: Any) -> socket.socket:
+            host = write_authority(connection.host)
+            self._connections.append(connection)
+            try:
+                address = allow_url(f"{scheme}://{write_authority(connection.host, connection.port)}/")
+            except GitRefused:
+                raise
+            except ValueError as error:
+                raise GitRefused(f"{host} may not be fetched from: {error}") from error
+            try:
+                return socket.create_connection((address, connection.port), timeout=CONNECT_SECONDS)
+            except OSError as error:
+                message = f"no connection to {host}: {error}"
+                raise urllib3.exceptions.NewConnectionError(connection, message) from error
+
+        class PlainConnection(urllib3.connection.HTTPConnection):
+            def _new_conn(self) -> socket.socket:
+                return connected("http", self)
+
+        class SafeConnection(urllib3.connection.HTTPSConnection):
+            def _new_conn(self) -> socket.socket:
+                return connected("https", self)
+
+        class PlainPool(urllib3.HTTPConnectionPool):
+            ConnectionCls = PlainConnection
+
+        class SafePool(urllib3.HTTPSConnectionPool):
+            ConnectionCls = SafeConnection
+
+        self.pool_classes_by_scheme = {"http": PlainPool, "https": SafePool}
+
+    def cut(self) -> None:
+        """Ends all connections, whoever waits for them."""
+        for connection in self._connections:
+            with suppress(OSError, AttributeError):
+                connection.sock.shutdown(socket.SHUT_RDWR)
+
+    def urlopen(self, method: str, url: str, *arguments: Any, **options: Any) -> Any:
+        response = super().urlopen(method, url, *arguments, **options)
+        read = response.read
+
+        def counted(*sizes: Any, **named: Any) -> bytes:
+            deadlines.check()
+            piece = read(*sizes, **named)
+            self.received += len(piece)
+            if self.received > self.most:
+                raise GitRefused("the repository is too large")
+            return piece
+
+        response.read = counted  # type: ignore[method-assign]
+        return response

@@ -1,0 +1,260 @@
+"""Packs of objects that come from elsewhere: received into a file, and looked over before anything unpacks them.
+
+A pack says how large each of its objects is. A few kilobytes can name objects of gigabytes, which whoever unpacks them
+holds in memory: such a pack is refused. So is such an object of a repository in a folder, whose packs nobody received. Loaded only where Git is used: its libraries take long to load.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
+
+from dulwich.client import FetchPackResult, GitClient
+from dulwich.errors import (
+    ApplyDeltaError,
+    ChecksumMismatch,
+    FileFormatException,
+    MissingCommitError,
+    ObjectMissing,
+    WrongObjectException,
+)
+from dulwich.object_store import DiskObjectStore
+from dulwich.objects import ObjectID, RawObjectID, hex_to_sha, sha_to_hex
+from dulwich.pack import UnresolvedDeltas
+from dulwich.repo import Repo
+
+from octavo.kit.scheduling import deadlines
+
+from .git_http import GitRefused
+
+MOST_OBJECT = 256 * 1024**2
+"""Bytes of one object; files of a space are smaller, but others may lie beside them."""
+MOST_UNPACKED = 64 * 1024**3
+"""Bytes of all objects of a pack. Those of a long history are much larger than their differences."""
+DAMAGES = (
+    FileFormatException,
+    ChecksumMismatch,
+    WrongObjectException,
+    ObjectMissing,
+    MissingCommitError,
+    ApplyDeltaError,
+    UnresolvedDeltas,
+    zlib.error,
+    struct.error,
+)
+"""What reading objects raises that no Git program would have written."""
+_IN_MEMORY = 4 * 1024**2
+_PIECE = 16 * 1024
+_OFFSET_DELTA, _NAME_DELTA = 6, 7
+_HEX = 40
+_TOO_LARGE = "the repository is too large: it has objects of more than may be unpacked"
+_NUMBERS = 32
+"""Bytes at the beginning of a delta that its two sizes are in."""
+_CHECKED_EVERY = 1000
+
+
+def fetch(
+    client: GitClient, path: bytes, repo: Repo, wants: Any, depth: int | None = None, most: int | None = None
+) -> FetchPackResult:
+    """What ``client.fetch`` does, with a look over the pack. ``most``: bytes of the pack. Raises GitRefused, and what
+    the client raises."""
+    store: Any = repo.object_store
+    with SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="incoming-", dir=store.path) as pack:
+        received = 0
+
+        def write(data: bytes) -> int:
+            nonlocal received
+            received += len(data)
+            if most is not None and received > most:
+                raise GitRefused("the repository is too large")
+            return pack.write(data)
+
+        result = client.fetch_pack(
+            path, wants, repo.get_graph_walker(), write, progress=lambda said: None, depth=depth
+        )
+        if result.object_format not in (None, "sha1"):
+            raise GitRefused(f"the repository names its objects by {result.object_format}, not by sha1")
+        if received:
+            pack.seek(0)
+            look_over(pack)
+            pack.seek(0)
+            store.add_thin_pack(pack.read, None)
+    repo.update_shallow(result.new_shallow, result.new_unshallow)
+    return result
+
+
+def look_over(pack: IO[bytes]) -> None:
+    """Raises GitRefused for a pack whose objects are too large, and for one that is none."""
+    reading = _Reading(pack)
+    head = reading.take(12)
+    if head[:4] != b"PACK":
+        raise GitRefused("no pack of objects came")
+    total = 0
+    for number in range(int.from_bytes(head[8:12], "big")):
+        if number % _CHECKED_EVERY == 0:
+            deadlines.check()
+        kind, size = reading.object_head()
+        if kind == _OFFSET_DELTA:
+            while reading.take(1)[0] & 0x80:
+                pass
+        elif kind == _NAME_DELTA:
+            reading.take(20)
+        beginning = reading.skip_packed(size)
+        if kind in (_OFFSET_DELTA, _NAME_DELTA):
+            size = max(size, _delta_result(beginning))
+        total += size
+        if size > MOST_OBJECT or total > MOST_UNPACKED:
+            raise GitRefused(_TOO_LARGE)
+
+
+class GuardedStore(DiskObjectStore):
+    """The objects of a repository in a folder. Those of its alternates, and where it is ``foreign`` its own, may have been
+    written by anybody: the size of each is looked at before it is unpacked. Reading one raises GitRefused."""
+
+    def __init__(self, path: str | os.PathLike[str], *, foreign: bool = False) -> None:
+        super().__init__(path)
+        self._foreign = foreign
+
+    def get_raw(self, name: RawObjectID | ObjectID) -> tuple[int, bytes]:
+        oid = ObjectID(name) if len(name) == _HEX else sha_to_hex(RawObjectID(name))
+        if self._foreign:
+            _require_unpackable(self, oid)
+        else:
+            for alternate in self.alternates:
+                _require_unpackable(alternate, oid)
+        return super().get_raw(name)
+
+
+def _require_unpackable(store: Any, oid: ObjectID) -> None:
+    """Raise GitRefused for an object that is too large, or that is made of one which is."""
+    try:
+        with open(os.path.join(store.path, os.fsdecode(oid[:2]), os.fsdecode(oid[2:])), "rb") as loose:
+            head = zlib.decompressobj().decompress(loose.read(_PIECE), _NUMBERS)
+        size = head.partition(b"\0")[0].rpartition(b" ")[2]
+        _require_size(int(size) if size.isdigit() else 0)
+    except FileNotFoundError:
+        pass
+    for pack in store.packs:
+        try:
+            offset = pack.index.object_offset(hex_to_sha(oid))
+        except KeyError:
+            continue
+        base = _require_packed(pack.data.path, offset)
+        if base is not None:
+            _require_unpackable(store, base)
+    for alternate in store.alternates:
+        _require_unpackable(alternate, oid)
+
+
+def _require_packed(path: str, offset: int) -> ObjectID | None:
+    """Raise GitRefused for what is at a place of a pack, and what that is a difference to. The object that the last of
+    these is a difference to, if it is named by its id."""
+    with open(path, "rb") as pack:
+        while True:
+            deadlines.check()
+            pack.seek(offset)
+            reading = _Reading(pack)
+            kind, size = reading.object_head()
+            base = reading.offset_back() if kind == _OFFSET_DELTA else 0
+            named = reading.take(20) if kind == _NAME_DELTA else None
+            if kind in (_OFFSET_DELTA, _NAME_DELTA):
+                size = max(size, _delta_result(reading.begin_packed()))
+            _require_size(size)
+            if kind != _OFFSET_DELTA:
+                return sha_to_hex(RawObjectID(named)) if named is not None else None
+            if not 0 < base < offset:
+                raise GitRefused("the repository has a damaged pack")
+            offset -= base
+
+
+def _require_size(size: int) -> None:
+    if size > MOST_OBJECT:
+        raise GitRefused(_TOO_LARGE)
+
+
+def _delta_result(beginning: bytes) -> int:
+    """How large the object is that a delta makes: the second number in it."""
+    place, number = 0, 0
+    for _ in range(2):
+        number, shift = 0, 0
+        while True:
+            if place >= len(beginning) or shift > 63:
+                raise GitRefused("the repository sent a damaged pack")
+            byte = beginning[place]
+            place += 1
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if not byte & 0x80:
+                break
+    return number
+
+
+class _Reading:
+    """A pack, from its beginning, some at a time."""
+
+    def __init__(self, pack: IO[bytes]) -> None:
+        self._pack, self._rest, self._at = pack, b"", 0
+
+    def take(self, count: int) -> bytes:
+        while self._at + count > len(self._rest):
+            more = self._pack.read(_PIECE)
+            self._rest, self._at = self._rest[self._at :] + more, 0
+            if not more:
+                raise GitRefused("the repository sent a pack without its end")
+        found = self._rest[self._at : self._at + count]
+        self._at += count
+        return found
+
+    def object_head(self) -> tuple[int, int]:
+        """The kind of the next object and how large it says to be."""
+        byte = self.take(1)[0]
+        kind, size, shift = byte >> 4 & 7, byte & 15, 4
+        while byte & 0x80:
+            byte = self.take(1)[0]
+            size |= (byte & 0x7F) << shift
+            shift += 7
+            if shift > 63:
+                raise GitRefused("the repository sent a damaged pack")
+        return kind, size
+
+    def offset_back(self) -> int:
+        """How far before a difference is what it is one to."""
+        byte = self.take(1)[0]
+        back = byte & 0x7F
+        while byte & 0x80:
+            byte = self.take(1)[0]
+            back = (back + 1) << 7 | byte & 0x7F
+        return back
+
+    def begin_packed(self) -> bytes:
+        """The beginning of a packed text."""
+        return zlib.decompressobj().decompress(self._rest[self._at :] or self._pack.read(_PIECE), _NUMBERS)
+
+    def skip_packed(self, size: int) -> bytes:
+        """Goes behind a packed text of this size, and gives its beginning."""
+        _require_size(size)
+        unpacking, left, beginning = zlib.decompressobj(), size, b""
+        while not unpacking.eof:
+            if self._at >= len(self._rest):
+                self._rest, self._at = self._pack.read(_PIECE), 0
+                if not self._rest:
+                    raise GitRefused("the repository sent a pack without its end")
+            packed = self._rest[self._at :] if self._at else self._rest
+            self._at = len(self._rest)
+            while True:
+                piece = unpacking.decompress(packed, left + 1)
+                if len(beginning) < _NUMBERS:
+                    beginning += piece[: _NUMBERS - len(beginning)]
+                left -= len(piece)
+                if left < 0:
+                    raise GitRefused("the repository sent a damaged pack")
+                packed = unpacking.unconsumed_tail
+                if not packed:
+                    break
+        self._at -= len(unpacking.unused_data)
+        if left:
+            raise GitRefused("the repository sent a damaged pack")
+        return beginning

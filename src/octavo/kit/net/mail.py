@@ -1,0 +1,88 @@
+"""Mail over SMTP: plain text, one at a time, from jobs."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.utils import format_datetime, make_msgid, parseaddr
+from types import MappingProxyType
+from urllib.parse import unquote
+
+from octavo.core.url_parts import Address, read_address
+from octavo.errors import Unavailable
+from octavo.kit.clock import now
+from octavo.kit.db.allowances import DAY, count_more, key_of, spend
+from octavo.kit.db.database import Transaction
+from octavo.kit.observability import tracing
+from octavo.kit.scheduling.permits import waiting
+from octavo.kit.tls import outgoing_tls
+from octavo.settings import Settings
+
+_SECONDS = 30
+
+
+def allow(tx: Transaction, settings: Settings, address: str) -> None:
+    """Counts a mail that is to be sent to the address. Raises TooManyRequests past what it may be sent within a day."""
+    most = settings.mails_per_day
+    message = f"{address}: more than the {most} mails that one address is sent within a day."
+    spend(tx, "mails", address.strip().lower(), most, message)
+
+
+def give_back(tx: Transaction, address: str) -> None:
+    """Does not count a mail that was allowed and could not be sent."""
+    count_more(tx, key_of("day", "mails", address.strip().lower()), DAY, -1)
+
+
+def send(
+    settings: Settings,
+    *,
+    to: str,
+    subject: str,
+    text: str,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Hand one mail to the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from the start.
+    ``headers``: further ones.
+
+    Over ``smtp`` TLS is used where the server offers it, and required where the settings say so. Raises Unavailable.
+    """
+    parts = read_address(settings.smtp_url)
+    if parts is None or parts.scheme not in ("smtp", "smtps") or not parts.host:
+        raise Unavailable("OCTAVO_SMTP_URL: expected smtp://user:password@host:port")
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"] = settings.mail_from, to, subject
+    # Servers that receive mail take one without these for spam, and not every server that sends it adds them.
+    message["Date"] = format_datetime(datetime.fromtimestamp(now() / 1000, UTC))
+    _, address = parseaddr(settings.mail_from)
+    message["Message-ID"] = make_msgid(domain=address.rpartition("@")[2] or parts.host)
+    for name, value in headers.items():
+        message[name] = value
+    message.set_content(text)
+    tls = outgoing_tls()
+    try:
+        with tracing.part("send mail", "client", {"server.address": parts.host}), waiting():
+            _send(parts, tls, message, require_tls=settings.smtp_require_tls)
+    except (OSError, smtplib.SMTPException) as error:
+        raise Unavailable(f"mail through {parts.host}: {error}") from None
+
+
+def _send(parts: Address, tls: ssl.SSLContext, message: EmailMessage, *, require_tls: bool) -> None:
+    connection = (
+        smtplib.SMTP_SSL(parts.host, parts.port or 465, timeout=_SECONDS, context=tls)
+        if parts.scheme == "smtps"
+        else smtplib.SMTP(parts.host, parts.port or 587, timeout=_SECONDS)
+    )
+    with connection:
+        connection.ehlo()
+        if parts.scheme == "smtp" and connection.has_extn("starttls"):
+            connection.starttls(context=tls)
+        elif parts.scheme == "smtp" and require_tls:
+            raise smtplib.SMTPNotSupportedError(
+                "the server does not offer STARTTLS, which OCTAVO_SMTP_REQUIRE_TLS demands"
+            )
+        if parts.username:
+            connection.login(unquote(parts.username), unquote(parts.password or ""))
+        connection.send_message(message)

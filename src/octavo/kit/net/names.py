@@ -1,0 +1,36 @@
+"""Looking up texts in the DNS."""
+
+from __future__ import annotations
+
+import logging
+
+from octavo.errors import Unavailable
+from octavo.kit.scheduling.deadlines import remaining
+
+log = logging.getLogger(__name__)
+
+_SECONDS = 5.0
+
+
+def find_texts(name: str, servers: list[tuple[str, int]]) -> list[str]:
+    """The texts of the TXT records of a name; none where there is no such name. Takes five seconds at most.
+
+    ``servers``: addresses and ports of the name servers that are asked; none: those of the system. Not to be called
+    within a transaction. Raises Unavailable when no server answers.
+    """
+    import dns.exception
+    import dns.name
+    import dns.nameserver
+    import dns.resolver
+
+    try:
+        resolver = dns.resolver.Resolver(configure=not servers)
+        if servers:
+            resolver.nameservers = [dns.nameserver.Do53Nameserver(*server) for server in servers]
+        answer = resolver.resolve(name, "TXT", search=False, lifetime=remaining(_SECONDS))
+    except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer, dns.name.LabelTooLong, dns.name.NameTooLong):
+        return []
+    except (dns.exception.DNSException, OSError) as error:
+        log.warning("the name servers did not answer", extra={"detail": f"{name}: {error}"})
+        raise Unavailable(f"The name servers did not say what is at {name}. Try again in a moment.") from None
+    return [b"".join(record.strings).decode(errors="replace") for record in answer]

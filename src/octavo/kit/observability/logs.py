@@ -1,0 +1,224 @@
+"""Logs: one line an event on standard error, as text or JSON, those of libraries included.
+
+An error carries a short trace without the values of variables. Whatever is written passes ``redact``: secrets
+of the settings, credentials in headers and URLs, and tokens of ours never reach a log.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Literal, TextIO
+from urllib.parse import quote
+
+from octavo.settings import Settings
+
+HIDDEN = "[hidden]"
+_FRAMES = 12
+"""Frames of a trace that are shown: the innermost ones."""
+_SHORTEST_SECRET = 6
+"""Shorter values of settings are words rather than secrets, and would be hidden everywhere."""
+
+_CREDENTIALS = re.compile(
+    r"""
+      (?<=://)(?P<user>[^/\s:@"']*):[^/\s"']*@                       # user:password@ in a URL
+    | \boc[a-z]_[\w-]{16,}                                           # tokens and sessions of ours
+    | \b(?P<scheme>Bearer|Basic|Digest)\ +[^\s"',;]+
+    | (?P<name>["']?\b(?:[\w-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization
+        |cookie)[\w-]*)["']?\s*[=:]\s*)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s"',;&}\])]{6,})
+    | (?P<parameter>[?&](?:[\w.-]*(?:token|secret|key|signature|code|password)[\w.-]*)=)[^&\s"'#]+
+    | (?<=/~previewed/)[^/\s"']+                                     # who has it sees a site before it is published
+    | \beyJ[\w-]{8,}\.[\w-]+\.[\w-]*                                 # JSON Web Tokens
+    """,
+    re.X | re.I,
+)
+
+_NAME = re.compile("password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization|cookie", re.I)
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+"""What every record has: anything else was given as ``extra``."""
+_PLAIN_VALUE = re.compile(r"[^\s\"'=]+")
+
+_bound: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxyType({}))
+
+
+class Redactor:
+    """Hides secrets in text: the given ones, and whatever looks like a credential."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        known = {form for secret in secrets if len(secret) >= _SHORTEST_SECRET for form in _spellings(secret)}
+        longest_first = sorted(known, key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if known else None
+
+    def __call__(self, text: str) -> str:
+        if self._known is not None:
+            text = self._known.sub(HIDDEN, text)
+        return _CREDENTIALS.sub(_hide, text)
+
+    def values(self, value: Any) -> Any:
+        """The same with every string inside a value made of dictionaries and lists."""
+        if isinstance(value, str):
+            return self(value)
+        if isinstance(value, dict):
+            return {
+                key: HIDDEN if isinstance(given, str) and _NAME.search(str(key)) else self.values(given)
+                for key, given in value.items()
+            }
+        if isinstance(value, list | tuple):
+            return [self.values(item) for item in value]
+        return value
+
+
+def _spellings(secret: str) -> set[str]:
+    """How a secret may be written: as it is, in a URL, and inside quotes."""
+    return {secret, quote(secret, safe=""), quote(secret), repr(secret)[1:-1]}
+
+
+def _hide(match: re.Match[str]) -> str:
+    if match["user"] is not None:
+        return f"{match['user']}:{HIDDEN}@"
+    if match["scheme"] is not None:
+        return f"{match['scheme']} {HIDDEN}"
+    return f"{match['name'] or match['parameter'] or ''}{HIDDEN}"
+
+
+def _causes(error: BaseException) -> Iterator[tuple[BaseException, list[traceback.FrameSummary]]]:
+    """The error and what it was caused by, each with its innermost frames."""
+    # Errors that are kept and raised again can lead back to themselves.
+    met: set[int] = set()
+    here: BaseException | None = error
+    while here is not None and id(here) not in met:
+        met.add(id(here))
+        yield here, list(traceback.extract_tb(here.__traceback__)[-_FRAMES:])
+        here = here.__cause__ or (None if here.__suppress_context__ else here.__context__)
+
+
+class _Formatter(logging.Formatter):
+    """Lines of a time, a level, what happened, and fields: those of the request and those given as ``extra``."""
+
+    def __init__(self, redact: Redactor) -> None:
+        super().__init__()
+        self._redact = redact
+
+    def _parts(self, record: logging.LogRecord) -> tuple[str, str, dict[str, Any], BaseException | None]:
+        """When it was, what happened, the fields, and the error."""
+        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
+        given = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+        error = record.exc_info[1] if record.exc_info else None
+        return moment.replace("+00:00", "Z"), record.getMessage(), {**_bound.get(), **given}, error
+
+
+class _JsonLines(_Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        timestamp, event, fields, error = self._parts(record)
+        line = {**fields, "event": event, "level": record.levelname.lower(), "timestamp": timestamp}
+        if error is not None:
+            line["exception"] = [
+                {
+                    "exc_type": type(each).__name__,
+                    "exc_value": str(each),
+                    "frames": [
+                        {"filename": frame.filename, "lineno": frame.lineno, "name": frame.name}
+                        for frame in frames
+                    ],
+                }
+                for each, frames in _causes(error)
+            ]
+        return json.dumps(self._redact.values(line), default=repr)
+
+
+class _TextLines(_Formatter):
+    def __init__(self, redact: Redactor, colours: bool) -> None:
+        super().__init__(redact)
+        self._colours = colours
+
+    def format(self, record: logging.LogRecord) -> str:
+        timestamp, event, fields, error = self._parts(record)
+        # An event is one line, whatever somebody sent.
+        event = event.replace("\r", "\\r").replace("\n", "\\n")
+        level = f"{record.levelname.lower():8}"
+        if self._colours:
+            colour = (
+                31 if record.levelno >= logging.ERROR else 33 if record.levelno >= logging.WARNING else 32
+            )
+            timestamp, level = f"\x1b[2m{timestamp}\x1b[0m", f"\x1b[{colour}m{level}\x1b[0m"
+        said = " ".join(f"{name}={_shown(value)}" for name, value in fields.items())
+        lines = [f"{timestamp} [{level}] {event:30} {said}".rstrip()]
+        for number, (each, frames) in enumerate(_causes(error) if error is not None else ()):
+            kind = type(each)
+            lines.append(f"{'caused by ' if number else ''}{kind.__module__}.{kind.__qualname__}: {each}")
+            lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
+        return self._redact("\n".join(lines))
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) and _PLAIN_VALUE.fullmatch(value) else repr(value)
+
+
+class _StandardError(logging.StreamHandler[TextIO]):
+    """Writes to standard error as it is at each line: it may be another one or closed by then, and a service may be
+    started without any."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if sys.stderr is not None and not sys.stderr.closed:
+            self.stream = sys.stderr
+            super().emit(record)
+
+
+def configure(
+    form: Literal["text", "json"],
+    stream: TextIO | None = None,
+    level: int = logging.INFO,
+    secrets: Iterable[str] = (),
+) -> None:
+    """Sets up logging for the whole process; may be called again.
+
+    ``stream``: None for standard error. ``secrets``: values that no line may contain.
+    """
+    redact = Redactor(secrets)
+    handler = _StandardError() if stream is None else logging.StreamHandler(stream)
+    colours = _has_colours(stream or sys.stderr)
+    handler.setFormatter(_JsonLines(redact) if form == "json" else _TextLines(redact, colours))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    # These log every request they make, with its whole URL.
+    for noisy in ("httpx", "httpcore"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    # Each try to connect, while a server is away: we say once that it is.
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+
+
+def configure_for(settings: Settings) -> None:
+    """Set up logging for a process that serves."""
+    configure(
+        "json" if settings.log_format == "json" else "text", level=logging.WARNING, secrets=settings.secrets
+    )
+    logging.getLogger("octavo.access").setLevel(logging.INFO if settings.access_log else logging.WARNING)
+
+
+def _has_colours(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
+def bind(**fields: str) -> None:
+    """Every line that this task logs from now on carries these fields, in threads that work for it as well."""
+    _bound.set(fields)
+
+
+@contextmanager
+def bound(**fields: str) -> Iterator[None]:
+    """Every line that the block logs carries these fields beside those that were there."""
+    token = _bound.set({**_bound.get(), **fields})
+    try:
+        yield
+    finally:
+        _bound.reset(token)

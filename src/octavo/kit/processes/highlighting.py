@@ -1,0 +1,164 @@
+"""Syntax highlighting that ends.
+
+The lexers are regular expressions by some hundred authors. For many of them a text can be made that takes hours, and
+nothing stops a regular expression in a thread. So listings are coloured by a process of its own, which gives itself
+a time of the processor for each: how busy the machine is changes nothing. What takes longer is shown without colours.
+
+``python -m octavo.kit.processes.highlighting`` is that process: it reads and answers until its input ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from select import select
+from typing import IO, Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.core.highlighting import Token, highlight
+
+from .children import start_child
+
+LISTING_SECONDS = 0.5
+"""Time of the processor for one listing."""
+PAGE_SECONDS = 1.0
+"""Time of the processor for all listings of one page."""
+_PATIENCE = 20.0
+"""Seconds after which the process is taken to hang and is ended."""
+
+log = logging.getLogger("octavo.highlighting")
+
+
+class _Wanted(Struct, array_like=True):
+    code: str
+    syntax: str
+    seconds: float
+
+
+class _Found(Struct, array_like=True):
+    """``tokens`` are None where the language is unknown or the time was over; ``seconds`` is what it took, and no less
+    than it was given where that was over."""
+
+    tokens: list[Token] | None
+    seconds: float
+
+
+class _TimeIsOver(BaseException):
+    """Derived so that no lexer that catches errors catches it."""
+
+
+def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) -> _Found:
+    """As ``highlight``, without tokens also when it takes longer. For the main thread of a process that nobody else
+    uses."""
+
+    def end(number: int, frame: Any) -> None:
+        raise _TimeIsOver
+
+    begin = time.process_time()
+    before = signal.signal(signal.SIGVTALRM, end)
+    # Again and again, in case the first signal comes where Python drops exceptions.
+    signal.setitimer(signal.ITIMER_VIRTUAL, max(seconds, 0.001), 0.05)
+    try:
+        tokens = highlight(code, syntax)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        return _Found(tokens, time.process_time() - begin)
+    except (_TimeIsOver, RecursionError):
+        # The timer counts in ticks of the system, which come a little early, too.
+        return _Found(None, max(seconds, time.process_time() - begin))
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+class Highlighter:
+    """Colours listings in a process of its own, which is started with the first one. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        atexit.register(self.close)
+
+    def for_page(self) -> Callable[[str, str], list[Token] | None]:
+        """``highlight`` for the listings of one page, which share ``PAGE_SECONDS``."""
+        left = PAGE_SECONDS
+
+        def highlight_next(code: str, syntax: str) -> list[Token] | None:
+            nonlocal left
+            if left <= 0 or not syntax:
+                return None
+            found = self._ask(_Wanted(code, syntax, min(left, LISTING_SECONDS)))
+            left -= found.seconds
+            return found.tokens
+
+        return highlight_next
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout):
+                with suppress(OSError):
+                    stream.close()  # type: ignore[union-attr]
+
+    def _ask(self, wanted: _Wanted) -> _Found:
+        with self._lock:
+            try:
+                if self._process is None or self._process.poll() is not None:
+                    self.close()
+                    self._process = _start()
+                _send(self._process.stdin, wanted)  # type: ignore[arg-type]
+                found: _Found = _receive(self._process.stdout, _Found, _PATIENCE)  # type: ignore[arg-type]
+                return found
+            except (OSError, EOFError, msgspec.DecodeError) as error:
+                log.warning("a listing was shown without colours: %s", str(error) or "the process ended")
+                self.close()
+                return _Found(None, LISTING_SECONDS)
+
+
+def _start() -> subprocess.Popen[bytes]:
+    return start_child([sys.executable, "-P", "-m", "octavo.kit.processes.highlighting"])
+
+
+def _send(stream: IO[bytes], message: Struct) -> None:
+    data = msgspec.msgpack.encode(message)
+    stream.write(len(data).to_bytes(4, "big") + data)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes], kind: type[Any], patience: float | None = None) -> Any:
+    if patience is not None and not select([stream], [], [], patience)[0]:
+        raise OSError(f"no answer within {patience:g} seconds")
+    length = stream.read(4)
+    data = stream.read(int.from_bytes(length, "big"))
+    if len(length) < 4 or len(data) < int.from_bytes(length, "big"):
+        raise EOFError
+    return msgspec.msgpack.decode(data, type=kind)
+
+
+def main() -> None:
+    # A break at the terminal is for the parent, which ends this process by closing its input.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # Whatever a lexer prints is no answer.
+    highlight("", "text")  # loads the lexers, which no listing's time is for
+    while True:
+        try:
+            wanted = _receive(sys.stdin.buffer, _Wanted)
+        except EOFError:
+            return
+        _send(out, highlight_in_time(wanted.code, wanted.syntax, wanted.seconds))
+
+
+if __name__ == "__main__":
+    main()

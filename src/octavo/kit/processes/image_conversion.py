@@ -1,0 +1,61 @@
+"""Pictures of others as small PNGs of ours, drawn by a process of its own: ``python -m octavo.kit.processes.image_conversion FOLDER``.
+
+A picture may be made to take all memory, or an SVG to be drawn for ever. So it is read apart, once, with limits on
+memory and time, and what comes out are plain pixels that anything of ours may read.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from octavo.kit.temporary import TemporaryFolder
+
+from .subprocesses import Bounds, run_apart
+
+_BOUNDS = Bounds(memory=1024**3, file=8 * 1024**2, seconds=20)
+_GIVEN, _MADE = "given", "made.png"
+_PAGE = """#set page(width: auto, height: auto, margin: 0pt, fill: none)
+#let given = read("{name}", encoding: none)
+#context {{
+  let high = image(given, height: {height}pt)
+  if measure(high).width > {width}pt {{ image(given, width: {width}pt) }} else {{ high }}
+}}
+"""
+
+
+def redraw(picture: bytes, width: int, height: int) -> bytes | None:
+    """A PNG, SVG, JPEG, GIF or WebP as a PNG that fits into so many points, with two pixels to each; None for what is
+    no such picture, or takes too much to draw."""
+    with TemporaryFolder("picture") as name:
+        folder = Path(name)
+        (folder / _GIVEN).write_bytes(picture)
+        made = folder / _MADE
+        if not run_apart(
+            "octavo.kit.processes.image_conversion", folder, [str(width), str(height)], bounds=_BOUNDS
+        ):
+            return None
+        return made.read_bytes() if made.exists() else None
+
+
+def main(arguments: Sequence[str]) -> None:
+    import typst
+
+    folder, width, height = Path(arguments[0]), int(arguments[1]), int(arguments[2])
+    page = _PAGE.format(name=_GIVEN, width=width, height=height).encode()
+    empty = str(folder / "packages")
+    fonts = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False)
+    compiler = typst.Compiler(
+        input=page, root=str(folder), font_paths=fonts, package_path=empty, package_cache_path=empty
+    )
+    try:
+        made = compiler.compile(format="png", ppi=144)
+    except typst.TypstError:
+        return  # it is no picture
+    assert isinstance(made, bytes), "there is one page"
+    (folder / _MADE).write_bytes(made)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,75 @@
+"""Running code of ours on what anybody wrote, as a process of its own.
+
+The process gets a folder and nothing of the service's environment: no address of a database, no key. Before anything
+of it runs, ``kit.bare`` bounds what it may take.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from octavo.kit.observability import tracing
+from octavo.kit.scheduling import deadlines
+from octavo.kit.scheduling.permits import waiting
+
+from .children import run_child
+
+log = logging.getLogger(__name__)
+
+
+_BUSY = 10
+
+
+class Bounds(NamedTuple):
+    """What a process may take: bytes of memory, bytes of the largest file that it writes, and seconds of the
+    processor."""
+
+    memory: int
+    file: int
+    seconds: float
+
+    @property
+    def longest(self) -> float:
+        """Seconds of the clock after which it is ended: on a busy machine the same work takes many times as long."""
+        return self.seconds * _BUSY
+
+
+def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bounds: Bounds) -> bool:
+    """Run ``python -m module FOLDER ARGUMENTS`` in ``folder``; return False if it fails or goes beyond its bounds.
+
+    Raises OutOfTime if the caller's own deadline comes first, which says nothing about the input."""
+    environment = {
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "RAYON_NUM_THREADS": "2",
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+    }
+    limits = [str(math.ceil(bound)) for bound in bounds]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "octavo.kit.processes.bounded_run",
+        *limits,
+        module,
+        str(folder),
+        *arguments,
+    ]
+    try:
+        with tracing.part(f"process {module}"), waiting():
+            done = run_child(
+                command, environment=environment, folder=folder, seconds=deadlines.remaining(bounds.longest)
+            )
+    except TimeoutError:
+        deadlines.check()
+        log.warning("took too long", extra={"program": module, "seconds": bounds.longest})
+        return False
+    if done.returncode:
+        error = done.stderr[-2000:].decode(errors="replace")
+        log.warning("failed", extra={"program": module, "code": done.returncode, "error": error})
+    return done.returncode == 0

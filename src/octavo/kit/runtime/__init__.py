@@ -1,0 +1,1 @@
+"""Running untrusted scripts, each in a process of its own without any permissions."""

@@ -1,0 +1,236 @@
+"""Pool of warm processes, one for each script and installation, limited by a setting.
+
+A process handles one event at a time. When the limit is reached, the process that was idle the longest is
+ended; when all are busy, the next event waits, up to its own time limit.
+
+If there is room, one more process runs without a script: the next script that needs a process is loaded into
+it without waiting for a start.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from octavo.errors import Unavailable
+from octavo.kit.scheduling.owners import Owner
+from octavo.kit.scheduling.permits import waiting
+from octavo.kit.scheduling.shares import Shares
+
+from .process import Answer, Event, Fetch, Log, Run, ScriptError, ScriptFailed, ScriptProcess
+
+log = logging.getLogger(__name__)
+
+SECONDS = 10.0
+"""Seconds in which a script has to answer an event."""
+AFTER = 30.0
+"""Seconds for background work after the answer."""
+PATIENCE = 0.02
+"""Seconds to wait for the end of background work before a thread is used for it."""
+IDLE = 300.0
+"""Seconds after which an unused process is ended."""
+
+Finished = Callable[[list[Log], str | None], None]
+
+
+class _Warm:
+    """Process, or the slot of one. ``busy``: it handles an event; ``give_back``: releases what it holds for
+    that."""
+
+    def __init__(self, give_back: Callable[[], None]) -> None:
+        self.process: ScriptProcess | None = None
+        self.busy = True
+        self.give_back = give_back
+        self.used = time.monotonic()
+
+
+class Host:
+    """Pool of script processes, safe to share between threads. ``most``: processes at a time."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._places = Shares("scripts of integrations are running", most)
+        self._warm: dict[str, _Warm] = {}
+        self._spare: ScriptProcess | None = None
+        self._starting = self._closed = False
+        self._changed = threading.Condition()
+        atexit.register(self.close)
+
+    def run(
+        self,
+        key: str,
+        script: Callable[[], str],
+        event: Event,
+        fetch: Fetch,
+        finished: Finished,
+        *,
+        owner: Owner = ("",),
+        seconds: float = SECONDS,
+        wait: bool = False,
+    ) -> Answer:
+        """Return a script's answer to an event.
+
+        ``owner``: the owner of the script, for fair sharing of processes (``kit.shares``). ``key``: of the
+        process: events with the same key share the state of their script, others never do. ``script``:
+        returns its text, called when a process starts. ``finished(logs, problem)`` is called once, when the
+        script is completely done: with ``wait``, before this returns, otherwise in a thread of its own.
+
+        ``seconds``: for the answer, and before that for a free process. Raises ScriptFailed, and Unavailable
+        when every process is busy for too long or none starts.
+        """
+        until = time.monotonic() + seconds
+        give_back = self._places.wait(owner, seconds)
+        try:
+            warm = self._take(key, until, give_back)
+        except BaseException:
+            give_back()
+            raise
+        run: Run | None = None
+        try:
+            if warm.process is None or not warm.process.alive:
+                self._end(warm)
+                warm.process = self._take_spare() or ScriptProcess()
+                warm.process.load(script())
+            # The script's time starts here: waiting for a process and its start don't count.
+            deadline = time.monotonic() + seconds
+            run = warm.process.begin(event, deadline)
+            with waiting():
+                answer = run.wait(deadline, fetch)
+        except ScriptError as error:
+            self._finish(key, warm, run, fetch, finished, str(error), wait)
+            raise
+        except BaseException as error:
+            self._end(warm)
+            self._give_back(key, warm)
+            finished(run.logs if run else [], str(error) or type(error).__name__)
+            raise
+        self._finish(key, warm, run, fetch, finished, None, wait)
+        return answer
+
+    def _finish(
+        self,
+        key: str,
+        warm: _Warm,
+        run: Run | None,
+        fetch: Fetch,
+        finished: Finished,
+        problem: str | None,
+        wait: bool,
+    ) -> None:
+        assert run is not None, "log of a script"
+
+        deadline = time.monotonic() + AFTER
+
+        def end(patience: float | None = None) -> bool:
+            found = problem
+            try:
+                if not run.finish(deadline, fetch, patience):
+                    return False
+            except ScriptFailed as error:
+                found = found or f"in background work: {error}"
+                self._end(warm)
+            except BaseException:
+                self._end(warm)
+                self._give_back(key, warm)
+                raise
+            self._give_back(key, warm)
+            finished(run.logs, found)
+            return True
+
+        def end_later() -> None:
+            try:
+                end()
+            except Exception:
+                log.exception("the outcome of an event could not be recorded")
+
+        # Most scripts do nothing after their answer: this is over at once and needs no thread.
+        if not end(None if wait else PATIENCE):
+            threading.Thread(target=end_later, name="octavo-script", daemon=True).start()
+
+    def _take(self, key: str, deadline: float, give_back: Callable[[], None]) -> _Warm:
+        with self._changed:
+            while True:
+                warm = self._warm.get(key)
+                if warm is not None and not warm.busy:
+                    warm.busy, warm.give_back = True, give_back
+                    return warm
+                if warm is None and self._make_room():
+                    self._warm[key] = _Warm(give_back)
+                    return self._warm[key]
+                if not self._changed.wait(deadline - time.monotonic()):
+                    raise Unavailable("Too many scripts of integrations are running. Try again in a moment.")
+
+    def _take_spare(self) -> ScriptProcess | None:
+        with self._changed:
+            spare, self._spare = self._spare, None
+        if spare is not None and not spare.alive:
+            spare.kill()
+            return None
+        return spare
+
+    def _start_spare(self) -> None:
+        """Start a spare process, unless there is one, or no room."""
+        with self._changed:
+            full = len(self._warm) >= self._most
+            if full or self._starting or self._closed or self._spare is not None:
+                return
+            self._starting = True
+        threading.Thread(target=self._start, name="octavo-spare", daemon=True).start()
+
+    def _start(self) -> None:
+        process = None
+        try:
+            process = ScriptProcess()
+        except Unavailable as error:
+            log.warning("could not start a spare script process", extra={"error": str(error)})
+        with self._changed:
+            self._starting = False
+            if process is not None and not self._closed and len(self._warm) < self._most:
+                self._spare = process
+                process = None
+        if process is not None:
+            process.kill()
+
+    def _make_room(self) -> bool:
+        """Return whether one more process may start. Ends those that were idle for long, and one more if that
+        makes room."""
+        idle = sorted(
+            (name for name, warm in self._warm.items() if not warm.busy),
+            key=lambda name: self._warm[name].used,
+        )
+        old = [name for name in idle if time.monotonic() - self._warm[name].used > IDLE]
+        if not old and len(self._warm) >= self._most:
+            old = idle[:1]
+        for name in old:
+            self._end(self._warm.pop(name))
+        return len(self._warm) < self._most
+
+    @staticmethod
+    def _end(warm: _Warm) -> None:
+        if warm.process is not None:
+            warm.process.kill()
+            warm.process = None
+
+    def _give_back(self, key: str, warm: _Warm) -> None:
+        with self._changed:
+            warm.busy = False
+            warm.used = time.monotonic()
+            warm.give_back()
+            if warm.process is None:
+                self._warm.pop(key, None)
+            self._changed.notify_all()
+        self._start_spare()
+
+    def close(self) -> None:
+        """End every process."""
+        with self._changed:
+            self._closed = True
+            for warm in self._warm.values():
+                self._end(warm)
+            self._warm.clear()
+            spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.kill()

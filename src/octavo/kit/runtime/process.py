@@ -1,0 +1,380 @@
+"""Process that runs one script, and the lines of JSON it exchanges with us.
+
+The process has no permissions: no files, no environment, no network, no other processes. Requests of the
+script to other hosts arrive here as messages, and are fetched by us or refused. Its output is untrusted:
+lines are limited and validated, and anything invalid ends the process.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import logging
+import os
+import select
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from octavo.errors import Unavailable
+from octavo.kit.http.json_bounds import has_more_values
+from octavo.kit.processes.children import start_child
+
+log = logging.getLogger(__name__)
+
+RUNNER = Path(__file__).with_name("runner.mjs")
+HEAP = 64
+"""Maximum megabytes of JavaScript objects of a script."""
+DATA = 768 * 1024 * 1024
+"""Maximum bytes of memory of a process, including buffers. Deno takes more than 512 MB of it before it has
+done anything."""
+LINE = 24 * 1024 * 1024
+"""Maximum bytes of a message."""
+VALUES = 20_000
+"""Maximum number of values in a message; each header has two."""
+LOG_LINES = 200
+LOG_BYTES = 64 * 1024
+"""Maximum bytes of the log of one event; the rest is counted and left out."""
+FETCHES = 100
+"""Maximum number of requests to other hosts during one event."""
+CPU = 120
+"""Seconds of CPU time for an event. The deadline ends it long before, unless we are gone: then this limit
+ends a process that does not notice."""
+START = 30.0
+"""Seconds in which a process has to start. It takes a fraction of one, unless all processors are busy."""
+NO_FOLDER = f"{os.devnull}/none"
+"""Folder for Deno's caches that can't be created, so that it caches in memory, within the limits above. A
+real folder would slow each start down and store every module that a script makes up, which could fill the
+disk."""
+_READ = 256 * 1024
+
+Level = Literal["debug", "info", "warn", "error"]
+
+
+class Log(Struct, frozen=True):
+    """Log line. ``at``: milliseconds of the monotonic clock since the event started."""
+
+    level: Level
+    message: str
+    at: int
+
+
+class Answer(Struct, frozen=True):
+    """Script's answer to an event."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+class HostRequest(Struct, frozen=True):
+    """Request of a script to another host. ``redirect``: as in the fetch standard."""
+
+    url: str
+    method: str
+    headers: list[tuple[str, str]]
+    body: bytes | None
+    redirect: str
+
+
+class Got(Struct, frozen=True):
+    url: str
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+class FetchRefused(Exception):
+    """Refused request. Scripts see a failed fetch."""
+
+
+Fetch = Callable[[HostRequest], Got]
+
+
+class ScriptFailed(Exception):
+    """Script that ended, hung, or sent an invalid answer. The message tells its author which."""
+
+
+class _Log(Struct, tag="log"):
+    level: Level
+    message: str
+
+
+class _Fetch(Struct, tag="fetch"):
+    number: int
+    url: Annotated[str, Meta(max_length=16_384)]
+    method: Annotated[str, Meta(max_length=20)]
+    headers: list[tuple[str, str]]
+    redirect: str
+    body: str | None
+
+
+class _Response(Struct, tag="response"):
+    id: int
+    status: Annotated[int, Meta(ge=200, le=599)] = 500
+    headers: list[tuple[str, str]] = []
+    body: str = ""
+    error: str | None = None
+
+
+class _Done(Struct, tag="done"):
+    id: int
+
+
+class _Ready(Struct, tag="ready"):
+    """First message: the process runs and has not seen the script yet."""
+
+
+_Message = _Log | _Fetch | _Response | _Done | _Ready
+_decoder = msgspec.json.Decoder(_Message)
+
+
+def find_deno() -> str:
+    """Return the path of Deno. Raises Unavailable if it is not installed."""
+    try:
+        from deno import find_deno_bin
+
+        return str(find_deno_bin())
+    except (ImportError, FileNotFoundError):
+        raise Unavailable(
+            "Deno, which runs scripts of integrations, is not installed on this server."
+        ) from None
+
+
+def command() -> list[str]:
+    """Return the command that starts a process. Raises Unavailable if Deno is not installed."""
+    return [
+        find_deno(), "run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-config", "--no-lock",
+        "--cached-only", "--no-code-cache", "--deny-read", "--deny-write", "--deny-net", "--deny-env", "--deny-run",
+        "--deny-ffi", "--deny-sys", "--deny-import", f"--v8-flags=--max-old-space-size={HEAP}", str(RUNNER),
+    ]  # fmt: skip
+
+
+class Event(Struct, frozen=True):
+    """Event. ``event`` and ``environment`` are JSON; ``body``: of the request that a `fetch` event is about."""
+
+    event: str
+    environment: str
+    body: bytes | None = None
+
+
+class ScriptProcess:
+    """Process with one script, used by one event at a time. It has no script before ``load``."""
+
+    def __init__(self) -> None:
+        """Start the process and wait until it runs. Raises Unavailable if it does not: on a busy machine a
+        start takes a while, which is not the script's fault."""
+        try:
+            self._process = start_child(
+                command(),
+                environment={"DENO_DIR": NO_FOLDER, "NO_COLOR": "1"},
+                folder=Path("/"),
+                quiet=True,
+                buffered=False,
+                own_session=True,
+            )
+        except OSError as error:
+            log.error("a script process could not be started", extra={"error": str(error)})
+            raise Unavailable(
+                "The process for the integration's script could not be started. Try again in a moment."
+            ) from None
+        _limit(self._process.pid)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        self._buffer = bytearray()
+        self._sending = threading.Lock()
+        self._events = 0
+        self._script = ""
+        try:
+            self._receive(time.monotonic() + START)
+        except ScriptFailed:
+            self.kill()
+            raise Unavailable(
+                "The process for the integration's script did not start in time. Try again in a moment."
+            ) from None
+
+    def load(self, script: str) -> None:
+        """Load the only script that this process will ever run; it is sent with the first event."""
+        assert not self._script, "a process never has two scripts"
+        self._script = script
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def begin(self, event: Event, deadline: float) -> Run:
+        """Send the script an event. ``deadline``: of the monotonic clock. Raises ScriptFailed."""
+        if self._events == 0:
+            self._send({"script": self._script}, deadline)
+        self._events += 1
+        _allow_cpu(self._process.pid)
+        body = None if event.body is None else base64.b64encode(event.body).decode()
+        message = {"id": self._events, "event": event.event, "environment": event.environment, "body": body}
+        self._send(message, deadline)
+        return Run(self, self._events)
+
+    def _send(self, message: dict[str, object], deadline: float) -> None:
+        data = memoryview(msgspec.json.encode(message) + b"\n")
+        with self._sending:
+            while data:
+                if not select.select([], [self._in], [], max(0, deadline - time.monotonic()))[1]:
+                    raise ScriptFailed("the script does not read its input")
+                try:
+                    data = data[os.write(self._in, data[:65536]) :]
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    raise ScriptFailed("the script ended") from None
+
+    def has_said(self, seconds: float) -> bool:
+        """Return whether the script sends a message, or ends, within so many seconds."""
+        return b"\n" in self._buffer or bool(select.select([self._out], [], [], seconds)[0])
+
+    def _receive(self, deadline: float) -> _Message:
+        while (end := self._buffer.find(b"\n")) < 0:
+            if len(self._buffer) > LINE:
+                raise ScriptFailed(f"the script wrote more than {LINE} bytes at once")
+            left = deadline - time.monotonic()
+            try:
+                if left <= 0 or not select.select([self._out], [], [], left)[0]:
+                    raise ScriptFailed("the script did not answer in time")
+                data = os.read(self._out, _READ)
+            except BlockingIOError:
+                continue
+            except OSError:  # It was ended from another thread.
+                data = b""
+            if not data:
+                raise ScriptFailed("the script ended without an answer, or used too much memory")
+            self._buffer += data
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        if has_more_values(line, VALUES):
+            raise ScriptFailed(f"the script wrote a message with more than {VALUES} values")
+        try:
+            found: _Message = _decoder.decode(line)
+            return found
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            raise ScriptFailed("the script wrote to standard output, which is reserved") from None
+
+
+def _limit(pid: int) -> None:
+    import resource
+
+    prlimit = getattr(resource, "prlimit", None)
+    if prlimit is not None:  # Only Linux has it.
+        with suppress(ProcessLookupError):  # It has ended already; waiting for it tells.
+            prlimit(pid, resource.RLIMIT_DATA, (DATA, DATA))
+            prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+
+
+def _allow_cpu(pid: int) -> None:
+    """Set the CPU limit to what a process has used and may use for its next event."""
+    import resource
+
+    prlimit = getattr(resource, "prlimit", None)
+    if prlimit is not None:
+        with suppress(OSError, ValueError):  # It has ended already.
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            used = (int(fields[11]) + int(fields[12])) // os.sysconf("SC_CLK_TCK")
+            hard = prlimit(pid, resource.RLIMIT_CPU)[1]
+            prlimit(pid, resource.RLIMIT_CPU, (used + CPU, hard))
+
+
+class Run:
+    """Event that a script is handling."""
+
+    def __init__(self, process: ScriptProcess, id: int) -> None:
+        self._process = process
+        self._id = id
+        self._began = time.monotonic()
+        self._fetches = 0
+        self._bytes = 0
+        self._left_out = 0
+        self.logs: list[Log] = []
+
+    def wait(self, deadline: float, fetch: Fetch) -> Answer:
+        """Wait for the script's answer. Raises ScriptFailed, also for an error in the script."""
+        while True:
+            message = self._next(deadline, fetch)
+            if isinstance(message, _Response) and message.id == self._id:
+                if message.error is not None:
+                    raise ScriptError(message.error)
+                return Answer(message.status, message.headers, _bytes(message.body))
+
+    def finish(self, deadline: float, fetch: Fetch, patience: float | None = None) -> bool:
+        """Wait for the end of the script's background work; False if it sends nothing for ``patience``
+        seconds and is not done. Raises ScriptFailed."""
+        while True:
+            if patience is not None and not self._process.has_said(patience):
+                return False
+            message = self._next(deadline, fetch)
+            if isinstance(message, _Done) and message.id == self._id:
+                if self._left_out:
+                    self._note("warn", f"{self._left_out} further lines were left out")
+                return True
+
+    def _next(self, deadline: float, fetch: Fetch) -> _Message:
+        message = self._process._receive(deadline)
+        if isinstance(message, _Log):
+            self._log(message)
+        elif isinstance(message, _Fetch):
+            self._fetches += 1
+            self._process._send(self._fetched(message, fetch), deadline)
+        return message
+
+    def _log(self, line: _Log) -> None:
+        self._bytes += len(line.message)
+        if len(self.logs) >= LOG_LINES or self._bytes > LOG_BYTES:
+            self._left_out += 1
+            if self._left_out > 100 * LOG_LINES or self._bytes > 20 * LOG_BYTES:
+                raise ScriptFailed("the script writes too many log lines")
+        else:
+            self._note(line.level, line.message)
+
+    def _note(self, level: Level, message: str) -> None:
+        at = int((time.monotonic() - self._began) * 1000)
+        self.logs.append(Log(level, message.replace("\0", ""), at))
+
+    def _fetched(self, message: _Fetch, fetch: Fetch) -> dict[str, object]:
+        named: dict[str, object] = {"type": "answer", "number": message.number}
+        try:
+            if self._fetches > FETCHES:
+                raise FetchRefused(f"more than {FETCHES} requests during one event")
+            body = None if message.body is None else _bytes(message.body)
+            wanted = HostRequest(message.url, message.method, message.headers, body, message.redirect)
+            got = fetch(wanted)
+        except FetchRefused as error:
+            return {**named, "error": str(error)}
+        return {
+            **named,
+            "url": got.url,
+            "status": got.status,
+            "headers": got.headers,
+            "body": base64.b64encode(got.body).decode(),
+        }
+
+
+class ScriptError(ScriptFailed):
+    """Error thrown by the script; its process continues."""
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise ScriptFailed("the script wrote to standard output, which is reserved") from None

@@ -1,0 +1,1 @@
+"""Fair shares of threads and processes."""

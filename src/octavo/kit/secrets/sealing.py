@@ -1,0 +1,237 @@
+"""Secrets at rest: what the database must keep and be able to read again, sealed with a key that is not in it.
+
+AES-256-GCM. A sealed text names its key and is bound to its row: moved to another row, or changed, it does not
+open. Several keys may be known: the first one seals, each of them opens what it has sealed.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from msgspec import Struct
+
+from octavo.errors import Unavailable
+from octavo.kit.db.database import Transaction
+from octavo.kit.private_files import synchronise
+
+KEY_FILE = "secret-key"
+SETTING = "OCTAVO_SECRET_KEY"
+_PREFIX = "sealed1"
+_NONCE = 12
+_KEY = 32
+_MIN_PASSPHRASE = 16
+
+
+class Sealer:
+    """Seals and opens with these keys of 32 bytes."""
+
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        if not keys or any(len(key) != _KEY for key in keys):
+            raise ValueError("a sealer has at least one key, and each has 32 bytes")
+        self._ciphers = {key_id(key): AESGCM(key) for key in keys}
+        self.current = key_id(keys[0])
+
+    @property
+    def known(self) -> list[str]:
+        """The ids of the keys, the one that seals first."""
+        return list(self._ciphers)
+
+    def seal(self, place: str, text: str) -> str:
+        """``text`` for this place alone."""
+        nonce = secrets.token_bytes(_NONCE)
+        sealed = self._ciphers[self.current].encrypt(nonce, text.encode(), place.encode())
+        return f"{_PREFIX}.{self.current}.{base64.urlsafe_b64encode(nonce + sealed).decode()}"
+
+    def open(self, place: str, sealed: str) -> str:
+        """What was sealed for this place. Raises Unavailable without its key, or when it was changed."""
+        used = key_of(sealed)
+        if used is None:
+            raise Unavailable(f"secrets: {place} is not sealed")
+        cipher = self._ciphers.get(used)
+        if cipher is None:
+            raise Unavailable(missing_key(used, self.known))
+        try:
+            data = base64.urlsafe_b64decode(sealed.split(".")[2])
+            return cipher.decrypt(data[:_NONCE], data[_NONCE:], place.encode()).decode()
+        except (InvalidTag, ValueError, IndexError):
+            raise Unavailable(f"secrets: {place} was changed, or belongs to another row") from None
+
+
+def missing_key(needed: str, known: Sequence[str]) -> str:
+    """What to say where secrets are sealed with a key that is not known; both are ids."""
+    have = f"known here: {', '.join(known)}" if known else "none is known here"
+    return (
+        f"{SETTING}: the secrets of this database are sealed with the key {needed}; {have}. Put that key into"
+        f" {SETTING}, or its file as {KEY_FILE} into the data folder."
+    )
+
+
+def key_id(key: bytes) -> str:
+    """What names a key and does not tell it."""
+    return hmac.digest(key, b"octavo: id of a key", "sha256").hex()[:8]
+
+
+def key_of(text: str) -> str | None:
+    """The id of the key that a text is sealed with; None for a text that is not sealed."""
+    prefix, _, rest = text.partition(".")
+    return rest.partition(".")[0] if prefix == _PREFIX else None
+
+
+# --- keys ---------------------------------------------------------------------------------------------
+
+
+def read_keys(setting: str, file: Path) -> list[bytes]:
+    """The keys in the setting (separated by commas), then those in the file (one a line).
+
+    Raises Unavailable naming the place of one that cannot be used.
+    """
+    texts = [(SETTING, part.strip()) for part in setting.split(",") if part.strip()]
+    try:
+        texts += [(str(file), line.strip()) for line in file.read_text().splitlines() if line.strip()]
+    except FileNotFoundError:
+        pass
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unavailable(f"{file}: {error}") from None
+    return list(dict.fromkeys(_parse_key(place, text) for place, text in texts))
+
+
+def _parse_key(place: str, text: str) -> bytes:
+    for decode in (bytes.fromhex, _from_base64):
+        try:
+            if len(found := decode(text)) == _KEY:
+                return found
+        except (ValueError, binascii.Error):
+            continue
+    if len(text) < _MIN_PASSPHRASE:
+        raise Unavailable(
+            f"{place}: expected 32 bytes as hex or base64, or a passphrase of {_MIN_PASSPHRASE} characters or more"
+        )
+    # The salt is fixed, because every process must come to the same key from the passphrase alone.
+    return hashlib.scrypt(
+        text.encode(), salt=b"octavo secret key", n=2**15, r=8, p=1, maxmem=2**26, dklen=_KEY
+    )
+
+
+def _from_base64(text: str) -> bytes:
+    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_" if set("-_") & set(text) else None,
+                            validate=True)  # fmt: skip
+
+
+def make_key(file: Path) -> bytes:
+    """Writes a new key, readable for its owner alone; the key there when another process was first."""
+    part = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+            out.write(f"{secrets.token_hex(_KEY)}\n")
+            out.flush()
+            os.fsync(out.fileno())
+        try:
+            os.link(part, file)  # unlike a rename, this never replaces a key
+        except FileExistsError:
+            pass
+        finally:
+            part.unlink()
+        # A database elsewhere may keep what is sealed with it before this folder is on the disk.
+        synchronise(file.parent)
+    except OSError as error:
+        raise Unavailable(f"{file}: {error}. Set {SETTING}, where this file cannot be made.") from None
+    return read_keys("", file)[0]
+
+
+# --- columns ------------------------------------------------------------------------------------------
+
+
+class SealedColumn(Struct, frozen=True):
+    """A column that holds sealed texts. ``key``: the columns that name its row. ``sealed_as``: the table's name to
+    which texts are bound, which stays when a table is renamed."""
+
+    table: str
+    column: str
+    key: tuple[str, ...]
+    sealed_as: str
+
+    def seal(self, sealer: Sealer, text: str, *key: str) -> str:
+        return sealer.seal(self._place(key), text)
+
+    def open(self, sealer: Sealer, sealed: str, *key: str) -> str:
+        """Raises Unavailable."""
+        return sealer.open(self._place(key), sealed)
+
+    def _place(self, key: Sequence[str]) -> str:
+        assert len(key) == len(self.key), f"{self.table}: expected {self.key}"
+        return "\0".join((self.sealed_as, self.column, *key))
+
+
+SEALED: list[SealedColumn] = []
+"""Every column that holds secrets which can be read again. Other secrets are kept as hashes alone."""
+
+_BEFORE_SEALING: list[Callable[[Transaction], None]] = []
+
+
+def sealed_column(table: str, column: str, *key: str, sealed_as: str = "") -> SealedColumn:
+    """Declares a column whose texts are sealed. ``sealed_as``: the name its table had at first, where that changed."""
+    SEALED.append(SealedColumn(table, column, key, sealed_as or table))
+    return SEALED[-1]
+
+
+def before_sealing(prepare: Callable[[Transaction], None]) -> Callable[[Transaction], None]:
+    """Registers what brings rows of an installation without sealed texts into today's form."""
+    _BEFORE_SEALING.append(prepare)
+    return prepare
+
+
+def seal_plain(tx: Transaction, sealer: Sealer) -> int:
+    """Seals what is in plain text, as versions before this module left it; how many."""
+    for prepare in _BEFORE_SEALING:
+        prepare(tx)
+    return _rewrite(tx, lambda column, text, key: None if key_of(text) else column.seal(sealer, text, *key))
+
+
+def rotate(tx: Transaction, sealer: Sealer) -> int:
+    """Seals anew, with the first key, what another one has sealed; how many. Raises Unavailable."""
+
+    def renew(column: SealedColumn, text: str, key: tuple[str, ...]) -> str | None:
+        if key_of(text) == sealer.current:
+            return None
+        return column.seal(sealer, column.open(sealer, text, *key), *key)
+
+    return _rewrite(tx, renew)
+
+
+def _rewrite(tx: Transaction, change: Callable[[SealedColumn, str, tuple[str, ...]], str | None]) -> int:
+    count = 0
+    for column in SEALED:
+        rows = tx.all(
+            f"SELECT {column.column}, {', '.join(column.key)} FROM {column.table}"
+            f" WHERE {column.column} IS NOT NULL{tx.for_update}"
+        )
+        where = " AND ".join(f"{name} = :{name}" for name in column.key)
+        changed = [
+            {"text": text, **dict(zip(column.key, key, strict=True))}
+            for old, *key in rows
+            if (text := change(column, old, tuple(key))) is not None
+        ]
+        tx.run_many(f"UPDATE {column.table} SET {column.column} = :text WHERE {where}", changed)
+        count += len(changed)
+    return count
+
+
+def count_by_key(tx: Transaction) -> dict[str, int]:
+    """How many texts each key has sealed, by its id; ``plain`` for those that are not sealed."""
+    found: dict[str, int] = {}
+    for column in SEALED:
+        for (text,) in tx.all(
+            f"SELECT {column.column} FROM {column.table} WHERE {column.column} IS NOT NULL"
+        ):
+            used = key_of(text) or "plain"
+            found[used] = found.get(used, 0) + 1
+    return found

@@ -1,0 +1,97 @@
+"""Signed tokens, and the secrets the installation makes for itself."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+
+import msgspec
+from msgspec import Struct
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.tables import Table, declare
+
+from .sealing import Sealer, sealed_column
+
+declare(Table(name="secrets", stays="secret"))
+
+VALUE = sealed_column("secrets", "value", "name")
+
+
+def find_secret(tx: Transaction, name: str) -> str | None:
+    """A secret of the installation as it is stored."""
+    found = tx.value("SELECT value FROM secrets WHERE name = :name", name=name)
+    return None if found is None else str(found)
+
+
+def get_or_create_secret(tx: Transaction, sealer: Sealer, name: str) -> bytes:
+    """32 random bytes, made at the first call and the same ever after, in every process.
+
+    Needs a write transaction. Raises Unavailable when another key has sealed it.
+    """
+    tx.run(
+        "INSERT INTO secrets (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING",
+        name=name,
+        value=VALUE.seal(sealer, secrets.token_hex(32), name),
+    )
+    stored = find_secret(tx, name)
+    assert stored is not None, "it was inserted, or there already"
+    return bytes.fromhex(VALUE.open(sealer, stored, name))
+
+
+class Signed(Struct, frozen=True):
+    """What a token of ours says. ``expires`` in milliseconds; None: never."""
+
+    payload: str
+    expires: int | None
+
+
+class Signer:
+    """HMAC-SHA256 over purpose, expiry and payload. What is signed can be read by its holder."""
+
+    def __init__(self, secret: bytes) -> None:
+        if len(secret) < 32:
+            raise ValueError("a signing secret has at least 32 bytes")
+        self._secret = secret
+
+    def sign(self, purpose: str, payload: str, expires: int | None = None) -> str:
+        """A URL-safe token good for ``purpose`` alone, until ``expires`` (milliseconds; None: for ever)."""
+        body = _encode(msgspec.json.encode((expires, payload)))
+        return f"{body}.{self._mac(purpose, body)}"
+
+    def verify(self, purpose: str, token: str) -> str | None:
+        """The payload, or None when the token is not ours, for another purpose, or expired."""
+        signed = self.read(purpose, token)
+        return signed.payload if signed else None
+
+    def read(self, purpose: str, token: str) -> Signed | None:
+        """As ``verify``, with the moment at which it expires."""
+        body, _, mac = token.partition(".")
+        if not hmac.compare_digest(mac.encode("utf-8", "surrogatepass"), self._mac(purpose, body).encode()):
+            return None
+        try:
+            expires, payload = msgspec.json.decode(_decode(body), type=tuple[int | None, str])
+        except (binascii.Error, msgspec.MsgspecError):
+            return None
+        return Signed(payload, expires) if expires is None or now() < expires else None
+
+    def derive(self, purpose: str, name: str) -> str:
+        """A secret of 43 characters, the same each time; it says nothing about those of other names and purposes."""
+        return self._mac(f"derived {purpose}", name)
+
+    def _mac(self, purpose: str, body: str) -> str:
+        # No purpose can run into a body: the body holds no NUL.
+        message = f"{purpose}\0{body}".encode("utf-8", "surrogatepass")
+        return _encode(hmac.new(self._secret, message, hashlib.sha256).digest())
+
+
+def _encode(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _decode(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

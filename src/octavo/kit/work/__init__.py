@@ -1,0 +1,1 @@
+"""Jobs, events and streams."""

@@ -1,0 +1,445 @@
+"""Streams of events: what happens, said at once to whoever listens, without a thread for any of them.
+
+A process has one hub. It reads the events of the outbox behind its position as soon as somebody committed, here or in
+another process, has its sources say which topics they are about, and hands the messages to the listeners of those
+topics. One thread does all of that for all listeners; a listener itself is a coroutine that waits.
+
+Nobody is told what they may not know: before a listener is told anything, and in any case every ``QUIET`` seconds, it
+is asked again whether it may still listen, unless nobody has committed anything since it was asked last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Lock
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from octavo.errors import OctavoError, OutOfReach
+from octavo.kit.clock import iso, now
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.scheduling.owners import Owner
+from octavo.kit.scheduling.pending import run_in
+from octavo.kit.scheduling.shares import Shares
+
+from . import outbox
+from .outbox import Event, Position
+
+log = logging.getLogger("octavo.hub")
+
+EACH = 100
+QUIET = 15.0
+"""Seconds after which a listener who was told nothing gets a comment: proxies end what is silent for a minute."""
+_LOOK = 0.05
+"""Seconds between two looks whether somebody has committed."""
+_REST = 4.0
+"""How many times as long as a look took the hub rests after it: it never takes more than a fifth of a core."""
+_LONGEST_REST = 5.0
+_BATCH = 500
+"""Events that are read at a time."""
+_REMEMBERED = 2000
+"""Events that are told again to who comes back; who missed more has to look at everything again."""
+_CHECKED = 50
+"""Listeners who are asked again at a time."""
+_UNSENT = 256 * 1024
+"""Bytes that wait for a client who takes them slowly; past it the stream ends, and the client comes back."""
+_FRESH = 5.0
+"""Seconds for which an answer holds to whether a listener may still listen, while nobody commits anything: tokens end
+by themselves."""
+_MISSING_SECONDS = 120.0
+"""For how long an event that others overtook is waited for: by then its transaction has ended."""
+_RECONNECT = 3000
+"""Milliseconds after which a client comes back when its stream has ended."""
+
+Topic = tuple[str, str]
+"""What one listens to: a kind of thing and its id."""
+
+
+class Message(NamedTuple):
+    """What listeners of any of these topics are told. ``about``: what it is about, for a listener who asks whether they
+    may know (``Listener.may_know``)."""
+
+    topics: tuple[Topic, ...]
+    kind: str
+    data: msgspec.Struct
+    about: str = ""
+
+
+class Source(Protocol):
+    """Makes messages; each hub has one of its own. Called in the hub's thread, within a read."""
+
+    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[Message]:
+        """What is said of an event to listeners of these topics, all that there are."""
+        ...
+
+    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[Message]:
+        """What else there is to say, since the last look, of what is no event. It is not said again to who missed it."""
+        ...
+
+
+_sources: list[Callable[[], Source]] = []
+
+
+def source(make: Callable[[], Source]) -> Callable[[], Source]:
+    """Registers what makes messages."""
+    _sources.append(make)
+    return make
+
+
+class _Said(msgspec.Struct, tag_field="kind", kw_only=True):
+    timestamp: str
+
+
+class Ready(_Said, tag="ready"):
+    """From here on everything is told as it happens."""
+
+
+class Reset(_Said, tag="reset"):
+    """What happened since the event that was named cannot be told any more: look at everything again."""
+
+
+class Closed(_Said, tag="closed", kw_only=True):
+    """The stream ends, because a new request would be refused like this."""
+
+    code: int
+    message: str
+
+
+class Listener:
+    """Somebody who listens to topics.
+
+    ``check`` raises what a new request would be refused with. ``may_know(tx, message)``: whether they are told of what
+    a message is about. ``after``: where they stopped listening; None: they begin. ``seconds``: for how long; 0: until
+    they know what there is. ``owner``: an organization, and who it is in it.
+    """
+
+    __slots__ = (
+        "after", "check", "checked_at", "checked_with", "ended", "given", "may_know", "owner", "quiet_since", "size",
+        "topics", "until", "waiter",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        topics: Iterable[Topic],
+        *,
+        owner: Owner,
+        check: Callable[[], None],
+        may_know: Callable[[Transaction, Message], bool] | None = None,
+        after: Position | None = None,
+        seconds: float,
+    ) -> None:
+        self.topics = frozenset(topics)
+        self.owner = owner
+        self.check = check
+        self.may_know = may_know
+        self.after = after
+        self.until = time.monotonic() + seconds
+        self.checked_with: int | None = None
+        self.checked_at = 0.0
+        self.quiet_since = time.monotonic()
+        self.given: list[bytes] = []
+        self.size = 0
+        self.ended = seconds <= 0
+        self.waiter: asyncio.Future[None] | None = None
+
+    def is_fresh(self, generation: int | None, moment: float) -> bool:
+        return (
+            generation is not None and self.checked_with == generation and moment - self.checked_at < _FRESH
+        )
+
+    def give(self, piece: bytes) -> None:
+        """On the event loop."""
+        if self.ended:
+            return
+        self.given.append(piece)
+        self.size += len(piece)
+        self.quiet_since = time.monotonic()
+        if self.size > _UNSENT:
+            self.given, self.ended = [], True
+        self._wake()
+
+    def end(self) -> None:
+        """On the event loop. What was given is sent before."""
+        self.ended = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)
+
+
+def _frame(kind: str, data: msgspec.Struct, position: Position | None) -> bytes:
+    id = b"" if position is None else f"id: {position}\n".encode()
+    return b"%bevent: %b\ndata: %b\n\n" % (id, kind.encode(), msgspec.json.encode(data))
+
+
+class Hub:
+    """What tells the listeners of a process. ``most``: listeners at a time, three quarters of them of one organization,
+    and ``EACH`` of one person in it."""
+
+    def __init__(self, db: Database, most: int) -> None:
+        self._db = db
+        self._places = Shares("event streams are open", most, each=(most * 3 // 4, EACH))
+        self._sources: list[Source] = []
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="octavo-hub")
+        self._lock = Lock()
+        """Of who listens to what."""
+        self._by_topic: dict[Topic, set[Listener]] = {}
+        self._listeners: set[Listener] = set()
+        self._latest: deque[tuple[Event, Position]] = deque(maxlen=_REMEMBERED)
+        self._remembers = False
+        """Whether all of ``_REMEMBERED`` were read."""
+        self._position = Position(0)
+        self._missing_since: dict[int, float] = {}
+        self._generation: int | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._pump: asyncio.Task[None] | None = None
+        self._closed = False
+
+    @property
+    def count(self) -> int:
+        """Streams that are open."""
+        return len(self._listeners)
+
+    async def follow(self, listener: Listener) -> AsyncGenerator[bytes, None]:
+        """The pieces of a stream, for as long as it goes on. Raises OutOfReach, before the first one, when too many
+        listen, and what the listener is refused with."""
+        loop = self._loop = asyncio.get_running_loop()
+        if self._closed:
+            raise OutOfReach("The server stops just now. Try again in a moment.")
+        give_back = self._places.wait(listener.owner, 0)
+        self._listeners.add(listener)
+        try:
+            yield await run_in(self._thread, self._attach, listener)
+            if not listener.ended and self._pump is None:
+                self._pump = loop.create_task(self._run())
+            while True:
+                if listener.given:
+                    pieces, listener.given, listener.size = listener.given, [], 0
+                    yield b"".join(pieces)
+                elif listener.ended:
+                    return
+                else:
+                    listener.waiter = loop.create_future()
+                    await listener.waiter
+        finally:
+            self._detach(listener)
+            give_back()
+
+    def end_streams(self) -> None:
+        """Ends all streams that there are, on the event loop; their clients come back by themselves."""
+        for listener in list(self._listeners):
+            listener.end()
+
+    def close(self) -> None:
+        """Ends all streams, on the event loop, and takes no more."""
+        self._closed = True
+        self.end_streams()
+        if self._pump is not None:
+            self._pump.cancel()
+
+    def shut_down(self) -> None:
+        self._thread.shutdown(wait=True)
+
+    def _forget(self, listener: Listener) -> None:
+        with self._lock:
+            for topic in listener.topics:
+                there = self._by_topic.get(topic)
+                if there is not None:
+                    there.discard(listener)
+                    if not there:
+                        del self._by_topic[topic]
+
+    def _detach(self, listener: Listener) -> None:
+        with self._lock:
+            listener.ended = True
+        self._forget(listener)
+        self._listeners.discard(listener)
+        if not self._listeners and self._pump is not None:
+            self._pump.cancel()
+            self._pump = None
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK)
+            generation = self._db.generation()
+            if generation is None or generation != self._generation:
+                started = time.monotonic()
+                await run_in(self._thread, self._look)
+                await asyncio.sleep(min(_REST * (time.monotonic() - started), _LONGEST_REST))
+            moment = time.monotonic()
+            quiet = []
+            for listener in list(self._listeners):
+                if listener.until <= moment:
+                    listener.end()
+                elif moment - listener.quiet_since >= QUIET:
+                    quiet.append(listener)
+            for first in range(0, len(quiet), _CHECKED):
+                await run_in(self._thread, self._keep, quiet[first : first + _CHECKED])
+
+    def _hand_out(self, given: Sequence[tuple[Listener, bytes | None]]) -> None:
+        """On the event loop. None: the stream ends."""
+        for listener, piece in given:
+            if piece is None:
+                listener.end()
+            else:
+                listener.give(piece)
+
+    # --- in the hub's thread --------------------------------------------------------------------------
+
+    def _attach(self, listener: Listener) -> bytes:
+        """What a listener is told first: what it has missed, and from where it goes on."""
+        with self._db.read() as tx:
+            generation = self._db.generation()
+            if self._by_topic:
+                # Whatever this read sees is told to the others before, so that nobody misses it or is told twice.
+                self._take(tx, generation)
+            else:
+                self._begin(tx, generation)
+            listener.checked_with, listener.checked_at = generation, time.monotonic()
+            said = [b"retry: %d\n\n" % _RECONNECT]
+            missed = self._missed(tx, listener.after)
+            if missed is None:
+                said.append(_frame("reset", Reset(timestamp=iso(now())), None))
+            for event, position in missed or ():
+                for message in self._said_of(tx, event, listener.topics):
+                    if self._concerns(tx, listener, message):
+                        said.append(_frame(message.kind, message.data, position))
+            said.append(_frame("ready", Ready(timestamp=iso(now())), self._position))
+        with self._lock:
+            if not listener.ended:
+                for topic in listener.topics:
+                    self._by_topic.setdefault(topic, set()).add(listener)
+        return b"".join(said)
+
+    def _begin(self, tx: Transaction, generation: int | None) -> None:
+        """Forgets what was before: while nobody listened, nobody looked."""
+        self._sources = [make() for make in _sources]
+        self._latest = deque(outbox.latest_events(tx, _BATCH), _REMEMBERED)
+        self._remembers = False
+        self._position = self._latest[-1][1] if self._latest else Position(0)
+        self._missing_since = dict.fromkeys(self._position.missing, time.monotonic())
+        self._generation = generation
+
+    def _missed(self, tx: Transaction, after: Position | None) -> list[tuple[Event, Position]] | None:
+        """What happened since a position, up to this one; None when that is not known any more."""
+        if after is None:
+            return []
+        first = self._latest[0][0].id if self._latest else self._position.last + 1
+        if after.last < first - 1 and not self._remembers:
+            # Whoever comes back after a start of the process asks for what it has not seen itself.
+            self._latest = deque(outbox.latest_events(tx, _REMEMBERED), _REMEMBERED)
+            self._remembers = True
+            first = self._latest[0][0].id if self._latest else first
+        if not first - 1 <= after.last <= self._position.last:
+            return None
+        return [found for found in self._latest if found[0].id > after.last or found[0].id in after.missing]
+
+    def _look(self) -> None:
+        try:
+            with self._db.read() as tx:
+                self._take(tx, self._db.generation())
+        except OctavoError as error:
+            log.warning("events cannot be read: %s", error.message)
+
+    def _take(self, tx: Transaction, generation: int | None) -> None:
+        """Tells all that this read sees and nobody was told."""
+        topics = self._topics()
+        given: list[tuple[Listener, bytes | None]] = []
+        more = True
+        while more:
+            found = outbox.events_after(tx, self._position, _BATCH)
+            more = len(found) >= _BATCH
+            for event, position in found:
+                for message in self._said_of(tx, event, topics):
+                    self._give(tx, message, position, generation, given)
+            if found:
+                self._latest.extend(found)
+                self._wait_for_missing(found[-1][1])
+        for maker in self._sources:
+            for message in maker.look(tx, topics):
+                self._give(tx, message, None, generation, given)
+        self._generation = generation
+        self._send(given)
+
+    def _wait_for_missing(self, position: Position) -> None:
+        moment = time.monotonic()
+        since = {id: self._missing_since.get(id, moment) for id in position.missing}
+        self._missing_since = {id: begun for id, begun in since.items() if moment - begun < _MISSING_SECONDS}
+        self._position = Position(position.last, tuple(self._missing_since))
+
+    def _topics(self) -> frozenset[Topic]:
+        with self._lock:
+            return frozenset(self._by_topic)
+
+    def _said_of(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[Message]:
+        for maker in self._sources:
+            try:
+                yield from maker.tell(tx, event, topics)
+            except OctavoError:
+                log.exception("nobody is told of an event", extra={"event": event.id})
+
+    def _give(
+        self,
+        tx: Transaction,
+        message: Message,
+        position: Position | None,
+        generation: int | None,
+        given: list[tuple[Listener, bytes | None]],
+    ) -> None:
+        with self._lock:
+            listeners = {one for topic in message.topics for one in self._by_topic.get(topic, ())}
+        if not listeners:
+            return
+        frame = _frame(message.kind, message.data, position)
+        for listener in listeners:
+            if self._may_listen(listener, generation, given) and self._concerns(tx, listener, message):
+                given.append((listener, frame))
+
+    @staticmethod
+    def _concerns(tx: Transaction, listener: Listener, message: Message) -> bool:
+        return listener.may_know is None or listener.may_know(tx, message)
+
+    def _may_listen(
+        self, listener: Listener, generation: int | None, given: list[tuple[Listener, bytes | None]]
+    ) -> bool:
+        """Whether a listener may still listen; who may not is told so, and no more."""
+        moment = time.monotonic()
+        if listener.is_fresh(generation, moment):
+            return True
+        try:
+            listener.check()
+        except OctavoError as error:
+            refused = Closed(timestamp=iso(now()), code=error.status, message=error.message)
+        except Exception:
+            log.exception("a listener cannot be asked again")
+            refused = Closed(timestamp=iso(now()), code=500, message="Something went wrong on our side.")
+        else:
+            listener.checked_with, listener.checked_at = generation, moment
+            return True
+        self._forget(listener)
+        given += [(listener, _frame("closed", refused, None)), (listener, None)]
+        return False
+
+    def _keep(self, quiet: Sequence[Listener]) -> None:
+        """Says to those who were told nothing for long that the stream goes on, as far as it does."""
+        given: list[tuple[Listener, bytes | None]] = []
+        try:
+            with self._db.read():
+                generation = self._db.generation()
+                given += [(one, b":\n\n") for one in quiet if self._may_listen(one, generation, given)]
+        except OctavoError as error:
+            log.warning("listeners cannot be asked again: %s", error.message)
+        self._send(given)
+
+    def _send(self, given: list[tuple[Listener, bytes | None]]) -> None:
+        if given and self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+                self._loop.call_soon_threadsafe(self._hand_out, given)

@@ -1,0 +1,276 @@
+"""Durable jobs in the database of the change that causes them.
+
+A job is a row: written with its cause, leased by one worker at a time, gone when done. It runs at least once,
+so handlers are idempotent; one that writes to the same database calls ``finish(tx)`` in that transaction and
+its effect happens exactly once. A failed job waits longer each time and is parked after its last attempt.
+
+States: ``later`` (its time has not come), ``ready``, ``running`` (under a lease), ``parked`` (failed for good).
+``worker.py`` runs them, and shares its threads fairly between kinds and organizations.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any, Literal, NamedTuple, TypeVar
+from weakref import WeakSet
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import NotFound
+from octavo.kit.clock import now
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.db.tables import Table, declare
+from octavo.kit.ids import new_id
+from octavo.kit.observability import tracing
+
+declare(*(Table(name=name, stays="the installation's own") for name in ("jobs", "schedules")))
+
+F = TypeVar("F", bound=Callable[..., None])
+
+ATTEMPTS = 10
+SECONDS = 60.0
+"""How long a job may run unless its kind says otherwise. A kind that may run longer is a long one."""
+
+Group = Literal["short", "long", "waiting"]
+State = Literal["waiting", "running", "parked"]
+STATES: dict[State, tuple[str, ...]] = {
+    "parked": ("parked",),
+    "running": ("running",),
+    "waiting": ("ready", "later"),
+}
+"""As people see them, in the order in which they want to: the states of rows that each stands for."""
+
+
+class Kind(NamedTuple):
+    """What jobs of a kind do, how often they are attempted, and how many seconds one attempt may take. ``waits``: they
+    mostly wait for other servers."""
+
+    run: Callable[..., None]
+    attempts: int
+    seconds: float
+    waits: bool = False
+
+    @property
+    def group(self) -> Group:
+        """Jobs of one group share its threads, and take none of another's."""
+        return "waiting" if self.waits else "long" if self.seconds > SECONDS else "short"
+
+
+class Schedule(NamedTuple):
+    """A job of ``kind`` every so many milliseconds."""
+
+    every: int
+    kind: str
+
+
+class JobRow(NamedTuple):
+    """``organization_id`` is empty for the installation's own; moments are milliseconds; ``error`` is that of the
+    last attempt, and ends with what went wrong."""
+
+    id: str
+    kind: str
+    organization_id: str
+    state: State
+    payload: dict[str, Any]
+    attempts: int
+    created_at: int
+    run_at: int
+    lease_until: int | None
+    error: str | None
+
+
+class JobCount(Struct, frozen=True):
+    """How many jobs of a kind are in a state; ``oldest``: when the first of them was due, in milliseconds."""
+
+    kind: str
+    state: State
+    count: int
+    oldest: int
+
+
+class LeaseLost(Exception):
+    """Another worker has taken the job over: this run must leave no trace."""
+
+
+kinds: dict[str, Kind] = {}
+schedules: dict[str, Schedule] = {}
+feeders: list[Callable[[Database], bool]] = []
+running: ContextVar[tuple[str, str] | None] = ContextVar("octavo_job", default=None)
+"""The job of this thread, and the lease it runs under."""
+_bells: WeakSet[threading.Event] = WeakSet()
+
+
+def job(
+    kind: str, *, attempts: int = ATTEMPTS, seconds: float = SECONDS, waits: bool = False
+) -> Callable[[F], F]:
+    """Registers ``function(context, **payload)`` as what jobs of this kind do.
+
+    ``waits``: it mostly waits for other servers. After ``seconds`` an attempt has failed: ``deadlines`` say so to the function, which checks them in its loops.
+    """
+
+    def register(function: F) -> F:
+        if kind in kinds:
+            raise ValueError(f"two handlers of the job kind {kind!r}")
+        kinds[kind] = Kind(function, attempts, seconds, waits)
+        return function
+
+    return register
+
+
+def schedule(name: str, every: float, kind: str) -> None:
+    """A job of ``kind`` without payload every so many seconds, once for all workers together."""
+    schedules[name] = Schedule(int(every * 1000), kind)
+
+
+def feeder(function: Callable[[Database], bool]) -> Callable[[Database], bool]:
+    """Registers what every worker calls before it looks for jobs; True asks to be called again at once."""
+    feeders.append(function)
+    return function
+
+
+def enqueue(
+    tx: Transaction,
+    kind: str,
+    *,
+    organization: str | None = None,
+    key: str | None = None,
+    run_at: int | None = None,
+    **payload: Any,
+) -> None:
+    """Adds a job to the transaction; workers of this process wake once it commits.
+
+    ``organization``: for whom it is done; organizations take turns. ``key``: a job of that key that still waits for
+    its first run makes a second one needless. ``run_at`` is in milliseconds. The payload is ids and a version
+    number, as JSON.
+    """
+    moment = now()
+    due = moment if run_at is None else run_at
+    tx.run(
+        "INSERT INTO jobs (id, kind, organization_id, state, payload, unique_key, run_at, created_at, trace)"
+        " VALUES (:id, :kind, :organization, :state, :payload, :key, :run_at, :now, :trace)"
+        " ON CONFLICT (unique_key) DO NOTHING",
+        id=new_id(),
+        kind=kind,
+        organization=organization or "",
+        state="ready" if due <= moment else "later",
+        payload=msgspec.json.encode(payload).decode(),
+        key=key,
+        run_at=due,
+        now=moment,
+        trace=tracing.cause(),
+    )
+    tx.after_commit(wake)
+
+
+def finish(tx: Transaction) -> None:
+    """Ends the job that runs in this thread together with the transaction: its effect happens once.
+
+    Raises LeaseLost, for the transaction to roll back, when another worker has the job by now. Outside a job
+    it does nothing, so that handlers can be called directly.
+    """
+    current = running.get()
+    if current is not None and not delete(tx, *current):
+        raise LeaseLost(current[0])
+
+
+def delete(tx: Transaction, job_id: str, lease: str) -> bool:
+    """Deletes a job that runs under a lease; False when it no longer does."""
+    return bool(tx.run("DELETE FROM jobs WHERE id = :id AND lease = :lease", id=job_id, lease=lease))
+
+
+def wake() -> None:
+    """Makes the workers of this process look for jobs now."""
+    for bell in list(_bells):
+        bell.set()
+
+
+def listen(bell: threading.Event) -> None:
+    """``wake`` sets this event from now on, for as long as somebody holds it."""
+    _bells.add(bell)
+
+
+# --- looking at them ------------------------------------------------------------------------------------
+
+_ROW = "id, kind, organization_id, state, payload, attempts, created_at, run_at, lease_until, error"
+_SHOWN: dict[str, State] = {state: shown for shown, states in STATES.items() for state in states}
+
+
+def list_jobs(
+    tx: Transaction,
+    *,
+    state: State | None = None,
+    kind: str | None = None,
+    limit: int = 100,
+    after: tuple[int, str] | None = None,
+) -> tuple[list[JobRow], int]:
+    """The newest first within a state, parked ones before running ones before waiting ones; and how many there are
+    in all. ``after``: the place of a state in ``STATES`` and the id of a job, behind which the list goes on."""
+    found: list[JobRow] = []
+    count = 0
+    for place, (shown, states) in enumerate(STATES.items()):
+        if state not in (None, shown):
+            continue
+        where = f"state IN :states{' AND kind = :kind' if kind else ''}"
+        given: dict[str, Any] = {"states": states, **({"kind": kind} if kind else {})}
+        count += tx.value(f"SELECT count(*) FROM jobs WHERE {where}", **given)
+        if after is not None and place < after[0]:
+            continue
+        rows = tx.all(
+            f"SELECT {_ROW} FROM jobs WHERE {where} AND id < :before ORDER BY id DESC LIMIT :limit",
+            limit=limit - len(found),
+            before=after[1] if after is not None and place == after[0] else "~",
+            **given,
+        )
+        found += map(_job, rows)
+    return found, count
+
+
+def get_job(tx: Transaction, job_id: str) -> JobRow:
+    """Raises NotFound."""
+    row = tx.one(f"SELECT {_ROW} FROM jobs WHERE id = :id", id=job_id)
+    if row is None:
+        raise NotFound(f"There is no job {job_id!r}: one that is done is gone.")
+    return _job(row)
+
+
+def count_jobs(tx: Transaction) -> list[JobCount]:
+    """By kind and state; those whose time has not come do not count as waiting."""
+    rows = tx.all(
+        "SELECT kind, state, count(*), min(run_at) FROM jobs WHERE state <> 'later' GROUP BY kind, state"
+    )
+    return [JobCount(kind, _SHOWN[state], count, oldest) for kind, state, count, oldest in rows]
+
+
+def count_later(tx: Transaction) -> int:
+    """How many jobs wait for their time to come."""
+    return int(tx.value("SELECT count(*) FROM jobs WHERE state = 'later'"))
+
+
+def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind: str | None = None) -> int:
+    """Gives parked jobs all their attempts again; how many. Without ids: all of them, or all of a kind.
+
+    Raises NotFound for an id that is no parked job's.
+    """
+    conditions = ["state = 'parked'"]
+    if job_ids is not None:
+        conditions.append("id IN :ids")
+    if kind is not None:
+        conditions.append("kind = :kind")
+    count = tx.run(
+        f"UPDATE jobs SET state = 'ready', attempts = 0, run_at = :now WHERE {' AND '.join(conditions)}",
+        now=now(),
+        ids=job_ids or (),
+        kind=kind,
+    )
+    if job_ids is not None and count < len(set(job_ids)):
+        raise NotFound("Not every one of these is a parked job: nothing was changed.")
+    tx.after_commit(wake)
+    return count
+
+
+def _job(row: tuple[Any, ...]) -> JobRow:
+    found = JobRow(*row)
+    return found._replace(state=_SHOWN[found.state], payload=msgspec.json.decode(row[4]))

@@ -1,0 +1,285 @@
+"""Events: rows written with the change they are about, and read by consumers, each with a cursor of its own.
+
+A handler runs in the transaction that moves its consumer's cursor, so what it writes (jobs, mostly) happens
+once for each event, in the order of their ids. An event whose handler fails does not hold up the others: it
+becomes a job, with that job's retries, and is parked where an operator sees it. Events are kept for a while
+(the setting ``event_days``), and until every consumer has passed them.
+
+PostgreSQL gives out ids before transactions commit, so a lower id may appear after a higher one. Ids that
+follow each other without a gap are all there. Behind a gap is a transaction that is still writing, or one
+that rolled back; which of the two is known once every transaction that was writing events has ended.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+import msgspec
+
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Database, RetryTransaction, Transaction, json_list
+from octavo.kit.db.tables import Table, declare
+from octavo.kit.observability import tracing
+from octavo.kit.scheduling import deadlines
+
+from . import jobs
+
+declare(*(Table(name=name, stays="the installation's own") for name in ("events", "event_cursors")))
+
+log = logging.getLogger(__name__)
+
+
+class Event(NamedTuple):
+    """``payload``: ids and a version number; ``created_at``: milliseconds; ``trace``: what caused it."""
+
+    id: int
+    type: str
+    organization_id: str | None
+    space_id: str | None
+    payload: dict[str, Any]
+    created_at: int
+    trace: str | None = None
+
+
+Handler = Callable[[Transaction, Event], None]
+
+_MOST_MISSING = 50
+"""Ids that a position remembers as not there yet; of those before them it is taken for sure that nothing comes."""
+
+
+class Position(NamedTuple):
+    """How far somebody was told: all events up to the id ``last``, but for ``missing``, which were not there yet."""
+
+    last: int
+    missing: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        """As clients keep it, to be read by ``read_position``."""
+        return "-".join(map(str, (self.last, *self.missing)))
+
+
+_POSITION = re.compile(rf"\d{{1,18}}(-\d{{1,18}}){{0,{_MOST_MISSING}}}", re.ASCII)
+
+
+def read_position(text: str) -> Position | None:
+    """The position that was written so; None for anything else."""
+    if _POSITION.fullmatch(text) is None:
+        return None
+    last, *missing = map(int, text.split("-"))
+    return Position(last, tuple(missing))
+
+
+_COLUMNS = "id, type, organization_id, space_id, payload, created_at, trace"
+_consumers: dict[str, Handler] = {}
+
+
+class _HandlerFailed(Exception):
+    def __init__(self, event: Event) -> None:
+        self.event = event
+
+
+def emit(
+    tx: Transaction,
+    type: str,
+    *,
+    organization_id: str | None = None,
+    space_id: str | None = None,
+    **payload: Any,
+) -> None:
+    """Adds an event to the transaction; consumers of this process wake once it commits."""
+    tx.run(
+        "INSERT INTO events (type, organization_id, space_id, payload, created_at, trace)"
+        " VALUES (:type, :organization_id, :space_id, :payload, :now, :trace)",
+        type=type,
+        organization_id=organization_id,
+        space_id=space_id,
+        payload=msgspec.json.encode(payload).decode(),
+        now=now(),
+        trace=tracing.cause(),
+    )
+    tx.after_commit(jobs.wake)
+
+
+def consumer(name: str) -> Callable[[Handler], Handler]:
+    """Registers ``handler(tx, event)`` to be called by workers with every event, from the oldest kept on.
+
+    Brief and in the database only: what takes time or leaves the process is enqueued as a job.
+    """
+
+    def register(handler: Handler) -> Handler:
+        if name in _consumers:
+            raise ValueError(f"two consumers named {name!r}")
+        _consumers[name] = handler
+        return handler
+
+    return register
+
+
+@jobs.feeder
+def deliver(database: Database) -> bool:
+    """Lets each registered consumer take a batch; whether anything was there."""
+    with database.read() as tx:
+        # Mostly nobody is behind: two questions then, however many consumers there are.
+        last = tx.value("SELECT id FROM events ORDER BY id DESC LIMIT 1") or 0
+        cursors: dict[str, int] = dict(tx.all("SELECT consumer, event_id FROM event_cursors"))
+    handled = 0
+    for name, handler in _consumers.items():
+        if cursors.get(name, 0) >= last:
+            continue
+        try:
+            handled += consume(database, name, handler)
+        except RetryTransaction:
+            handled += 1
+    return handled > 0
+
+
+def consume(database: Database, name: str, handler: Handler, limit: int = 200) -> int:
+    """Hands the next events to ``handler`` and moves the cursor of consumer ``name``; how many it passed.
+
+    One worker at a time does this for a consumer; to the others there is nothing to do.
+    """
+    with database.read() as tx:
+        cursor = _cursor(tx, name) or 0
+        ids = [
+            id
+            for (id,) in tx.all(
+                "SELECT id FROM events WHERE id > :cursor ORDER BY id LIMIT :limit",
+                cursor=cursor,
+                limit=limit,
+            )
+        ]
+    if not ids:
+        return 0
+    if ids[-1] - cursor != len(ids):
+        with database.write() as tx:
+            tx.wait_for_writers("events")
+    failed: set[int] = set()
+    while True:
+        try:
+            return _hand_over(database, name, handler, ids[-1], failed)
+        except _HandlerFailed as failure:
+            told = {"consumer": name, "id": failure.event.id}
+            log.warning("event failed", extra=told, exc_info=failure.__cause__)
+            failed.add(failure.event.id)
+
+
+def latest_events(tx: Transaction, limit: int) -> list[tuple[Event, Position]]:
+    """The last events that there are, the oldest first, each with the position behind it."""
+    rows = tx.all(f"SELECT {_COLUMNS} FROM events ORDER BY id DESC LIMIT :limit", limit=limit)[::-1]
+    return list(_placed(rows, Position(rows[0][0] - 1))) if rows else []
+
+
+def events_after(tx: Transaction, position: Position, limit: int) -> list[tuple[Event, Position]]:
+    """The next events behind a position, those that it misses first, each with the position behind it. At most
+    ``limit`` beside the missing ones."""
+    late = (
+        tx.all(
+            f"SELECT {_COLUMNS} FROM events WHERE id {tx.among('missing', 'BIGINT')} ORDER BY id",
+            missing=json_list(position.missing),
+        )
+        if position.missing
+        else []
+    )
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM events WHERE id > :last ORDER BY id LIMIT :limit",
+        last=position.last,
+        limit=limit,
+    )
+    return list(_placed([*late, *rows], position))
+
+
+def _placed(rows: list[tuple[Any, ...]], position: Position) -> Iterator[tuple[Event, Position]]:
+    last, missing = position
+    for row in rows:
+        if row[0] <= last:
+            missing = tuple(id for id in missing if id != row[0])
+        else:
+            gap = range(max(last + 1, row[0] - _MOST_MISSING), row[0])
+            last, missing = row[0], (*missing, *gap)[-_MOST_MISSING:]
+        yield _event(row), Position(last, missing)
+
+
+def prune(tx: Transaction, before: int, limit: int = 500) -> int:
+    """Deletes events older than ``before`` (milliseconds) that every consumer has passed, at most ``limit``, the
+    oldest first; how many."""
+    passed = [_cursor(tx, name) or 0 for name in _consumers]
+    rows = tx.all("SELECT id, created_at FROM events ORDER BY id LIMIT :limit", limit=limit)
+    old = list(takewhile(lambda row: row[1] < before and all(row[0] <= cursor for cursor in passed), rows))
+    if old:
+        tx.run("DELETE FROM events WHERE id <= :last", last=old[-1][0])
+    return len(old)
+
+
+def count_waiting(tx: Transaction) -> dict[str, int]:
+    """How many events each consumer has not passed yet."""
+    return {
+        name: tx.value("SELECT count(*) FROM events WHERE id > :cursor", cursor=_cursor(tx, name) or 0)
+        for name in _consumers
+    }
+
+
+@jobs.job("pruneEvents", seconds=600)
+def prune_events(context: Context) -> None:
+    """Deletes events past the time they are kept for, in small transactions."""
+    before = now() - context.settings.event_days * 86_400_000
+    while True:
+        deadlines.check()
+        with context.db.write() as tx:
+            if not prune(tx, before):
+                return
+
+
+jobs.schedule("pruneEvents", 3600, "pruneEvents")
+
+
+def _hand_over(database: Database, name: str, handler: Handler, upto: int, failed: set[int]) -> int:
+    with database.write() as tx:
+        tx.run(
+            "INSERT INTO event_cursors (consumer, event_id) VALUES (:name, 0) ON CONFLICT (consumer) DO NOTHING",
+            name=name,
+        )
+        cursor = _cursor(tx, name, tx.skip_locked)
+        if cursor is None or cursor >= upto:
+            return 0
+        rows = tx.all(
+            f"SELECT {_COLUMNS} FROM events WHERE id > :cursor AND id <= :upto ORDER BY id",
+            cursor=cursor,
+            upto=upto,
+        )
+        for event in map(_event, rows):
+            with tracing.caused_by(event.trace):
+                if event.id in failed:
+                    organization = event.organization_id
+                    jobs.enqueue(
+                        tx, "deliverEvent", organization=organization, consumer=name, event=event._asdict()
+                    )
+                    continue
+                try:
+                    handler(tx, event)
+                except Exception as error:
+                    raise _HandlerFailed(event) from error
+        tx.run("UPDATE event_cursors SET event_id = :upto WHERE consumer = :name", upto=upto, name=name)
+        return len(rows)
+
+
+@jobs.job("deliverEvent")
+def _deliver_again(context: Context, consumer: str, event: dict[str, Any]) -> None:
+    with context.db.write() as tx:
+        _consumers[consumer](tx, Event(**event))
+        jobs.finish(tx)
+
+
+def _cursor(tx: Transaction, name: str, lock: str = "") -> int | None:
+    found: int | None = tx.value(
+        "SELECT event_id FROM event_cursors WHERE consumer = :name" + lock, name=name
+    )
+    return found
+
+
+def _event(row: tuple[Any, ...]) -> Event:
+    return Event(row[0], row[1], row[2], row[3], msgspec.json.decode(row[4]), row[5], row[6])

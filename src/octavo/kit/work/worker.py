@@ -1,0 +1,411 @@
+"""Runs jobs in threads, and shares the threads fairly.
+
+Short jobs, long ones, and those that wait for other servers have threads of their own. Kinds take turns, and within a
+kind organizations do; of each group of threads an organization holds no more than its share, and one kind in it no more
+than a part of that (``kit.shares``). Which job is next is found by an index, at a cost that does not grow with how many
+wait.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Database, Transaction
+from octavo.kit.ids import new_id
+from octavo.kit.observability import logs, tracing
+from octavo.kit.scheduling.deadlines import OutOfTime, limited
+from octavo.kit.scheduling.owners import done_for
+from octavo.kit.scheduling.permits import compute_aside
+from octavo.kit.scheduling.shares import Shares
+
+from . import jobs
+from .jobs import Kind, LeaseLost
+
+log = logging.getLogger(__name__)
+
+FIRST_RETRY = 5_000
+"""Milliseconds, doubled with every further attempt."""
+LONGEST_RETRY = 3_600_000
+_BATCH = 200
+_REST = 0.05
+"""Seconds between two looks for events: those of many commits are then handed over in one transaction, and not each in
+one of its own that takes the lock and the interpreter from whoever commits."""
+
+
+class _Run:
+    """A leased job, due since ``run_at``; ``trace``: what caused it. ``attempts`` counts the one that begins, ``deadline`` is of the monotonic clock, ``give_back`` ends
+    its hold on a thread."""
+
+    def __init__(
+        self,
+        id: str,
+        kind: str,
+        payload: str,
+        attempts: int,
+        organization: str,
+        run_at: int,
+        trace: str | None,
+        give_back: Callable[[], None],
+    ) -> None:
+        self.id = id
+        self.kind = kind
+        self.payload = payload
+        self.attempts = attempts
+        self.organization = organization
+        self.run_at = run_at
+        self.trace = trace
+        self.lease = new_id()
+        self.deadline = time.monotonic() + jobs.kinds[kind].seconds
+        self.given_up = False
+        self.give_back = give_back
+
+
+class Worker:
+    """Runs jobs in threads: ``threads`` short and as many long ones, and twice as many that wait for other servers.
+    ``context`` is handed to every handler as its first argument.
+
+    A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken over
+    that long after its last renewal. A job that is still running ``grace`` seconds past its time has failed: it is
+    taken away from its thread, which can have no effect any more. Jobs of other processes are found within ``poll``
+    seconds.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        context: Any,
+        *,
+        threads: int = 4,
+        lease: float = 60,
+        grace: float = 5,
+        poll: float = 1,
+    ) -> None:
+        self._database = database
+        self._context = context
+        each = (max(1, threads - 1), max(1, threads // 2))
+        self._groups: dict[jobs.Group, Shares] = {
+            "short": Shares("short jobs run", threads, each),
+            "long": Shares("long jobs run", threads, each),
+            "waiting": Shares("jobs wait for other servers", 2 * threads, (threads, threads)),
+        }
+        self._threads = sum(places.size for places in self._groups.values())
+        self._lease = int(lease * 1000)
+        self._grace = grace
+        self._poll = poll
+        self._wake = threading.Event()
+        self._lock = threading.Lock()
+        self._active: dict[str, _Run] = {}
+        self._turns: list[str] = []
+        self._served: dict[str, str] = {}
+        jobs.listen(self._wake)
+
+    def run_forever(self, stop: threading.Event) -> None:
+        """Until ``stop`` is set (``jobs.wake()`` makes it noticed at once); what runs then is finished."""
+        done = threading.Event()
+        heart = threading.Thread(target=self._beat, args=(done,), name="octavo-lease", daemon=True)
+        heart.start()
+        fed_at = -_REST
+        try:
+            with ThreadPoolExecutor(self._threads, thread_name_prefix="octavo-job") as pool:
+                while not stop.is_set():
+                    self._wake.clear()
+                    rest = fed_at + _REST - time.monotonic()
+                    more = False
+                    try:
+                        if rest <= 0:
+                            more = self._feed()
+                            fed_at = time.monotonic()
+                        for found in self._claim(self._threads):
+                            pool.submit(self._run_and_wake, found)
+                    except Exception:
+                        # The database may be away for a while; a worker outlives that.
+                        log.exception("jobs cannot be fetched")
+                        more = False
+                    if not more:
+                        self._wake.wait(rest if rest > 0 else self._poll)
+        finally:
+            done.set()
+            heart.join()
+
+    def run_pending(self) -> int:
+        """Runs all that is due in this thread, jobs caused on the way included; how many ran."""
+        count, more = 0, True
+        while more:
+            more = self._feed()
+            while found := self._claim(1):
+                self._run(found[0])
+                count, more = count + 1, True
+        return count
+
+    def _feed(self) -> bool:
+        self._enqueue_scheduled()
+        return any([feed(self._database) for feed in jobs.feeders])
+
+    def _enqueue_scheduled(self) -> None:
+        moment = now()
+        with self._database.read() as tx:
+            known: dict[str, int] = dict(tx.all("SELECT name, next_at FROM schedules"))
+        if all(known.get(name, 0) > moment for name in jobs.schedules):
+            return
+        with self._database.write() as tx:
+            for name, (every, kind) in sorted(jobs.schedules.items()):
+                tx.run(
+                    "INSERT INTO schedules (name, next_at) VALUES (:n, 0) ON CONFLICT (name) DO NOTHING",
+                    n=name,
+                )
+                if tx.run(
+                    "UPDATE schedules SET next_at = :next WHERE name = :name AND next_at <= :now",
+                    next=moment + every,
+                    name=name,
+                    now=moment,
+                ):
+                    jobs.enqueue(tx, kind, key=f"schedule:{name}")
+
+    # --- which is next --------------------------------------------------------------------------------
+
+    def _claim(self, count: int) -> list[_Run]:
+        """Leases up to ``count`` jobs that are due, of kinds this process knows and has room for."""
+        self._turns += [kind for kind in sorted(jobs.kinds) if kind not in self._turns]
+        if not (free := [kind for kind in self._turns if self._has_room(kind)]):
+            return []
+        with self._database.read() as tx:
+            # An idle worker takes no lock.
+            if not _is_anything_due(tx, free):
+                return []
+        leased: list[_Run] = []
+        try:
+            with self._database.write() as tx:
+                _make_ready(tx)
+                ready = _ready_kinds(tx)
+                while len(leased) < count and (found := self._next(tx, ready)) is not None:
+                    leased.append(found)
+                    tx.run(
+                        "UPDATE jobs SET state = 'running', attempts = :attempts, unique_key = NULL, lease = :lease,"
+                        " lease_until = :until WHERE id = :id",
+                        id=found.id,
+                        attempts=found.attempts,
+                        lease=found.lease,
+                        until=now() + self._lease,
+                    )
+        except BaseException:
+            for run in leased:
+                run.give_back()
+            raise
+        with self._lock:
+            self._active.update({found.lease: found for found in leased})
+        return leased
+
+    def _has_room(self, kind: str) -> bool:
+        """Whether anybody's job of a kind may run beside those that do."""
+        places = self._groups[jobs.kinds[kind].group]
+        return places.held < places.size
+
+    def _next(self, tx: Transaction, ready: set[str]) -> _Run | None:
+        for kind in list(self._turns):
+            places = self._groups[jobs.kinds[kind].group]
+            if kind not in ready or places.held >= places.size:
+                continue
+            for organization in _organizations(tx, kind, self._served.get(kind, "")):
+                if not places.may_take((organization, kind)):
+                    continue
+                row = tx.one(
+                    "SELECT id, payload, attempts, run_at, trace FROM jobs WHERE state = 'ready' AND kind = :kind"
+                    f" AND organization_id = :organization ORDER BY run_at, id LIMIT 1{tx.skip_locked}",
+                    kind=kind,
+                    organization=organization,
+                )
+                if row is not None:
+                    self._served[kind] = organization
+                    self._turns.remove(kind)
+                    self._turns.append(kind)
+                    give_back = places.hold((organization, kind))
+                    id, payload, attempts, run_at, trace = row
+                    return _Run(id, kind, payload, attempts + 1, organization, run_at, trace, give_back)
+        return None
+
+    # --- leases ---------------------------------------------------------------------------------------
+
+    def _beat(self, done: threading.Event) -> None:
+        """Renews the leases of what runs, and takes jobs away from threads that are past their time."""
+        renewed = time.monotonic()
+        while not done.wait(min(self._lease / 3000, 1)):
+            moment = time.monotonic()
+            with self._lock:
+                runs = [run for run in self._active.values() if not run.given_up]
+            try:
+                for run in runs:
+                    if moment > run.deadline + self._grace:
+                        kind = jobs.kinds[run.kind]
+                        run.given_up = True
+                        self._fail(run, kind, OutOfTime(f"not done within {kind.seconds:g} seconds"))
+                if runs and moment - renewed >= self._lease / 3000:
+                    with self._database.write() as tx:
+                        tx.run(
+                            "UPDATE jobs SET lease_until = :until WHERE id IN :ids AND lease IN :leases",
+                            until=now() + self._lease,
+                            ids=[run.id for run in runs],
+                            leases=[run.lease for run in runs if not run.given_up],
+                        )
+            except Exception:
+                log.exception("leases cannot be renewed")
+            if moment - renewed >= self._lease / 3000:
+                renewed = moment
+
+    # --- running --------------------------------------------------------------------------------------
+
+    def _run_and_wake(self, found: _Run) -> None:
+        try:
+            self._run(found)
+        except Exception:
+            # Not even the failure could be recorded: the lease runs out and the job runs again.
+            log.exception("job left to its lease", extra={"job": found.id, "kind": found.kind})
+        self._wake.set()
+
+    def _run(self, found: _Run) -> None:
+        kind = jobs.kinds[found.kind]
+        token = jobs.running.set((found.id, found.lease))
+        try:
+            with logs.bound(job=found.id, kind=found.kind), done_for((found.organization, "")):
+                try:
+                    with limited(found.deadline - time.monotonic()), _traced(found):
+                        payload = msgspec.json.decode(found.payload)
+                        compute_aside(partial(kind.run, self._context, **payload))
+                except LeaseLost:
+                    log.warning("job taken over by another worker")
+                except Exception as error:
+                    self._fail(found, kind, error)
+                else:
+                    with self._database.write() as tx:
+                        jobs.delete(tx, found.id, found.lease)
+        finally:
+            jobs.running.reset(token)
+            with self._lock:
+                self._active.pop(found.lease, None)
+            found.give_back()
+
+    def _fail(self, found: _Run, kind: Kind, error: Exception) -> None:
+        last = found.attempts >= kind.attempts
+        delay = min(FIRST_RETRY * 2 ** (found.attempts - 1), LONGEST_RETRY)
+        with self._database.write() as tx:
+            changed = tx.run(
+                "UPDATE jobs SET state = :state, run_at = :run_at, error = :error, lease = NULL,"
+                " lease_until = NULL WHERE id = :id AND lease = :lease",
+                state="parked" if last else "later",
+                run_at=now() + int(delay * random.uniform(0.5, 1)),  # noqa: S311 - spreads, hides nothing
+                error="".join(traceback.format_exception(error))[-8000:],
+                id=found.id,
+                lease=found.lease,
+            )
+        if changed:
+            log.error(
+                "job parked" if last else "job failed",
+                extra={"job": found.id, "kind": found.kind, "attempt": found.attempts},
+                exc_info=error,
+            )
+
+
+@contextmanager
+def _traced(found: _Run) -> Iterator[None]:
+    """The block is a trace of its own, with a link to what caused the job."""
+    span = tracing.start(
+        f"job {found.kind}",
+        "consumer",
+        {
+            "octavo.job.id": found.id,
+            "octavo.job.kind": found.kind,
+            "octavo.job.attempt": found.attempts,
+            "octavo.job.late.seconds": max(0, now() - found.run_at) / 1000,
+            "octavo.organization.id": found.organization,
+        },
+        causes=[found.trace],
+    )
+    if span is None:
+        yield
+        return
+    with logs.bound(trace_id=span.trace_id), tracing.running(span):
+        yield
+
+
+def _is_anything_due(tx: Transaction, kinds: list[str]) -> bool:
+    moment = now()
+    return (
+        tx.one("SELECT 1 FROM jobs WHERE state = 'ready' AND kind IN :kinds LIMIT 1", kinds=kinds) is not None
+        or tx.one("SELECT 1 FROM jobs WHERE state = 'later' AND run_at <= :now LIMIT 1", now=moment)
+        is not None
+        or tx.one("SELECT 1 FROM jobs WHERE state = 'running' AND lease_until <= :now LIMIT 1", now=moment)
+        is not None
+    )
+
+
+def _make_ready(tx: Transaction) -> None:
+    """Jobs whose time has come, and those of workers that died, are ready; or parked, after their last attempt."""
+    moment = now()
+    tx.run(
+        f"""UPDATE jobs SET state = 'ready' WHERE id IN (SELECT id FROM jobs WHERE state = 'later'
+              AND run_at <= :now ORDER BY run_at LIMIT {_BATCH}{tx.skip_locked})""",
+        now=moment,
+    )
+    lost = tx.all(
+        f"""SELECT id, kind, attempts FROM jobs WHERE state = 'running' AND lease_until <= :now
+            ORDER BY lease_until LIMIT {_BATCH}{tx.skip_locked}""",
+        now=moment,
+    )
+    for id, kind, attempts in lost:
+        # Its last run ended without a word: it takes its workers down with it.
+        parked = kind in jobs.kinds and attempts >= jobs.kinds[kind].attempts
+        error = "the worker died or lost its lease during the last attempt" if parked else None
+        tx.run(
+            "UPDATE jobs SET state = :state, lease = NULL, lease_until = NULL, error = coalesce(:error, error)"
+            " WHERE id = :id",
+            id=id,
+            state="parked" if parked else "ready",
+            error=error,
+        )
+        if parked:
+            log.error("job parked", extra={"job": id, "kind": kind, "error": error})
+
+
+def _ready_kinds(tx: Transaction) -> set[str]:
+    """Those with jobs that are ready. Each is one step in an index, however many jobs it has."""
+    return {
+        kind
+        for (kind,) in tx.all(
+            """WITH RECURSIVE ready (kind) AS (
+                 SELECT (SELECT kind FROM jobs WHERE state = 'ready' ORDER BY kind LIMIT 1)
+                 UNION ALL
+                 SELECT (SELECT jobs.kind FROM jobs WHERE state = 'ready' AND jobs.kind > ready.kind
+                         ORDER BY jobs.kind LIMIT 1)
+                 FROM ready WHERE ready.kind IS NOT NULL)
+               SELECT kind FROM ready WHERE kind IS NOT NULL"""
+        )
+    }
+
+
+def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:
+    """Those with jobs of a kind that are ready: the ones behind ``after`` first, then from the beginning. Each is
+    one step in an index, however many jobs it has."""
+    for condition, until in ((">", None), (">=", after)):
+        last = after if until is None else ""
+        while True:
+            found = tx.value(
+                f"SELECT organization_id FROM jobs WHERE state = 'ready' AND kind = :kind"
+                f" AND organization_id {condition} :last ORDER BY organization_id LIMIT 1",
+                kind=kind,
+                last=last,
+            )
+            if found is None or (until is not None and found > until):
+                break
+            yield found
+            last, condition = found, ">"

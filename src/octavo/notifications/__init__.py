@@ -1,6 +1,0 @@
-"""What concerns people, told to them: in the app, as it happens, and by mail."""
-
-from . import tables as tables
-from .kinds import TOLD, Reason
-
-__all__ = ["Reason", "TOLD"]

@@ -1,0 +1,111 @@
+"""Deletion of accounts: a forecast in numbers, and the deletion itself.
+
+What a person wrote stays, without a name: pages, comments, and decisions belong to the organization, whose
+history must have no gaps.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from octavo.errors import Conflict, NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor
+from octavo.organization.access.accounts import erase_account, find_user, is_operator
+from octavo.organization.access.auditing import Stranger, audit
+from octavo.organization.identity.removal import remove_member
+from octavo.settings import Settings
+
+
+class LeftOrganization(Struct, frozen=True):
+    """Organization of a deleted account. ``last_admin``: it has no other administrator."""
+
+    id: str
+    title: str
+    role: str | None
+    last_admin: bool
+
+
+class Foreseen(Struct, frozen=True):
+    """Forecast of a deletion.
+
+    ``managed_by``: the title of the organization that manages the account. The rest are numbers: what is
+    deleted, and the ``comments``, ``change_requests``, and ``reviews`` that stay without a name.
+    """
+
+    organizations: list[LeftOrganization]
+    operator: bool
+    managed_by: str | None
+    sessions: int
+    tokens: int
+    agents: int
+    comments: int
+    change_requests: int
+    reviews: int
+
+
+_COUNTED = {
+    "sessions": "SELECT count(*) FROM sessions WHERE user_id = :user",
+    "tokens": "SELECT count(*) FROM tokens WHERE user_id = :user",
+    "agents": "SELECT count(*) FROM agents WHERE user_id = :user",
+    "comments": "SELECT count(*) FROM comments WHERE posted_by = :user",
+    "change_requests": "SELECT count(*) FROM change_requests WHERE created_by = :user",
+    "reviews": "SELECT count(*) FROM change_reviews WHERE reviewer = :user",
+}
+
+
+def foresee(tx: Transaction, settings: Settings, user_id: str) -> Foreseen:
+    """Return what deleting a person's account will do. Raises NotFound for an unknown person."""
+    person = tx.one(
+        """SELECT o.title FROM users u LEFT JOIN organizations o ON o.id = u.managed_by
+           WHERE u.id = :user AND u.kind = 'person'""",
+        user=user_id,
+    )
+    if person is None:
+        raise NotFound(f"There is no person {user_id!r}.")
+    organizations = tx.all(
+        """SELECT o.id, o.title, m.role, m.role = 'admin' AND NOT EXISTS (
+             SELECT 1 FROM members n JOIN users u ON u.id = n.user_id AND u.disabled = 0 AND u.kind = 'person'
+             WHERE n.organization_id = o.id AND n.role = 'admin' AND n.disabled = 0 AND n.user_id <> :user)
+           FROM members m JOIN organizations o ON o.id = m.organization_id
+           WHERE m.user_id = :user ORDER BY o.title, o.id""",
+        user=user_id,
+    )
+    return Foreseen(
+        [LeftOrganization(id, title, role, last_admin=bool(last)) for id, title, role, last in organizations],
+        is_operator(tx, settings, user_id),
+        person[0],
+        **{name: tx.value(query, user=user_id) for name, query in _COUNTED.items()},
+    )
+
+
+def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, user_id: str) -> bool:
+    """Delete a person's account; False if there is none.
+
+    Raises Conflict for the last administrator of an organization, and for a server administrator.
+    """
+    user = find_user(tx, user_id)
+    if user is None or not tx.one("SELECT 1 FROM users WHERE id = :id AND kind = 'person'", id=user_id):
+        return False
+    found = foresee(tx, settings, user_id)
+    if found.operator:
+        raise Conflict(
+            "This account is a server administrator's. Remove its email address from OCTAVO_ADMIN_EMAIL"
+            " first."
+        )
+    own = not isinstance(by, Stranger) and by.user_id == user_id
+    if found.managed_by is not None and own:
+        raise Conflict(
+            f"This account is managed by {found.managed_by}. Only its administrators can delete it."
+        )
+    for left in found.organizations:
+        if left.last_admin:
+            raise Conflict(
+                f"This is the last administrator of {left.title}. Make someone else an administrator first."
+            )
+    for left in found.organizations:
+        remove_member(tx, left.id, user_id)
+        target = ("user", user_id)
+        audit(tx, by, "account.deleted", left.id, target, before={"role": left.role})
+    erase_account(tx, user_id)
+    return True

@@ -1,0 +1,574 @@
+"""Import from GitBook or another Octavo server over its API.
+
+Each space is imported completely or not at all, and its state is recorded. So an interrupted import continues
+when it is started again: content that has not changed since is skipped, and changed content is merged with
+edits made here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.content.changes.authorization import ChangeAccess, change_access
+from octavo.content.changes.commands import ContentChange
+from octavo.content.changes.saving import EditedChange, create, edit_change, set_change
+from octavo.content.revisions.store import list_pages, main_state
+from octavo.core.docs_config import DocsConfig, DocsEntry, read_docs, write_docs
+from octavo.core.document.json import DocumentError
+from octavo.core.links import app_hosts
+from octavo.core.page_tree import PageTree
+from octavo.core.problems import Problem
+from octavo.errors import BadRequest, Conflict, NotFound, OctavoError
+from octavo.interchange.transfer.api_client import Absent
+from octavo.interchange.transfer.converting import Folder
+from octavo.interchange.transfer.hosted import (
+    Remote,
+    escaped,
+    list_of,
+    object_of,
+    open_space,
+    pages_of,
+    read_markdown,
+    text_of,
+)
+from octavo.interchange.transfer.importing import ImportOutcome
+from octavo.interchange.transfer.platforms import Service, platform_at
+from octavo.interchange.transfer.readme import Project, ReadMe
+from octavo.interchange.transfer.reimporting import (
+    begin_source,
+    end_noted,
+    find_noted_change,
+    import_source,
+    known_space,
+    note_change,
+)
+from octavo.interchange.transfer.sources import Source, SourceError
+from octavo.interchange.transfer.space_links import with_ids
+from octavo.kit.context import Context
+from octavo.kit.net.fetch import Fetcher, FetchError
+from octavo.kit.temporary import TemporaryFolder
+from octavo.organization.access.authorization import SiteAccess, site_access, space_access
+from octavo.organization.access.members import find_first_administrator
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.store import insert_space
+from octavo.organization.spaces.wire import LANGUAGES
+from octavo.sites.site.creating import create_site
+from octavo.sites.site.customization.editing import put_customization
+from octavo.sites.site.customization.model import PutCustomization
+from octavo.sites.site.redirects.editing import create_redirect
+from octavo.sites.site.redirects.wire import CreateRedirect
+from octavo.sites.site.store import find_site_by_docs_source, set_published
+from octavo.sites.site.structure.arranging import arrange_site, find_parts, require_bounds
+from octavo.sites.site.structure.store import MAX_DEPTH
+
+from .docs_sites import BroughtSite, bring_source
+from .import_export import Brought, bring_into, identity_of, make_space
+
+_TITLE_MAX = 50
+Progress = Callable[[int, int], None]
+
+
+class MovedSpace(Struct, rename="camel", omit_defaults=True):
+    """Imported space. ``outcome``: None if it has not changed since the last import."""
+
+    id: str
+    source: str
+    title: str
+    change_requests: int = 0
+    outcome: ImportOutcome | None = None
+    problems: list[Problem] = []
+
+
+class MovedSite(Struct, rename="camel", omit_defaults=True):
+    id: str
+    source: str
+    title: str
+    redirects: int = 0
+    problems: list[Problem] = []
+
+
+class MovedIn(Struct, rename="camel", omit_defaults=True):
+    """Result of an import over an API. ``stopped``: why it stopped early; running it again continues it."""
+
+    spaces: list[MovedSpace]
+    sites: list[MovedSite]
+    stopped: str = ""
+
+
+def move_in(
+    context: Context,
+    address: str,
+    token: str,
+    *,
+    organization_id: str,
+    collection_id: str | None = None,
+    source: str | None = None,
+    publish: bool = False,
+    progress: Progress = lambda done, total: None,
+    wait: Callable[[float], None] = time.sleep,
+) -> MovedIn:
+    """Import the spaces and sites of an organization elsewhere that the token can access.
+
+    ``source``: the id or title of that organization, if there are several. Raises BadRequest if nothing can
+    be imported.
+    """
+    fetcher = Fetcher(context.settings.allow_private_fetch)
+    try:
+        fetcher.check_url(address)
+    except FetchError as error:
+        raise BadRequest(f"--from: {error.message}") from None
+    moving = _Moving(context, Remote(address, token, fetcher, wait), organization_id, collection_id)
+    try:
+        from_here = moving.choose(source)
+        spaces = list(moving.remote.all(f"/orgs/{escaped(from_here)}/spaces"))
+    except SourceError as error:
+        raise BadRequest(f"--from: {error}") from None
+    done = MovedIn([], [])
+    try:
+        moving.make_spaces(spaces)
+        for number, space in enumerate(spaces):
+            progress(number, len(spaces))
+            done.spaces.append(moving.bring_space(space))
+        progress(len(spaces), len(spaces))
+        for site in moving.remote.all(f"/orgs/{escaped(from_here)}/sites"):
+            done.sites.append(moving.bring_site(from_here, site, publish))
+    except SourceError as error:
+        done.stopped = str(error)
+    return done
+
+
+def move_spaces_in(
+    context: Context,
+    service: Service,
+    address: str,
+    user: str | None,
+    token: str,
+    *,
+    organization_id: str,
+    collection_id: str | None = None,
+    wanted: Sequence[str] = (),
+    publish: bool = False,
+    progress: Progress = lambda done, total: None,
+    wait: Callable[[float], None] = time.sleep,
+) -> MovedIn | Brought | BroughtSite:
+    """Import spaces of another platform, each into a space that is created the first time.
+
+    ``wanted``: their keys or versions; by default all that the token can access. A ReadMe project with
+    several versions, all wanted, becomes a site with these as its variants. Raises BadRequest if nothing can
+    be imported.
+    """
+    fetcher = Fetcher(context.settings.allow_private_fetch)
+    try:
+        fetcher.check_url(address)
+    except FetchError as error:
+        raise BadRequest(f"--from: {error.message}") from None
+    platform = platform_at(service, address, user, token, fetcher, wait)
+    where = address.rstrip("/")
+    try:
+        if isinstance(platform, ReadMe):
+            project = platform.project()
+            # All projects have the same URL.
+            where = f"{where}/{escaped(project.id)}"
+            if not wanted and len(platform.versions()) > 1:
+                return bring_source(
+                    context, where, organization_id=organization_id, collection_id=collection_id, publish=publish,
+                    progress=progress, opening=lambda: _opened_whole(platform, project),
+                )  # fmt: skip
+        found = platform.find_spaces()[0]
+    except SourceError as error:
+        raise BadRequest(f"--from: {error}") from None
+    if missing := [one for one in wanted if one not in {space.id for space in found}]:
+        names = ", ".join(space.id for space in found[:20]) or "none"
+        raise BadRequest(f"--from-space: there is no {missing[0]!r}. The token can access: {names}")
+    chosen = [space for space in found if not wanted or space.id in wanted]
+    places = {space.id: f"{where}/spaces/{escaped(space.id)}" for space in chosen}
+    here: dict[str, str] = {}
+    for space in chosen:
+        identity = identity_of(places[space.id])
+        with context.db.read() as tx:
+            known = known_space(tx, organization_id, identity)
+        if known is None:
+            here[space.id] = make_space(context, organization_id, collection_id, space.title)
+            with context.db.write() as tx:
+                begin_source(tx, here[space.id], identity, space.title)
+        else:
+            here[space.id] = known[0]
+    done = MovedIn([], [])
+    for number, space in enumerate(chosen):
+        progress(number, len(chosen))
+        try:
+            with ExitStack() as stack:
+                folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
+                source = platform.open(space.id, folder, stack)
+                brought = bring_into(
+                    context, source, places[space.id], here[space.id], {}, None, publish, None,
+                    lambda done, total: None, False,
+                )  # fmt: skip
+        except SourceError as error:
+            done.stopped = str(error)
+            break
+        done.spaces.append(MovedSpace(here[space.id], space.id, space.title, outcome=brought.outcome))
+    progress(len(done.spaces), len(chosen))
+    return done
+
+
+@contextmanager
+def _opened_whole(platform: ReadMe, project: Project) -> Iterator[Source]:
+    with TemporaryFolder("import") as place:
+        yield platform.open_all(project, Folder(Path(place)))
+
+
+class _Moving:
+    def __init__(
+        self, context: Context, remote: Remote, organization_id: str, collection_id: str | None
+    ) -> None:
+        self.context, self.remote = context, remote
+        self.organization_id, self.collection_id = organization_id, collection_id
+        self.spaces: dict[str, str] = {}
+        self.states: dict[str, str] = {}
+        self.shown: dict[str, str] = {}
+        """Remote space that each remote site space shows."""
+        self._paired: dict[str, dict[str, str]] = {}
+        with context.db.read() as tx:
+            administrator = find_first_administrator(tx, organization_id)
+        if administrator is None:
+            raise BadRequest("The organization has no administrator to create sites and change requests for.")
+        self.actor = actor_for_job(administrator, organization_id)
+
+    def choose(self, wanted: str | None) -> str:
+        there = list(self.remote.all("/orgs"))
+        found = [one for one in there if wanted in (None, one.get("id"), one.get("title"))]
+        if len(found) == 1:
+            return text_of(found[0], "id")
+        names = ", ".join(f"{text_of(one, 'title')} ({text_of(one, 'id')})" for one in there[:20]) or "none"
+        raise SourceError(f"use --from-org to choose an organization. The token can access: {names}")
+
+    def identity(self, kind: str, id: str) -> str:
+        return hashlib.sha256(f"{self.remote.base} {kind} {id}".encode("utf-8", "replace")).hexdigest()
+
+    def make_spaces(self, spaces: list[dict[str, Any]]) -> None:
+        """Create a space for each remote one, so that links between them can be resolved from the start."""
+        for space in spaces:
+            id, title = text_of(space, "id"), text_of(space, "title") or "Imported"
+            identity = self.identity("space", id)
+            with self.context.db.write() as tx:
+                known = known_space(tx, self.organization_id, identity)
+                if known is None:
+                    language = text_of(space, "language")
+                    made = insert_space(
+                        tx,
+                        organization_id=self.organization_id,
+                        collection_id=self.collection_id,
+                        title=title[:_TITLE_MAX],
+                        created_by=None,
+                        emoji=text_of(space, "emoji") or None,
+                        language=language if language in LANGUAGES else None,
+                    )
+                    begin_source(tx, made.id, identity, title)
+                    known = made.id, ""
+            self.spaces[id], self.states[id] = known
+
+    # --- a space --------------------------------------------------------------------------------------
+
+    def bring_space(self, space: dict[str, Any]) -> MovedSpace:
+        id = text_of(space, "id")
+        # Its current state is requested again: the list may be old.
+        current = self.remote.get(f"/spaces/{escaped(id)}")
+        state = text_of(current, "revision")
+        moved = MovedSpace(self.spaces[id], id, text_of(space, "title"))
+        if not state or state != self.states[id]:
+            hosts = app_hosts(self.context.settings.url)
+            with ExitStack() as stack:
+                folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
+                source = with_ids(open_space(self.remote, current, folder, stack), self.spaces, hosts)
+                moved.outcome = import_source(
+                    self.context,
+                    source,
+                    self.spaces[id],
+                    identity=self.identity("space", id),
+                    state_of=state,
+                )
+            moved.problems += self._compared(id)
+        for status in ("open", "draft"):
+            for change in list(self.remote.all(f"/spaces/{escaped(id)}/change-requests", status=status)):
+                moved.change_requests += self._bring_change(id, change, moved.problems)
+        return moved
+
+    def _here(self, space: str) -> dict[str, str]:
+        """Return the pages of a local space by their path."""
+        with self.context.db.read() as tx:
+            tree = PageTree(list_pages(tx, main_state(tx, self.spaces[space])))
+        return {tree.path(page): page.id for page in tree if page.kind != "link"}
+
+    def _pairs(self, space: str) -> dict[str, str]:
+        """Return the pages of a local space by their remote ids."""
+        here = self._here(space)
+        pages = pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages"))
+        found = {text_of(page, "id"): here.get(text_of(page, "path").strip("/")) for page in pages}
+        return {id: page for id, page in found.items() if page is not None}
+
+    def _compared(self, space: str) -> Iterator[Problem]:
+        """Yield a problem for each remote page that was not imported."""
+        here = self._here(space)
+        for page in pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages")):
+            path = text_of(page, "path").strip("/")
+            if page.get("type", "document") in ("document", "group") and path not in here:
+                yield Problem(path, 0, "missing_page", "this page was not imported")
+
+    # --- change requests ------------------------------------------------------------------------------
+
+    def _bring_change(self, space: str, change: dict[str, Any], problems: list[Problem]) -> bool:
+        """Import a change request with its edits of pages; False if it was imported before."""
+        id, subject = text_of(change, "id"), text_of(change, "subject")
+        identity, name = self.identity("change", id), f"#{change.get('number')} {subject}".strip()
+        with self.context.db.read() as tx:
+            known = find_noted_change(tx, self.organization_id, identity)
+        if known is not None and known.is_whole:
+            return False
+        at = f"/spaces/{escaped(space)}/change-requests/{escaped(id)}"
+        edits = _Edits(self.remote, at, self._pairs(space))
+        edits.read()
+        if change.get("outdated") is True:
+            said = "it is outdated: compare it with its space before you merge it"
+            edits.problems.append(Problem("", 0, "outdated", said))
+        with self.context.db.write() as tx:
+            access = space_access(tx, self.actor, Can.EDIT, self.spaces[space])
+            if known is not None and known.change_id is not None:
+                # The former import was interrupted, so its content is useless.
+                set_change(tx, change_access(tx, access, known.change_id), status="archived")
+            made = change_access(tx, access, create(tx, access, subject[:100]).id)
+            run = note_change(tx, self.spaces[space], made.change_id, identity, name)
+        edits.make(self.context, made)
+        with self.context.db.write() as tx:
+            if change.get("status") == "open":
+                set_change(tx, made, status="open")
+            end_noted(tx, run, edits.problems)
+        problems += [
+            Problem(f"{name} {one.path}".strip(), 0, one.code, one.message) for one in edits.problems
+        ]
+        return True
+
+    # --- a site ---------------------------------------------------------------------------------------
+
+    def bring_site(self, organization: str, site: dict[str, Any], publish: bool) -> MovedSite:
+        id, title = text_of(site, "id"), text_of(site, "title")
+        at = f"/orgs/{escaped(organization)}/sites/{escaped(id)}"
+        structure = self.remote.get(f"{at}/structure")
+        config = DocsConfig(
+            title=title[:128] if len(title) >= 2 else "Documentation",
+            structure=[
+                entry for node in list_of(structure, "structure") if (entry := self._entry(node)) is not None
+            ],
+        )
+        # The API's answer has to follow the same rules as a file.
+        config = read_docs(write_docs(config), max_depth=MAX_DEPTH, languages=LANGUAGES)
+        require_bounds(config)
+        try:
+            look = self.remote.get(f"{at}/customization")
+            redirects = list(self.remote.all(f"{at}/redirects"))
+        except Absent:
+            look, redirects = None, []
+        identity = self.identity("site", id)
+        spaces = {entry.key: self.spaces[self.shown[entry.key]] for entry in config.spaces}
+        with self.context.db.write() as tx:
+            known = find_site_by_docs_source(tx, self.organization_id, identity)
+            here = known or create_site(tx, organization_id=self.organization_id, title=config.title or title)
+            moved = MovedSite(here, id, title)
+            moved.problems += config.problems + arrange_site(tx, here, config, spaces, identity)
+            access = site_access(tx, self.actor, Can.ADMIN, self.organization_id, here)
+            places = find_parts(tx, here)
+        if known is None and look is not None:
+            # Settings that people changed here since are kept.
+            self._dress(access, look, places, moved)
+        for redirect in redirects:
+            moved.redirects += self._redirect(access, redirect, places, moved)
+        if publish and site.get("published") is True:
+            with self.context.db.write() as tx:
+                set_published(tx, here, True)
+        return moved
+
+    def _entry(self, node: dict[str, Any]) -> DocsEntry | None:
+        """Convert a part of a site. Spaces that the token can't access are skipped."""
+        kind, id = text_of(node, "object"), text_of(node, "id")
+        common: dict[str, Any] = {
+            "key": id,
+            "path": text_of(node, "path") or None,
+            "icon": text_of(node, "icon") or None,
+            "condition": text_of(node, "condition") or None,
+            "default": node.get("default") is True,
+        }
+        if kind == "site-space":
+            space = object_of(node.get("space"))
+            if text_of(space, "id") not in self.spaces:
+                return None
+            self.shown[id] = text_of(space, "id")
+            title = text_of(node, "title") or text_of(space, "title")
+            return DocsEntry(type="space", title=title[:50], **common | {"icon": None})
+        children = [
+            entry
+            for child in list_of(node, "siteSpaces" if kind == "site-section" else "children")
+            if (entry := self._entry(child)) is not None
+        ]
+        if not children:
+            return None
+        if kind == "site-section-group":
+            common |= {"path": None, "condition": None, "default": False}
+            return DocsEntry(type="section-group", title=text_of(node, "title"), children=children, **common)
+        return DocsEntry(
+            type="section",
+            title=text_of(node, "title"),
+            description=text_of(node, "description") or None,
+            draft=node.get("draft") is True,
+            children=children,
+            **common,
+        )
+
+    def _dress(self, access: SiteAccess, look: Any, places: dict[str, str], moved: MovedSite) -> None:
+        try:
+            body = msgspec.convert(_renamed(look, {**self.spaces, **places}), PutCustomization)
+            with self.context.db.write() as tx:
+                put_customization(tx, access, body)
+        except (msgspec.ValidationError, OctavoError) as error:
+            moved.problems.append(
+                Problem("customization", 0, "left_out", f"the customization can't be imported: {error}")
+            )
+
+    def _redirect(
+        self, access: SiteAccess, redirect: dict[str, Any], places: dict[str, str], moved: MovedSite
+    ) -> bool:
+        source = text_of(redirect, "source")
+        destination = object_of(redirect.get("destination"))
+        try:
+            page = text_of(destination, "pageId")
+            known = {**places}
+            if page:
+                known[page] = self._page(text_of(destination, "siteSpaceId"), page, places)
+            made = {"source": source, "destination": _renamed(destination, known)}
+            body = msgspec.convert(made, CreateRedirect)
+            with self.context.db.write() as tx:
+                create_redirect(tx, self.context, access, body.source, body.destination)
+        except Conflict:
+            return False  # It was imported before.
+        except (msgspec.ValidationError, OctavoError) as error:
+            moved.problems.append(Problem(source, 0, "left_out", f"the redirect was skipped: {error}"))
+            return False
+        return True
+
+    def _page(self, site_space: str, page: str, places: dict[str, str]) -> str:
+        """Return the local page that a redirect leads to. Raises NotFound."""
+        space = self.shown.get(site_space)
+        if space is not None:
+            if space not in self._paired:
+                self._paired[space] = self._pairs(space)
+            if found := self._paired[space].get(page):
+                return found
+        raise NotFound("its target page was not imported")
+
+
+class _Edits:
+    """Edits of pages in a remote change request, as edits of a local one. ``pairs``: local pages by their
+    remote ids."""
+
+    def __init__(self, remote: Remote, at: str, pairs: dict[str, str]) -> None:
+        self._remote, self._at, self._pairs = remote, at, pairs
+        self._created: list[tuple[str, str | None, dict[str, Any]]] = []
+        self._others: list[dict[str, Any]] = []
+        self.problems: list[Problem] = []
+
+    def read(self) -> None:
+        changed: dict[str, set[str]] = {}
+        for change in self._changes():
+            page = change.get("page")
+            kind = text_of(change, "type")
+            if kind.startswith("page_") and isinstance(page, dict):
+                changed.setdefault(text_of(page, "id"), set()).add(kind)
+            else:
+                self.problems.append(
+                    Problem(
+                        "",
+                        0,
+                        "left_out",
+                        f"{kind}: changes of files, variables, and reusable content are not imported",
+                    )
+                )
+        if not changed:
+            return
+        tree = self._remote.get(f"{self._at}/content/pages")
+        above = {
+            text_of(below, "id"): text_of(page, "id")
+            for page in pages_of(tree)
+            for below in list_of(page, "pages")
+        }
+        for page in pages_of(tree):
+            id = text_of(page, "id")
+            if id in changed:
+                self._read_page(page, changed.pop(id), above.get(id))
+        for id in changed:
+            if id in self._pairs:
+                self._others.append({"operation": "delete_page", "page": self._pairs[id]})
+
+    def _changes(self) -> Iterator[dict[str, Any]]:
+        place = None
+        while True:
+            answer = self._remote.get(f"{self._at}/changes", limit=1000, page=place)
+            yield from list_of(answer, "changes")
+            place = text_of(object_of(answer.get("next")), "page")
+            if not place:
+                return
+
+    def _read_page(self, page: dict[str, Any], kinds: set[str], above: str | None) -> None:
+        id, path = text_of(page, "id"), text_of(page, "path")
+        if page.get("type", "document") != "document":
+            self.problems.append(
+                Problem(path, 0, "left_out", "groups and links in change requests are not imported")
+            )
+            return
+        try:
+            text = read_markdown(self._remote, f"{self._at}/content", page)
+        except (DocumentError, Absent) as error:
+            self.problems.append(Problem(path, 0, "not_converted", f"its content can't be read: {error}"))
+            return
+        edit: dict[str, Any] = {"document": {"markdown": text}}
+        if id not in self._pairs:
+            edit |= {"title": text_of(page, "title"), "slug": text_of(page, "slug")}
+            self._created.append((id, above, edit))
+            return
+        edit |= {"operation": "update_page", "page": self._pairs[id]}
+        if "page_moved" in kinds:
+            edit["into"] = above and self._pairs.get(above)
+        self._others.append(edit)
+
+    def make(self, context: Context, change: ChangeAccess) -> None:
+        """Apply the edits. Edits that fail are reported as problems."""
+        for id, above, edit in self._created:
+            made = {**edit, "operation": "insert_page", "into": above and self._pairs.get(above)}
+            if (outcome := self._edit(context, change, made)) is not None:
+                self._pairs[id] = outcome.edited.outcomes[0].page_id
+        for edit in self._others:
+            self._edit(context, change, edit)
+
+    def _edit(self, context: Context, change: ChangeAccess, edit: dict[str, Any]) -> EditedChange | None:
+        try:
+            return edit_change(context, change, [msgspec.convert(edit, ContentChange)])
+        except (msgspec.ValidationError, OctavoError) as error:
+            said = f"this edit can't be applied: {error}"
+            self.problems.append(Problem(edit.get("title", ""), 0, "left_out", said))
+            return None
+
+
+def _renamed(value: Any, ids: dict[str, str]) -> Any:
+    """Return JSON with ids replaced."""
+    if isinstance(value, dict):
+        return {name: _renamed(one, ids) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_renamed(one, ids) for one in value]
+    return ids.get(value, value) if isinstance(value, str) else value

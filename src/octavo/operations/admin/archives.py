@@ -1,0 +1,382 @@
+"""A whole organization as a folder, and back: what its spaces say now as files, all the rest as rows.
+
+    organization.json             what this is
+    spaces/TITLE-ID/...           main of each space, as ``octavo export SPACE`` writes it
+    history/XX/HASH               texts and files that only older revisions and change requests have
+    rows/TABLE.jsonl              one JSON object a line: everything else, with its ids
+
+Nothing secret leaves: no passwords, tokens, sessions or invitations. Rows name texts and files by their SHA-256,
+which are looked up among the files when the folder is taken back. Which tables go along, and what their columns
+name, is declared by the packages that own them (``kit/db/tables.py``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.content.comments.targets import order_commented_nodes
+from octavo.content.revisions.bodies import get_body, put_bodies
+from octavo.content.revisions.deriving import rebuild_derived
+from octavo.content.revisions.files import MAX_FILE, store_file
+from octavo.content.revisions.store import main_state
+from octavo.core.links import app_hosts
+from octavo.core.pages import slugify
+from octavo.errors import BadRequest, Conflict
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction, json_list
+from octavo.kit.db.rows import Schema, insert_new, parents_first, read_rows, read_schema
+from octavo.kit.db.tables import TABLES, Content, content_columns
+from octavo.organization.spaces.garbage import release
+
+from .archive_checks import USER, Line, Rows, check_rows, check_states, naming_columns
+from .archive_checks import read_rows as read_lines
+from .import_export import write_state
+
+FORMAT = "octavo-organization"
+VERSION = 1
+ABOUT = "organization.json"
+_BATCH = 500
+_LONGEST_TEXT = 16 * 1024 * 1024
+
+Progress = Callable[[int, int], None]
+
+
+class _About(Struct):
+    format: str
+    version: int
+    organization: str
+    title: str
+
+
+class Moved(Struct):
+    """Counts of an export or import of an organization. ``rows``: of all tables; ``files``: texts and files."""
+
+    organization: str
+    title: str
+    spaces: int
+    files: int
+    rows: int
+
+
+# --- out ----------------------------------------------------------------------------------------------
+
+
+def export_organization(context: Context, organization_id: str, folder: Path) -> Moved:
+    """Export an organization below ``folder``, as it is at one moment. Raises BadRequest for a folder that is
+    not empty, or an unknown organization."""
+    if folder.exists() and any(folder.iterdir()):
+        raise BadRequest(f"{folder}: must be empty or not exist")
+    (folder / "rows").mkdir(parents=True, exist_ok=True)
+    with context.db.read() as tx:
+        title = tx.value("SELECT title FROM organizations WHERE id = :id", id=organization_id)
+        if title is None:
+            raise BadRequest(f"There is no organization {organization_id!r}.")
+        people: set[str] = set()
+        count = 0
+        for schema in read_schema(context.db, tx).values():
+            table = TABLES[schema.name]
+            if not table.goes_along:
+                continue
+            rows = list(read_rows(tx, schema, table.rows_of_organization, org=organization_id))
+            for column in naming_columns(table, schema):
+                if column.is_person:
+                    people.update(user for row in rows for user in column.read(row))
+            count += _write_rows(folder / "rows" / f"{schema.name}.jsonl", rows)
+        count += _write_rows(folder / "rows" / "users.jsonl", _people(tx, sorted(people)))
+        written: set[str] = set()
+        spaces = tx.all(
+            "SELECT id, title FROM spaces WHERE organization_id = :org ORDER BY id", org=organization_id
+        )
+        for space_id, name in spaces:
+            place = folder / "spaces" / f"{slugify(name)[:60]}-{space_id}"
+            written.update(
+                entry.hash for entry in write_state(tx, context.files, main_state(tx, space_id), place)
+            )
+        needed = _needed(tx, organization_id)
+        for digest, is_text in sorted(needed.items()):
+            if digest not in written:
+                _write_old(context, tx, folder, digest, is_text)
+    told = msgspec.json.encode(_About(FORMAT, VERSION, organization_id, title))
+    (folder / ABOUT).write_bytes(msgspec.json.format(told) + b"\n")
+    return Moved(organization_id, title, len(spaces), len(needed), count)
+
+
+def _people(tx: Transaction, ids: list[str]) -> list[dict[str, Any]]:
+    found = []
+    for start in range(0, len(ids), _BATCH):
+        rows = tx.all(
+            f"SELECT {', '.join(USER)} FROM users WHERE id IN :ids ORDER BY id",
+            ids=ids[start : start + _BATCH],
+        )
+        found += [dict(zip(USER, row, strict=True)) for row in rows]
+    return found
+
+
+def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> int:
+    count = 0
+    with path.open("wb") as out:
+        for row in rows:
+            out.write(msgspec.json.encode(row) + b"\n")
+            count += 1
+    return count
+
+
+def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
+    """Return the hashes of all texts (True) and files (False) that exported rows refer to."""
+    contents: tuple[Content, ...] = ("text", "file")
+    return {
+        row[0]: content == "text"
+        for content in contents
+        for table, column in content_columns(content)
+        if table.goes_along
+        for row in tx.all(
+            f"SELECT DISTINCT {column.name} FROM {table.name}"
+            f" WHERE ({table.rows_of_organization}) AND {column.condition}",
+            org=organization_id,
+        )
+    }
+
+
+def _write_old(context: Context, tx: Transaction, folder: Path, digest: str, is_text: bool) -> None:
+    place = folder / "history" / digest[:2] / digest
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.open("wb") as out:
+        pieces = iter([get_body(tx, digest).encode()]) if is_text else context.files.open(digest)
+        for piece in pieces:
+            out.write(piece)
+
+
+# --- back ---------------------------------------------------------------------------------------------
+
+
+def is_organization(where: str) -> bool:
+    """Return whether a path is a folder that ``export_organization`` wrote."""
+    return os.path.isfile(os.path.join(where, ABOUT)) and os.path.isdir(os.path.join(where, "rows"))
+
+
+def import_organization(
+    context: Context, folder: Path, progress: Progress = lambda done, total: None
+) -> Moved:
+    """Import what ``export_organization`` wrote, with all its ids.
+
+    People whose email address has an account here keep that account; all others get a new account, without a
+    password. ``progress`` counts texts, files, and spaces.
+
+    Raises BadRequest for a folder that is damaged or was changed, that refers to anything outside of itself,
+    or that has an id that is taken here.
+    """
+    about = _read_about(folder)
+    with context.db.read() as tx:
+        schemas = read_schema(context.db, tx)
+        if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=about.organization):
+            raise BadRequest(f"The organization {about.organization!r} already exists.")
+    order = ["users", *(name for name in schemas if TABLES[name].goes_along)]
+    rows = {name: read_lines(folder / "rows" / f"{name}.jsonl") for name in order}
+    for line in rows["scim_resources"]:
+        if line.row.get("kind") == "user":
+            line.row.setdefault("user_id", line.row.get("id"))  # Format of older versions.
+    check_rows(rows, schemas, about.organization)
+    check_states(rows)
+    have = _hashes(folder)
+    texts, files = _named(rows, "text"), _named(rows, "file")
+    if missing := sorted((texts | files) - have.keys()):
+        raise BadRequest(
+            f"{folder}: {len(missing)} texts or files are missing or were changed after the export. The"
+            f" first has the SHA-256 {missing[0]}."
+        )
+    spaces = [line.row["id"] for line in rows["spaces"]]
+    total = len(texts) + len(files) + len(spaces)
+    try:
+        _store(context, have, texts, files, lambda done: progress(done, total))
+        with context.db.write() as tx:
+            count = _write(context, tx, schemas, rows, about.organization)
+            for space_id in spaces:
+                order_commented_nodes(tx, about.organization, space_id)
+    except BadRequest:
+        with context.db.write() as tx:
+            _release(tx, "text", texts)
+            _release(tx, "file", files)
+        raise
+    hosts = app_hosts(context.settings.url)
+    for done, space_id in enumerate(spaces, len(texts) + len(files) + 1):
+        rebuild_derived(context.db, space_id, hosts)
+        progress(done, total)
+    return Moved(about.organization, about.title, len(spaces), len(texts | files), count)
+
+
+def _read_about(folder: Path) -> _About:
+    try:
+        about = msgspec.json.decode((folder / ABOUT).read_bytes(), type=_About)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise BadRequest(f"{folder / ABOUT}: {error}") from None
+    if about.format != FORMAT or about.version != VERSION:
+        raise BadRequest(f"{folder / ABOUT}: must be {FORMAT} {VERSION}, got {about.format} {about.version}")
+    return about
+
+
+def _hashes(folder: Path) -> dict[str, Path]:
+    found = {}
+    for part in ("spaces", "history"):
+        for path in sorted((folder / part).rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                with path.open("rb") as file:
+                    found[hashlib.file_digest(file, "sha256").hexdigest()] = path
+    return found
+
+
+def _named(rows: Rows, content: Content) -> set[str]:
+    """Return the texts or the files that rows refer to."""
+    return {
+        digest
+        for table, column in content_columns(content)
+        for line in rows.get(table.name, [])
+        for digest in column.read(line.row)
+    }
+
+
+def _store(
+    context: Context, have: dict[str, Path], texts: set[str], files: set[str], progress: Callable[[int], None]
+) -> None:
+    done = 0
+    for digest in sorted(files):
+        store_file(context, _bytes(have[digest], MAX_FILE))
+        done += 1
+        progress(done)
+    ordered = sorted(texts)
+    for start in range(0, len(ordered), _BATCH):
+        batch = [_text(have[digest]) for digest in ordered[start : start + _BATCH]]
+        with context.db.write() as tx:
+            put_bodies(tx, batch)
+        done += len(batch)
+        progress(done)
+
+
+def _bytes(path: Path, most: int) -> bytes:
+    if path.stat().st_size > most:
+        raise BadRequest(f"{path}: larger than {most} bytes")
+    return path.read_bytes()
+
+
+def _text(path: Path) -> str:
+    try:
+        return _bytes(path, _LONGEST_TEXT).decode()
+    except UnicodeDecodeError as error:
+        raise BadRequest(f"{path}: {error}") from None
+
+
+def _release(tx: Transaction, content: Content, hashes: set[str]) -> None:
+    """Release what was stored for an archive that was refused, so that it is deleted unless something else
+    uses it."""
+    release(
+        tx,
+        content,
+        f"SELECT hash FROM {tx.given('hashes', 'hash')} AS given_hashes",
+        hashes=json_list(sorted(hashes)),
+    )
+
+
+def _write(
+    context: Context, tx: Transaction, schemas: dict[str, Schema], rows: Rows, organization_id: str
+) -> int:
+    people, made = _find_people(tx, schemas["users"], rows)
+    for line in rows["node_keys"]:
+        _check_keys(tx, line)
+    count = len(rows["users"])
+    for name, lines in rows.items():
+        if name == "users":
+            continue
+        persons = [column for column in naming_columns(TABLES[name], schemas[name]) if column.is_person]
+        where = {id(line.row): line for line in lines}
+        for row in parents_first(schemas[name], (line.row for line in lines)):
+            line = where[id(row)]
+            for column in persons:
+                column.rename(row, people.__getitem__)
+            if name == "members":
+                # People who already had an account have not accepted: an archive must not give an
+                # organization's identity provider power over them.
+                row["accepted"] = int(bool(row.get("accepted")) and row["user_id"] in made)
+            _refuse_taken(tx, line)
+            _check(tx, context, name, line)
+            try:
+                is_new = insert_new(tx, schemas[name], row)
+            except context.db.row_errors as error:
+                raise BadRequest(f"{line.path}:{line.number}: {str(error).splitlines()[0]}") from None
+            if not is_new and name != "node_keys":
+                key = ", ".join(schemas[name].key)
+                raise line.refuse(key, "this row, or a value in it that must be unique, already exists")
+        count += len(lines)
+    for user_id in sorted(made & {line.row["user_id"] for line in rows["members"]}):
+        # As if the organization's directory had created the account: its identity provider may sign it in.
+        tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=organization_id, id=user_id)
+    return count
+
+
+def _check(tx: Transaction, context: Context, name: str, line: Line) -> None:
+    check = TABLES[name].check
+    try:
+        if check is not None:
+            check(tx, context.settings, line.row)
+    except (BadRequest, Conflict) as error:
+        column, _, why = error.message.partition(": ")
+        raise line.refuse(column, why) from None
+
+
+def _check_keys(tx: Transaction, line: Line) -> None:
+    """Check that the keys of nodes match. Copies of a space that is here have the same keys; others would
+    change existing content."""
+    given = {name: line.row[name] for name in ("owner_id", "body")}
+    here = tx.value("SELECT keys FROM node_keys WHERE owner_id = :owner_id AND body = :body", **given)
+    if here is None:
+        in_use = tx.one(
+            "SELECT 1 FROM page_versions WHERE body = :body AND page_id = :owner_id", **given
+        ) or tx.one("SELECT 1 FROM item_versions WHERE content = :body AND item_id = :owner_id", **given)
+        here = "{}" if in_use else line.row["keys"]
+    if msgspec.json.decode(here) != msgspec.json.decode(line.row["keys"]):
+        raise line.refuse("keys", "the same text has other keys in an existing space")
+
+
+def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
+    """Return the id of each person here, and the ids of the new accounts.
+
+    People are found by email address; all others get a new account without a password.
+    """
+    found: dict[str, str] = {}
+    made: set[str] = set()
+    for line in rows["users"]:
+        here = tx.one("SELECT id, kind FROM users WHERE email = :email", email=line.row["email"])
+        if here is None:
+            if not insert_new(tx, schema, line.row):
+                raise line.refuse("id", f"the account {line.row['id']!r} has another email address here")
+            made.add(line.row["id"])
+        elif here[1] != line.row.get("kind", "person"):
+            raise line.refuse("kind", f"{line.row['email']!r} is a {here[1]} here")
+        found[line.row["id"]] = here[0] if here else line.row["id"]
+    return found, made
+
+
+def _refuse_taken(tx: Transaction, line: Line) -> None:
+    """Refuse an id that permissions here refer to: they must not apply to what the archive brings."""
+    for table, column in _RIGHTS.get(line.path.stem, ()):
+        if tx.one(f"SELECT 1 FROM {table} WHERE {column}", id=line.row["id"]) is not None:
+            raise line.refuse("id", f"{line.row['id']!r} is already used in {table}")
+
+
+_RIGHTS = {
+    "spaces": (
+        ("grants", "object_type = 'space' AND object_id = :id"),
+        ("invite_links", "target_type = 'space' AND target_id = :id"),
+    ),
+    "collections": (
+        ("grants", "object_type = 'collection' AND object_id = :id"),
+        ("invite_links", "target_type = 'collection' AND target_id = :id"),
+    ),
+    "teams": (("grants", "subject_type = 'team' AND subject_id = :id"),),
+    "saml_providers": (("external_identities", "provider = :id"),),
+}

@@ -1,0 +1,139 @@
+"""Storage of backups: a local folder, or everything below a prefix of a bucket.
+
+Objects are complete or absent, and durable when ``put`` returns.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import obstore
+from obstore.store import LocalStore, S3Store
+
+from octavo.errors import NotFound, Unavailable
+from octavo.kit.files import CHUNK, FileStore, open_bucket, open_store, store_errors
+from octavo.kit.private_files import make_private_folder, synchronise
+from octavo.kit.secrets.signing import Signer
+
+_BUCKET = "s3://"
+_OWN = "BACKUP_"
+"""Prefix of environment variables that only apply to backups."""
+_UNDONE = ".part"
+_SMALL = 4 * 1024 * 1024
+"""Maximum number of bytes that are sent in one request."""
+
+
+def is_bucket(address: str) -> bool:
+    return address.startswith(_BUCKET)
+
+
+def _environment() -> Mapping[str, str]:
+    """Return the environment to access the bucket of backups with. Its credentials may differ from those of
+    the files, so that losing one does not lose both."""
+    own = {
+        name.removeprefix(_OWN): value for name, value in os.environ.items() if name.startswith(f"{_OWN}AWS_")
+    }
+    if not own:
+        return os.environ
+    found = {**os.environ, **own}
+    if "AWS_ACCESS_KEY_ID" in own and "AWS_SESSION_TOKEN" not in own:
+        found.pop("AWS_SESSION_TOKEN", None)  # It belongs to the other key.
+    return found
+
+
+class Kept(NamedTuple):
+    """Stored object. ``modified``: milliseconds since 1970."""
+
+    name: str
+    size: int
+    modified: int
+
+
+class BackupPlace:
+    """Storage of backups.
+
+    ``address``: the path of a folder, which is created if missing and ``new``, or ``s3://bucket/prefix`` with
+    the usual ``AWS_*`` variables, each overridden by the one prefixed with ``BACKUP_``. Raises NotFound,
+    Unavailable.
+    """
+
+    def __init__(self, address: str, *, new: bool = False) -> None:
+        self.address = address.rstrip("/") or address
+        environ = _environment()
+        self._folder: Path | None = None
+        self._store: LocalStore | S3Store
+        if is_bucket(address):
+            self._store = open_bucket(address, environ)
+            files = f"{self.address}/files"
+        else:
+            self._folder = Path(address).resolve()
+            if not new and not self._folder.is_dir():
+                raise NotFound(f"{address}: there is no such folder")
+            try:
+                make_private_folder(self._folder)
+            except OSError as error:
+                raise Unavailable(f"{address}: {error.strerror or error}") from None
+            self._store = LocalStore(self._folder)
+            files = f"file://{self._folder}/files"
+        self.files: FileStore = open_store(files, Signer(bytes(32)), environ)
+
+    def list(self, prefix: str = "") -> list[Kept]:
+        """Return the objects below a prefix that ends with a slash, sorted by name."""
+        with store_errors():
+            found = [entry for chunk in obstore.list(self._store, prefix or None) for entry in chunk]
+        return sorted(
+            Kept(entry["path"], entry["size"], round(entry["last_modified"].timestamp() * 1000))
+            for entry in found
+            if not entry["path"].endswith(_UNDONE)
+        )
+
+    def put(self, name: str, pieces: Iterable[bytes]) -> None:
+        """Store an object. Raises OutOfReach, OutOfRoom."""
+        with store_errors():
+            if self._folder is None:
+                obstore.put(self._store, name, _whole_if_small(pieces))
+                return
+            path = self._folder / name
+            made = [folder for folder in path.parents if not folder.exists()]
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            part = path.with_name(path.name + _UNDONE)
+            try:
+                with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+                    for piece in pieces:
+                        out.write(piece)
+                    out.flush()
+                    os.fsync(out.fileno())
+                part.rename(path)
+            finally:
+                part.unlink(missing_ok=True)
+            for folder in (path.parent, *(folder.parent for folder in made)):
+                synchronise(folder)
+
+    def get(self, name: str) -> Iterator[bytes]:
+        """Yield the bytes of an object. Raises NotFound, OutOfReach."""
+        with store_errors():
+            for chunk in obstore.get(self._store, name).stream(min_chunk_size=CHUNK):
+                yield bytes(chunk)
+
+    def delete(self, names: Iterable[str]) -> None:
+        with store_errors():
+            for name in names:
+                obstore.delete(self._store, name)
+
+
+def _whole_if_small(pieces: Iterable[bytes]) -> bytes | Iterator[bytes]:
+    """Join small content, which a bucket takes in one request; anything larger is sent in parts."""
+    rest, begin = iter(pieces), b""
+    for piece in rest:
+        begin += piece
+        if len(begin) > _SMALL:
+            return _joined(begin, rest)
+    return begin
+
+
+def _joined(begin: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield begin
+    yield from rest

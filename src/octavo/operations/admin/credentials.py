@@ -1,0 +1,123 @@
+"""Tokens, sessions, and the account of a person, as the command line lists and revokes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import NotFound
+from octavo.kit.clock import iso
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import MAX_LIMIT, Slice
+from octavo.organization.access.accounts import find_user_by_email
+from octavo.organization.access.auditing import Stranger, audit_person
+from octavo.organization.access.store import revoke_token
+from octavo.organization.access.tokens import revoke_tokens as revoke_all_tokens
+from octavo.organization.identity.sessions import end as end_session
+from octavo.organization.identity.sessions import list_sessions
+from octavo.organization.identity.signing_in import issue_link
+from octavo.organization.identity.store import list_tokens
+
+from . import account_deletion
+
+_TIMES = ("created_at", "expires_at", "last_used_at")
+CLIENT = "command line"
+
+
+def _user_id(tx: Transaction, email: str) -> str:
+    user = find_user_by_email(tx, email)
+    if user is None:
+        raise NotFound(f"email: there is no account with the email address {email!r}")
+    return user.id
+
+
+def _all(read: Callable[[str | None], Slice[Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    page: str | None = None
+    while True:
+        rows = read(page)
+        found += [_shown(row) for row in rows.rows]
+        page = rows.next_token
+        if page is None:
+            return found
+
+
+def _shown(row: Struct) -> dict[str, Any]:
+    values = msgspec.structs.asdict(row)
+    return {n: iso(v) if n in _TIMES and v is not None else v for n, v in values.items()}
+
+
+def is_known(context: Context, email: str) -> bool:
+    with context.db.read() as tx:
+        return find_user_by_email(tx, email) is not None
+
+
+def tokens_of(context: Context, email: str) -> list[dict[str, Any]]:
+    """Return the tokens of a person, newest first, without their secrets. Raises NotFound."""
+    with context.db.read() as tx:
+        user_id = _user_id(tx, email)
+        return _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
+
+
+def sign_in_link(context: Context, email: str) -> str:
+    """Create a link that signs a person in once. It expires after 15 minutes. Raises NotFound."""
+    with context.db.write() as tx:
+        user_id = _user_id(tx, email)
+        secret = issue_link(tx, context.sealer, email)
+        if secret is None:
+            raise NotFound(f"email: {email!r} can't sign in: the account is deactivated or is not a person's")
+        audit_person(tx, "sign-in-link.created", user_id, client=CLIENT, actor="")
+    return f"{context.settings.url}/sign-in?link={secret}"
+
+
+def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:
+    """Return the active sessions of a person, newest first. Raises NotFound."""
+    with context.db.read() as tx:
+        user_id = _user_id(tx, email)
+        return _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
+
+
+def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
+    """Revoke one token of a person, or (None) all of them and their agents; return how many. Raises NotFound."""
+    with context.db.write() as tx:
+        user_id = _user_id(tx, email)
+        known = _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
+        ids = [row["id"] for row in known if token_id in (None, row["id"])]
+        ended = _end(tx, user_id, "token", ids, revoke_token)
+        # With all tokens go the agents that the person connected, and pending authorizations.
+        return ended if token_id is not None else ended + revoke_all_tokens(tx, user_id)
+
+
+def end_sessions(context: Context, email: str, session_id: str | None) -> int:
+    """Revoke one session of a person, or (None) all of them; return how many. Raises NotFound."""
+    with context.db.write() as tx:
+        user_id = _user_id(tx, email)
+        known = _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
+        ids = [row["id"] for row in known if session_id in (None, row["id"])]
+        return _end(tx, user_id, "session", ids, end_session)
+
+
+def foresee_deletion(context: Context, email: str) -> account_deletion.Foreseen:
+    """Return what deleting a person's account will do. Raises NotFound."""
+    with context.db.read() as tx:
+        return account_deletion.foresee(tx, context.settings, _user_id(tx, email))
+
+
+def delete_account(context: Context, email: str) -> None:
+    """Delete a person's account permanently. Raises NotFound, Conflict."""
+    with context.db.write() as tx:
+        account_deletion.delete_account(tx, context.settings, Stranger(CLIENT), _user_id(tx, email))
+
+
+def _end(
+    tx: Transaction, user_id: str, kind: str, ids: list[str], end: Callable[[Transaction, str, str], bool]
+) -> int:
+    action = {"token": "token.revoked", "session": "session.ended"}[kind]
+    for id in ids:
+        end(tx, user_id, id)
+        audit_person(tx, action, user_id, client=CLIENT, actor="", before={kind: id})
+    return len(ids)

@@ -1,0 +1,294 @@
+"""Checks of ``octavo check``: which parts of a server work, which don't, and why."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import ssl
+import time
+from io import BytesIO
+
+from octavo.delivery.studio.serving import find_missing
+from octavo.errors import Damaged, OctavoError
+from octavo.kit.context import Context
+from octavo.kit.db.database import Live, Transaction
+from octavo.kit.files import open_store
+from octavo.kit.observability import tracing
+from octavo.kit.runtime.host import Host
+from octavo.kit.runtime.process import Event, Got, ScriptFailed
+from octavo.kit.scheduling.permits import waiting
+from octavo.kit.secrets.sealing import KEY_FILE, count_by_key
+from octavo.kit.secrets.signing import Signer
+from octavo.kit.texts import counted
+from octavo.kit.tls import certificate_days
+from octavo.operations.installation import close_context, folders_of, is_disk_full, is_installed, open_context
+from octavo.settings import Settings
+
+Finding = tuple[str, bool, str]
+"""The part, whether it works, and details."""
+_POSTGRESQL = 15
+"""Oldest supported version."""
+_APART = 5.0
+"""Maximum difference of clocks in seconds."""
+_RENEWED = 14
+"""Days before its end by which a certificate should have been renewed automatically."""
+_ANSWERS = 3.0
+"""Seconds in which one of our own servers has to respond."""
+_LITTLE_ROOM = 5_000_000_000
+"""Bytes below which a large disk is nearly full; for a small one, a tenth of its size."""
+
+
+_PARTS = {"files": "files", "OCTAVO_FILES_URL": "files", "OCTAVO_SECRET_KEY": "secrets", "secrets": "secrets"}
+"""Prefixes of messages, and the part of the server they are about."""
+
+
+def check_installation(settings: Settings) -> list[Finding]:
+    """Test each part of a server. Optional parts that are not configured are no problem."""
+    findings: list[Finding] = [_addresses(settings)]
+    try:
+        if not is_installed(settings):
+            findings.append(("database", True, "empty: the first `octavo serve` creates the data"))
+            if settings.files.startswith("s3:"):  # Checking would create a folder.
+                open_store(settings.files, Signer(bytes(32))).require_reachable()
+                findings.append(("files", True, settings.files))
+            return findings
+        context = open_context(settings)
+    except OctavoError as error:
+        part = next((part for prefix, part in _PARTS.items() if error.message.startswith(prefix)), "database")
+        return [*findings, (part, False, error.message)]
+    try:
+        findings += check_context(context)
+    finally:
+        close_context(context)
+    return [*findings, *_around(settings)]
+
+
+def check_running(context: Context) -> list[Finding]:
+    """Test each part of a running server, as ``check_installation`` does."""
+    return [_addresses(context.settings), *check_context(context), *_around(context.settings)]
+
+
+def check_context(context: Context) -> list[Finding]:
+    """Test the data of a running server: database, secrets, events, files."""
+    settings = context.settings
+    findings: list[Finding] = []
+    if context.db.is_damaged():
+        return [("database", False, Damaged().message)]
+    with context.db.write() as tx:
+        count = tx.value("SELECT count(*) FROM organizations")
+        findings.append(("database", True, f"{context.db.engine}, {counted(count, 'organization')}"))
+        if tx.engine == "postgresql":
+            findings += [_connections(tx, settings), _version(tx), _clock(tx), *_archive(tx)]
+    with waiting():
+        replica = context.db.check_replica(_ANSWERS)
+    if replica is not None:
+        findings.append(
+            ("replica", not replica, replica or "it is up to date with the server and answers reads")
+        )
+    findings += [*_disk(settings), _secrets(context), _deliveries(context)]
+    try:
+        blob = context.files.put(BytesIO(b"octavo check"))
+        works = context.files.read(blob.hash) == b"octavo check"
+        findings.append(
+            ("files", works, settings.files if works else "reading returns other data than was written")
+        )
+    except OctavoError as error:
+        findings.append(("files", False, error.message))
+    return findings
+
+
+def _around(settings: Settings) -> list[Finding]:
+    """Test what does not need the data: the app, scripts, the language model, mail."""
+    mail = "configured" if settings.smtp_url else "not configured: invitations are links that you pass on"
+    return [*_certificates(settings), _app(), _scripts(), _model(settings), ("mail", True, mail), *_traces()]
+
+
+def _archive(tx: Transaction) -> list[Finding]:
+    """Report whether PostgreSQL's last attempt to archive its log succeeded, if it is configured to."""
+    if tx.value(Live("SELECT current_setting('archive_mode')")) == "off":
+        return []
+    failed, which = tx.all(
+        Live(
+            "SELECT last_failed_time > COALESCE(last_archived_time, '-infinity'), last_failed_wal"
+            " FROM pg_stat_archiver"
+        )
+    )[0]
+    if failed:
+        return [
+            (
+                "archive",
+                False,
+                f"PostgreSQL failed to archive its log ({which}). See the log of PostgreSQL for the reason.",
+            )
+        ]
+    return [("archive", True, "PostgreSQL archives its log")]
+
+
+def _certificates(settings: Settings) -> list[Finding]:
+    """Report how long the certificates of the server's own domains are valid."""
+    said = []
+    for address in {each.authority: each for each in (settings.address, settings.sites_address)}.values():
+        if address.scheme != "https":
+            continue
+        try:
+            with waiting():
+                days = certificate_days(address.host, address.port or 443, _ANSWERS)
+        except ssl.SSLCertVerificationError as error:
+            return [("certificates", False, f"{address.host}: {error.verify_message}")]
+        except OSError:
+            # The proxy in front may only be reachable for others.
+            said.append(f"{address.host}: can't be checked from here")
+            continue
+        if days < _RENEWED:
+            return [
+                ("certificates", False, f"{address.host}: expires in {days:.0f} days and was not renewed")
+            ]
+        said.append(f"{address.host}: valid for {days:.0f} days")
+    return [("certificates", True, "; ".join(said))] if said else []
+
+
+def _traces() -> list[Finding]:
+    """Report whether the collector named in the environment is reachable."""
+    try:
+        collector = tracing.find_collector()
+        if collector is None:
+            return []
+        with waiting(), socket.create_connection(collector, timeout=_ANSWERS):
+            return [("traces", True, f"sent to {collector[0]}:{collector[1]}")]
+    except OctavoError as error:
+        return [("traces", False, error.message)]
+    except OSError as error:
+        return [("traces", False, f"the collector does not respond: {error.strerror or error}")]
+
+
+def _connections(tx: Transaction, settings: Settings) -> Finding:
+    """Report how many of the database server's connections all processes may take.
+
+    Counts the processes that run, on every machine, or the configured number if fewer run. Behind a pooler,
+    each process takes one connection of the server, to listen.
+    """
+    # The driver is loaded only if it is used.
+    from octavo.kit.db.postgres_connections import count_clients
+
+    given = int(tx.value("SHOW max_connections")) - int(tx.value("SHOW superuser_reserved_connections"))
+    named = Live(
+        "SELECT application_name, count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+        " GROUP BY application_name"
+    )
+    clients = count_clients(dict(tx.all(named)), tx.value(Live("SELECT current_setting('application_name')")))
+    each = 1 if settings.database_direct_url else settings.database_connections
+    running = sum(clients.processes)
+    if running > settings.workers * each:
+        taken, said = running, f"{len(clients.processes)} processes may use {running} of {given}"
+    else:
+        taken, said = settings.workers * each, f"{settings.workers} x {each} of {given}"
+    if clients.others:
+        said += f", others use {clients.others}"
+    if taken + clients.others > given:
+        said += ": lower OCTAVO_DATABASE_CONNECTIONS, or raise max_connections of PostgreSQL"
+    return "connections", taken + clients.others <= given, said
+
+
+def _version(tx: Transaction) -> Finding:
+    number = int(tx.value("SHOW server_version_num")) // 10_000
+    said = f"PostgreSQL {number}"
+    return (
+        "version",
+        number >= _POSTGRESQL,
+        said if number >= _POSTGRESQL else f"{said}: {_POSTGRESQL} or newer is required",
+    )
+
+
+def _clock(tx: Transaction) -> Finding:
+    """Report clock differences: sessions, links, and schedules of jobs depend on times from several machines."""
+    apart = abs(float(tx.value(Live("SELECT extract(epoch FROM clock_timestamp())"))) - time.time())
+    said = f"{apart:.1f} s apart from the database server"
+    return "clock", apart < _APART, said if apart < _APART else f"{said}: synchronize both with a time server"
+
+
+def _disk(settings: Settings) -> list[Finding]:
+    """Report the free disk space, before it runs out."""
+    if is_disk_full(settings):
+        return [("disk", False, "the disk is full: nothing can be written")]
+    rooms = [shutil.disk_usage(folder) for folder in folders_of(settings)]
+    if not rooms:
+        return []
+    least = min(rooms, key=lambda room: room.free)
+    said = f"{least.free / 1e9:.1f} GB free of {least.total / 1e9:.1f}"
+    if least.free < min(_LITTLE_ROOM, least.total // 10):
+        return [("disk", False, f"{said}: imports and uploads are refused when the disk is full")]
+    return [("disk", True, said)]
+
+
+def _secrets(context: Context) -> Finding:
+    with context.db.read() as tx:
+        found = count_by_key(tx)
+    known = set(context.sealer.known)
+    if unknown := sorted(found.keys() - known):
+        return (
+            "secrets",
+            False,
+            f"encrypted with an unknown key: {', '.join(unknown)}. Add it to OCTAVO_SECRET_KEY.",
+        )
+    if old := sum(count for key, count in found.items() if key != context.sealer.current):
+        return ("secrets", True, f"{old} are encrypted with an older key: run `octavo secrets rotate`")
+    said = f"encrypted with the key {context.sealer.current}"
+    if not context.settings.secret_key:
+        said += f" in {context.settings.data_folder / KEY_FILE}: keep a copy elsewhere"
+    return ("secrets", True, said)
+
+
+def _deliveries(context: Context) -> Finding:
+    """Report how many events wait for integrations and webhooks, and how many failed permanently."""
+    with context.db.read() as tx:
+        counts: dict[str, int] = dict(
+            tx.all("SELECT status, count(*) FROM deliveries WHERE status <> 'success' GROUP BY status")
+        )
+    waiting, failed = counts.get("waiting", 0), counts.get("failed", 0)
+    return ("deliveries", True, f"{waiting} pending, {failed} failed permanently")
+
+
+def _scripts() -> Finding:
+    """Run the smallest possible script."""
+    host = Host(1)
+    try:
+        answer = host.run(
+            "check",
+            lambda: "export default { fetch: () => new Response('works') };",
+            Event("{}", "{}"),
+            lambda wanted: Got(wanted.url, 204, [], b""),
+            lambda logs, problem: None,
+            wait=True,
+        )
+    except (OctavoError, ScriptFailed, OSError) as error:
+        return ("integrations", False, f"scripts don't run: {error}")
+    finally:
+        host.close()
+    return ("integrations", answer.body == b"works", "scripts run in sandboxed processes")
+
+
+def _addresses(settings: Settings) -> Finding:
+    api, sites = settings.address, settings.sites_address
+    if not api.authority or not sites.authority:
+        return ("addresses", False, "OCTAVO_URL and OCTAVO_SITES_URL: must be http(s)://host")
+    if api.origin == sites.origin:
+        return (
+            "addresses",
+            False,
+            "OCTAVO_URL and OCTAVO_SITES_URL: sites must not have the same origin as the API",
+        )
+    return ("addresses", True, f"API {settings.url}, sites {settings.sites_url}")
+
+
+def _app() -> Finding:
+    missing = find_missing()
+    return ("app", missing is None, missing or "built")
+
+
+def _model(settings: Settings) -> Finding:
+    if not settings.llm_url:
+        return ("language model", True, "not configured: features that need it are not available")
+    models = " and ".join(filter(None, (settings.llm_model, settings.llm_embedding_model)))
+    if not models:
+        return ("language model", False, "OCTAVO_LLM_URL is set but OCTAVO_LLM_MODEL is not")
+    return ("language model", True, f"{models} at {settings.llm_url}")

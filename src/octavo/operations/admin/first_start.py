@@ -1,0 +1,245 @@
+"""The first start, and tokens created on the command line."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from octavo.content.revisions.store import main_state
+from octavo.delivery.studio.serving import find_missing
+from octavo.errors import BadRequest, Conflict, NotFound
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.private_files import write_durably
+from octavo.operations.installation import TOKEN_FILE
+from octavo.organization.access.accounts import find_user_by_email, has_verified_email, insert_user
+from octavo.organization.access.auditing import audit, audit_person
+from octavo.organization.access.authorization import role_of_member
+from octavo.organization.access.members import upsert_member
+from octavo.organization.access.tokens import create_token, hash_token, new_token
+from octavo.organization.identity.removal import require_another_admin
+from octavo.organization.identity.sessions import mark_never_signed_in
+from octavo.organization.identity.signing_in import issue_first_link
+from octavo.organization.identity.verification import verify_address
+from octavo.organization.orgs.creating import create_organization
+from octavo.organization.orgs.store import get_organization
+from octavo.organization.spaces.store import get_space
+from octavo.settings import Settings
+
+if TYPE_CHECKING:
+    from octavo.interchange.transfer.importing import ImportOutcome
+
+ORGANIZATION_TITLE = "Octavo"
+
+
+def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
+    """Return the id of the person with this email address, who is created if unknown.
+
+    ``hand_over``: if the address was never verified, give them the account without its password, sessions,
+    tokens, and agents.
+    """
+    if "@" not in email.strip("@"):
+        raise BadRequest(f"email: must be an email address, got {email!r}")
+    found = find_user_by_email(tx, email)
+    if found is not None:
+        if hand_over:
+            verify_address(tx, found.id)
+        return found.id
+    name = email.partition("@")[0].replace(".", " ").replace("_", " ").title()
+    return insert_user(tx, email, name or email, verified=True).id
+
+
+def token_for(
+    context: Context,
+    *,
+    email: str,
+    organization_id: str | None = None,
+    role: str | None = None,
+    scopes: Sequence[str] | None = None,
+    lifetime: int | None = None,
+    hand_over: bool = False,
+) -> str:
+    """Create a token of the person with this email address, who is created if unknown.
+
+    With ``organization_id`` they become a member (``role``, default ``read``); existing members keep their
+    role unless one is given. ``lifetime`` is in milliseconds. ``hand_over``: an account whose address was
+    never verified may belong to someone else; remove everything they could sign in with.
+
+    Raises Conflict if such an account would become a member without ``hand_over``.
+    """
+    with context.db.write() as tx:
+        user_id = _person(tx, email, hand_over=hand_over)
+        if organization_id is not None:
+            get_organization(tx, organization_id)
+            is_member, _ = role_of_member(tx, organization_id, user_id)
+            if not is_member and not has_verified_email(tx, user_id):
+                raise Conflict(
+                    f"The email address {email} was never verified, so this account may belong to someone else."
+                    " Use --hand-over to verify it and remove its password, sessions, tokens, and agents, or leave"
+                    " out --org."
+                )
+            if role is not None or not is_member:
+                wanted = None if role == "guest" else role or "read"
+                if wanted != "admin":
+                    require_another_admin(tx, organization_id, user_id)
+                upsert_member(tx, organization_id, user_id, wanted)
+                given = {"role": wanted, "by": "command line"}
+                action = "member.updated" if is_member else "member.added"
+                audit(tx, None, action, organization_id, ("user", user_id), after=given)
+        state = {"name": "command line", "scopes": None if scopes is None else list(scopes)}
+        audit_person(tx, "token.created", user_id, client="command line", actor="", after=state)
+        return create_token(
+            tx,
+            user_id,
+            name="command line",
+            scopes=scopes,
+            expires_at=None if lifetime is None else now() + lifetime,
+        )
+
+
+class FirstStart(Struct, frozen=True):
+    """Result of the first start. ``site_url`` is None if the manual is not part of this installation."""
+
+    organization_id: str
+    token: str
+    site_url: str | None
+
+
+_BEGUN = "first-start"
+"""Marker beside the data, from the beginning of the first start to its end."""
+_MANUAL = "Octavo manual"
+_NOTE = "manual.json"
+"""Note beside the data: which manual was published."""
+
+
+def first_start(context: Context) -> FirstStart | None:
+    """Set up an empty server: the organization, its administrator, a token, and the manual as a site.
+
+    Return None if there is an organization already, unless the first start was interrupted: then it is
+    completed. The token is stored in ``admin-token`` in the data folder.
+    """
+    settings = context.settings
+    begun = settings.data_folder / _BEGUN
+    with context.db.read() as tx:
+        is_empty = tx.one("SELECT 1 FROM organizations") is None
+    if not is_empty and not begun.exists():
+        return None
+    begun.touch()
+    token = _kept_token(settings)
+    with context.db.write() as tx:
+        user_id = _person(tx, settings.first_admin, hand_over=True)
+        mark_never_signed_in(tx, user_id)
+        row = tx.one("SELECT id FROM organizations ORDER BY id")
+        organization_id = row[0] if row else create_organization(tx, user_id, ORGANIZATION_TITLE).id
+        if tx.one("SELECT 1 FROM tokens WHERE hash = :hash", hash=hash_token(token)) is None:
+            create_token(tx, user_id, name="first start", token=token)
+    site_url = _publish_manual(context, organization_id, user_id)
+    begun.unlink()
+    return FirstStart(organization_id, token, site_url)
+
+
+def opening_address(context: Context) -> str:
+    """Return the URL of the app; until the first administrator has signed in once, one that signs them in."""
+    settings = context.settings
+    with context.db.write() as tx:
+        admin = find_user_by_email(tx, settings.first_admin)
+        secret = issue_first_link(tx, context.sealer, admin.id) if admin is not None else None
+    if secret is None:
+        return f"{settings.url}/"
+    # Browsers don't send fragments: the link is in no log and no referrer.
+    return f"{settings.url}/sign-in?link={secret}" if find_missing() else f"{settings.url}/~/first#{secret}"
+
+
+def _kept_token(settings: Settings) -> str:
+    """Return the first administrator's token, stored in a file that is complete before anything relies on it."""
+    path = settings.data_folder / TOKEN_FILE
+    token = settings.admin_token or (path.read_text().strip() if path.exists() else "") or new_token()
+    write_durably(path, f"{token}\n".encode())
+    return token
+
+
+def _publish_manual(context: Context, organization_id: str, user_id: str) -> str | None:
+    # Loaded only at the first start.
+    from .import_export import bring
+
+    manual = find_manual()
+    if manual is None:
+        return None
+    with context.db.read() as tx:
+        space_id = tx.value(
+            "SELECT id FROM spaces WHERE organization_id = :org AND title = :title AND deleted_at IS NULL",
+            org=organization_id,
+            title=_MANUAL,
+        )
+    brought = bring(
+        context,
+        str(manual),
+        organization_id=organization_id,
+        space_id=space_id,
+        title=_MANUAL,
+        publish=True,
+        author=user_id,
+    )
+    _note_manual(context, manual, brought.outcome)
+    return brought.site_url
+
+
+class _Manual(Struct, frozen=True):
+    """Manual as it was published here: its space, the revision, and a hash of its files."""
+
+    space: str
+    revision: str
+    digest: str
+
+
+def update_manual(context: Context) -> bool:
+    """After an upgrade, import the manual of this version, unless someone changed or removed the former one;
+    return whether it was imported."""
+    note, manual = context.settings.data_folder / _NOTE, find_manual()
+    try:
+        before = msgspec.json.decode(note.read_bytes(), type=_Manual)
+    except (OSError, msgspec.MsgspecError):
+        return False
+    if manual is None or _digest(manual) == before.digest:
+        return False
+    try:
+        with context.db.read() as tx:
+            space = get_space(tx, before.space)
+            is_ours = main_state(tx, before.space).revision_id == before.revision
+    except NotFound:
+        return False
+    if space.deleted_at is not None or not is_ours:
+        return False
+    from .import_export import bring
+
+    _note_manual(context, manual, bring(context, str(manual), space_id=before.space).outcome)
+    return True
+
+
+def _note_manual(context: Context, manual: Path, outcome: ImportOutcome) -> None:
+    note = _Manual(outcome.space, outcome.revision, _digest(manual))
+    write_durably(context.settings.data_folder / _NOTE, msgspec.json.encode(note))
+
+
+def _digest(folder: Path) -> str:
+    found = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        found.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode())
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def find_manual() -> Path | None:
+    """Return the folder of the manual: inside the installed package, or beside the source."""
+    package = Path(str(files("octavo")))
+    for folder in (package / "manual", package.parent.parent / "docs"):
+        if (folder / "SUMMARY.md").is_file():
+            return folder
+    return None

@@ -1,0 +1,294 @@
+"""Import and export for the command line and the first start: open, import, publish."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import Struct
+
+from octavo.content.revisions.store import State, main_state, revision_state
+from octavo.core.docs_config import read_map
+from octavo.core.links import app_hosts
+from octavo.core.problems import Problem
+from octavo.core.url_parts import read_address
+from octavo.core.yaml_text import YamlError
+from octavo.errors import BadRequest, NotFound
+from octavo.interchange.transfer.converting import CONVERTED, Folder, convert_file, read_files, unpack_parts
+from octavo.interchange.transfer.exporting import Exported, export_files
+from octavo.interchange.transfer.importing import ImportOutcome
+from octavo.interchange.transfer.opening import open_source
+from octavo.interchange.transfer.previewing import ImportPlan, plan_source
+from octavo.interchange.transfer.reimporting import import_source
+from octavo.interchange.transfer.sources import Source, SourceError
+from octavo.interchange.transfer.space_links import with_ids
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.files import FileStore
+from octavo.kit.net.fetch import Fetcher, FetchError
+from octavo.kit.temporary import TemporaryFolder
+from octavo.organization.orgs.store import get_organization
+from octavo.organization.spaces.store import get_space, insert_space, require_collection
+from octavo.sites.site.creating import create_site
+from octavo.sites.site.published import published_url
+from octavo.sites.site.store import find_site_of_space, get_site, set_published
+
+_TITLE_MAX = 50
+
+Progress = Callable[[int, int], None]
+
+
+class Written(Struct, frozen=True):
+    """File that was written: the SHA-256 of its bytes, and how many."""
+
+    hash: str
+    size: int
+
+
+class Brought(Struct, frozen=True):
+    """Completed import. ``site_url``: where it was published, if it was."""
+
+    outcome: ImportOutcome
+    site_url: str | None
+
+
+def bring(
+    context: Context,
+    where: str,
+    *,
+    organization_id: str | None = None,
+    space_id: str | None = None,
+    collection_id: str | None = None,
+    title: str | None = None,
+    publish: bool = False,
+    author: str | None = None,
+    known: Mapping[str, str] = MappingProxyType({}),
+    progress: Progress = lambda done, total: None,
+    kind: str | None = None,
+    whole: bool = False,
+) -> Brought:
+    """Import a folder, a .zip file, or a Git URL into a space: a new one, unless ``space_id`` is given.
+
+    A new space needs ``organization_id``. ``known``: names of spaces in links, and their ids here. ``kind``:
+    the format of the source; detected by default. ``whole``: replace the space's content with the source.
+
+    Raises BadRequest for a source that can't be read, NotFound for an unknown space or collection.
+    """
+    organization_id = organization_of(context, organization_id, space_id, collection_id)
+    check_known(context, organization_id, known)
+    with opened(context, where, kind) as source:
+        if space_id is None:
+            space_id = make_space(context, organization_id, collection_id, title or name_of(source), author)
+        return bring_into(context, source, where, space_id, known, title, publish, author, progress, whole)
+
+
+class Previewed(Struct, rename="camel"):
+    """Preview of an import."""
+
+    kind: str
+    plan: ImportPlan
+    problems: list[Problem]
+
+
+def preview(context: Context, where: str, kind: str | None = None, several: bool = True) -> Previewed:
+    """Return what importing a source would bring, without importing it.
+
+    ``several``: with all versions and languages. Raises BadRequest for a source that can't be read.
+    """
+    hosts, size = app_hosts(context.settings.url), context.settings.page_size
+    with opened(context, where, kind, several) as source:
+        plan, problems = plan_source(source, size, hosts, lambda: None)
+        return Previewed(source.kind or "octavo", plan, problems)
+
+
+def read_known(file: Path) -> dict[str, str]:
+    """Read a mapping file. Raises BadRequest."""
+    try:
+        return read_map(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, YamlError) as error:
+        raise BadRequest(f"{file}: {error}") from None
+
+
+@contextmanager
+def opened(context: Context, where: str, kind: str | None = None, several: bool = False) -> Iterator[Source]:
+    """Open a source in its detected format, or as ``kind``.
+
+    ``several``: with its versions and languages as parts. Raises BadRequest for a source that can't be read.
+    """
+    fetcher = Fetcher(context.settings.allow_private_fetch)
+
+    def allow(url: str) -> str:
+        try:
+            return fetcher.check_url(url).addresses[0]
+        except FetchError as error:
+            raise ValueError(error.message) from None
+
+    try:
+        with ExitStack() as stack:
+            folder = Folder(Path(stack.enter_context(TemporaryFolder("import"))))
+            if Path(where).suffix.lower() in CONVERTED and Path(where).is_file():
+                source = convert_file(Path(where), folder)
+            else:
+                source = stack.enter_context(open_source(where, allow_url=allow, local=True))
+                source = unpack_parts(source, folder, stack)
+                source = read_files(source, folder, kind=kind, several=several)
+            if not source.paths():
+                left = f": {source.problems[0].path}: {source.problems[0].message}" if source.problems else ""
+                raise BadRequest(f"{where}: contains nothing to import{left}")
+            yield source
+    except SourceError as error:
+        raise BadRequest(f"{where}: {error}{_hint(where)}") from None
+
+
+def _hint(where: str) -> str:
+    """Return a hint for people who named a website."""
+    if not where.lower().startswith(("http://", "https://")):
+        return ""
+    return ". A URL must lead to a Git repository. To import a website, use the API: POST /v1/org/ORG/imports"
+
+
+def organization_of(
+    context: Context, organization_id: str | None, space_id: str | None, collection_id: str | None
+) -> str:
+    with context.db.read() as tx:
+        if space_id is not None:
+            owner = get_space(tx, space_id).organization_id
+            if organization_id not in (None, owner):
+                raise NotFound(f"There is no space {space_id!r} in this organization.")
+            organization_id = owner
+        assert organization_id is not None, "a new space belongs to an organization"
+        get_organization(tx, organization_id)
+        if collection_id is not None:
+            require_collection(tx, organization_id, collection_id)
+    return organization_id
+
+
+def is_space_of(tx: Transaction, space_id: str, organization_id: str) -> bool:
+    try:
+        return get_space(tx, space_id).organization_id == organization_id
+    except NotFound:
+        return False
+
+
+def check_known(context: Context, organization_id: str, known: Mapping[str, str]) -> None:
+    with context.db.read() as tx:
+        for name, space_id in known.items():
+            if not is_space_of(tx, space_id, organization_id):
+                raise BadRequest(
+                    f"map: {name} is mapped to {space_id!r}, which is not a space of the organization"
+                )
+
+
+def identity_of(where: str) -> str:
+    """Return the identity of a source: a hash of its location, without the branch and credentials. Raises
+    BadRequest."""
+    if "://" in where:
+        address = read_address(where.partition("#")[0])
+        if address is None:
+            raise BadRequest("must be a valid URL")
+        where = f"{address.scheme}://{address.authority.rpartition('@')[2]}{address.path}".rstrip("/")
+    else:
+        where = os.path.realpath(where)
+    return hashlib.sha256(where.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def bring_into(
+    context: Context,
+    source: Source,
+    where: str,
+    space_id: str,
+    known: Mapping[str, str],
+    title: str | None,
+    publish: bool,
+    author: str | None,
+    progress: Progress,
+    whole: bool,
+) -> Brought:
+    """Import an open source into a space. ``where``: its location, which identifies it."""
+    git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
+    source = with_ids(source, known, app_hosts(context.settings.url))
+    outcome = import_source(
+        context,
+        source,
+        space_id,
+        identity=identity_of(where),
+        whole=whole,
+        author=author,
+        git=git,
+        progress=progress,
+    )
+    if not publish:
+        return Brought(outcome, None)
+    with context.db.write() as tx:
+        org = get_organization(tx, get_space(tx, space_id).organization_id)
+        site_id = find_site_of_space(tx, space_id) or create_site(
+            tx, organization_id=org.id, title=title or get_space(tx, space_id).title, spaces=[space_id]
+        )
+        set_published(tx, site_id, True)
+        return Brought(outcome, published_url(context.settings.sites_url, org, get_site(tx, site_id)))
+
+
+def name_of(source: Source) -> str:
+    return source.name.replace("-", " ").replace("_", " ").strip() or "Imported"
+
+
+def make_space(
+    context: Context,
+    organization_id: str,
+    collection_id: str | None,
+    title: str,
+    author: str | None = None,
+) -> str:
+    """Create a space with the title, shortened to the maximum length."""
+    with context.db.write() as tx:
+        return insert_space(
+            tx,
+            organization_id=organization_id,
+            collection_id=collection_id,
+            title=title[:_TITLE_MAX],
+            created_by=author,
+        ).id
+
+
+def export_space(
+    context: Context, space_id: str, folder: Path, *, revision_id: str | None = None
+) -> dict[str, Any]:
+    """Export a space as files below ``folder``. Existing files are overwritten, none are deleted."""
+    with context.db.read() as tx:
+        get_space(tx, space_id)
+        state = main_state(tx, space_id) if revision_id is None else revision_state(tx, space_id, revision_id)
+        written = list(write_state(tx, context.files, state, folder))
+    return {
+        "space": space_id,
+        "revision": state.revision_id,
+        "files": len(written),
+        "bytes": sum(entry.size for entry in written),
+    }
+
+
+def write_state(
+    tx: Transaction,
+    store: FileStore,
+    state: State,
+    folder: Path,
+    change: Callable[[Exported], Exported] = lambda exported: exported,
+) -> Iterator[Written]:
+    """Write the files of a state below ``folder``, one at a time, each changed by ``change``. Raises
+    BadRequest for one that would be outside of it."""
+    root = folder.resolve()
+    for exported in map(change, export_files(tx, store, state)):
+        path = (root / exported.path).resolve()
+        if not path.is_relative_to(root):
+            raise BadRequest(f"{exported.path}: leads outside of {folder}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        digest, size = hashlib.sha256(), 0
+        with path.open("wb") as out:
+            for piece in exported.pieces:
+                digest.update(piece)
+                size += out.write(piece)
+        yield Written(digest.hexdigest(), size)

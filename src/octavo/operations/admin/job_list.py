@@ -1,0 +1,55 @@
+"""Jobs for ``octavo jobs``: pending, running, and parked, for people and for scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from octavo.kit.clock import iso
+from octavo.kit.context import Context
+from octavo.kit.work import jobs
+from octavo.kit.work.jobs import JobRow, State
+from octavo.kit.work.outbox import count_waiting
+
+
+class JobPage(Struct):
+    """First jobs of a list, parked ones before all others, and the total; pending events by consumer. Failed
+    events are jobs of the kind ``deliverEvent``."""
+
+    jobs: list[dict[str, Any]]
+    count: int
+    events: dict[str, int]
+
+
+def list_jobs(context: Context, *, state: State | None, kind: str | None, limit: int) -> JobPage:
+    with context.db.read() as tx:
+        found, count = jobs.list_jobs(tx, state=state, kind=kind, limit=limit)
+        return JobPage([present(row) for row in found], count, count_waiting(tx))
+
+
+def get_job(context: Context, job_id: str) -> dict[str, Any]:
+    """Return a job with its payload and its last error. Raises NotFound."""
+    with context.db.read() as tx:
+        row = jobs.get_job(tx, job_id)
+    return {**present(row), "payload": row.payload, "error": row.error}
+
+
+def retry_jobs(context: Context, job_ids: list[str] | None, kind: str | None) -> int:
+    """Run parked jobs again: these, or all, or all of a kind; return how many. Raises NotFound."""
+    with context.db.write() as tx:
+        return jobs.retry_parked(tx, job_ids, kind=kind)
+
+
+def present(row: JobRow) -> dict[str, Any]:
+    """Present a job, with times as ISO 8601; ``problem`` is the last line of the error."""
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "state": row.state,
+        "organization": row.organization_id or None,
+        "attempts": row.attempts,
+        "createdAt": iso(row.created_at),
+        "runAt": iso(row.run_at),
+        "problem": row.error.strip().rpartition("\n")[2][:200] if row.error else None,
+    }

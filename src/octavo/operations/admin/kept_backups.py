@@ -1,0 +1,89 @@
+"""Backups named by their time, in a folder or a bucket: writing one, finding one, and deleting old ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from octavo.errors import BadRequest, OctavoError
+from octavo.kit.clock import iso, now, parse_iso
+from octavo.kit.context import Context
+from octavo.kit.files import CHUNK
+from octavo.kit.temporary import TemporaryFolder
+
+from .backup import BackupOutcome, back_up, verify_backup
+from .backup_storage import BackupPlace, is_bucket
+
+_NAME = re.compile(r"octavo-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup")
+SUFFIX = ".backup"
+
+
+def is_place(address: str) -> bool:
+    """Return whether an address is a folder or bucket of backups rather than one file."""
+    if is_bucket(address):
+        return not address.endswith(SUFFIX)
+    return address.endswith("/") or Path(address).is_dir()
+
+
+def back_up_into(context: Context, place: BackupPlace, keep: int | None = None) -> tuple[str, BackupOutcome]:
+    """Write a backup under a name with the time, verify it, and return its name.
+
+    ``keep``: afterwards, delete backups older than so many milliseconds. Raises BadRequest if the written
+    backup is damaged, and Unavailable.
+    """
+    name = f"octavo-{iso(now())[:19].replace(':', '-')}Z{SUFFIX}"
+    with TemporaryFolder("backup") as folder:
+        written = Path(folder, name)
+        outcome = back_up(context, written)
+        with written.open("rb") as read:
+            place.put(name, iter(lambda: read.read(CHUNK), b""))
+        written.unlink()
+        _fetch(place, name, written)
+        if damage := [each for each in verify_backup(written) if not each.endswith("was missing")]:
+            raise BadRequest(f"{place.address}/{name}: {damage[0]}")
+    if keep is not None:
+        place.delete(each for each in _dated(place) if each != name and _moment(each) < now() - keep)
+    return name, outcome
+
+
+@contextmanager
+def opened_backup(address: str) -> Iterator[Path]:
+    """Open a backup as a local file: one file, here or in a bucket, or the newest one of a folder or bucket.
+    Raises BadRequest, NotFound, Unavailable."""
+    if is_place(address):
+        place = BackupPlace(address)
+        names = _dated(place)
+        if not names:
+            raise BadRequest(f"{place.address}: contains no backup")
+        name = max(names)
+    elif is_bucket(address):
+        folder, _, name = address.rpartition("/")
+        place = BackupPlace(folder)
+    else:
+        yield Path(address)
+        return
+    with TemporaryFolder("backup") as temporary:
+        fetched = Path(temporary, name)
+        _fetch(place, name, fetched)
+        yield fetched
+
+
+def _dated(place: BackupPlace) -> list[str]:
+    return [each.name for each in place.list() if _NAME.fullmatch(each.name)]
+
+
+def _moment(name: str) -> int:
+    date, _, clock = name.removeprefix("octavo-").removesuffix(SUFFIX).partition("T")
+    return parse_iso(f"{date}T{clock.replace('-', ':')}")
+
+
+def _fetch(place: BackupPlace, name: str, target: Path) -> None:
+    try:
+        with target.open("wb") as out:
+            for piece in place.get(name):
+                out.write(piece)
+    except OctavoError:
+        target.unlink(missing_ok=True)
+        raise

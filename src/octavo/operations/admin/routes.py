@@ -1,0 +1,312 @@
+"""Server administration: what the server holds, its jobs, and whether its parts work."""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from importlib.metadata import version
+from threading import Lock
+
+from octavo.core.url_parts import read_address
+from octavo.errors import Unavailable
+from octavo.kit.db.pagination import Listing, decode_token, present_slice, slice_rows
+from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.kit.net import mail
+from octavo.kit.work import jobs
+from octavo.kit.work.outbox import count_waiting
+from octavo.organization.access.accounts import find_user
+from octavo.organization.access.authorization import SignedIn
+from octavo.organization.access.roles import Can
+from octavo.organization.identity.sessions import require_still_signed_in
+
+from . import account_deletion, diagnosis, store
+from .authorization import OperatorAccess
+from .wire import (
+    AccountDeletion,
+    Finding,
+    Findings,
+    HostedOrganization,
+    HostedPerson,
+    InstallationCounts,
+    InstallationDatabase,
+    InstallationFiles,
+    InstallationJobs,
+    InstallationMail,
+    Job,
+    JobsQuery,
+    RetriedJobs,
+    RetryJobs,
+    SearchQuery,
+    TestedMail,
+    WholeInstallation,
+    WholeInstallationUrls,
+    WholeJob,
+    counted_states,
+    present_deletion,
+    present_hosted,
+    present_job,
+    present_person,
+    present_whole_job,
+)
+
+# Only sessions may use it, so there is no scope for tokens.
+operation = Area("access").operation
+
+_checking = Lock()
+
+
+@cache
+def _version() -> str:
+    return version("octavo")
+
+
+@operation(
+    "getInstallation",
+    "GET",
+    "/installation",
+    needs=Can.OPERATE,
+    returns=WholeInstallation,
+    extension=True,
+)
+def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
+    """Get an overview of the server: version, URLs, database, files, mail, and jobs."""
+    settings = call.settings
+    with call.db.read() as tx:
+        engine, size = store.describe_database(tx)
+        counts = store.count_everything(tx)
+        states = counted_states(jobs.count_jobs(tx), jobs.count_later(tx))
+        events = sum(count_waiting(tx).values())
+    server = read_address(settings.smtp_url) if settings.smtp_url else None
+    sending = InstallationMail(settings.mail_from)
+    if server is not None:
+        sending.server = f"{server.scheme}://{server.host}" + (f":{server.port}" if server.port else "")
+    return WholeInstallation(
+        name=settings.name,
+        version=_version(),
+        urls=WholeInstallationUrls(settings.url, settings.sites_url),
+        database=InstallationDatabase(call.db.engine, engine, size),
+        files=InstallationFiles(settings.files, shutil.disk_usage(settings.data_folder).free),
+        mail=sending,
+        counts=InstallationCounts(**counts),
+        jobs=InstallationJobs(**states, events=events),
+    )
+
+
+@operation(
+    "checkInstallation",
+    "POST",
+    "/installation/check",
+    needs=Can.OPERATE,
+    returns=Findings,
+    errors=(503,),
+    extension=True,
+)
+def check_installation(call: Call, operator: OperatorAccess) -> Findings:
+    """Test each part of the server, as `octavo check` does, and report what works, what doesn't, and why.
+    Only one check runs at a time: 503 while another one is running."""
+    if not _checking.acquire(blocking=False):
+        raise Unavailable("Another check is running. Try again when it is done.")
+    try:
+        found = diagnosis.check_running(call.context)
+    finally:
+        _checking.release()
+    return Findings([Finding(*one) for one in found])
+
+
+@operation(
+    "testInstallationMail",
+    "POST",
+    "/installation/mail-test",
+    needs=Can.OPERATE,
+    returns=TestedMail,
+    errors=(429,),
+    extension=True,
+)
+def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
+    """Send the caller a test email at once and report whether the mail server accepted it, or its error."""
+    settings = call.settings
+    with call.db.write() as tx:
+        user = find_user(tx, operator.user_id)
+        assert user is not None, "whoever entered has an account"
+        if settings.smtp_url:
+            mail.allow(tx, settings, user.email)
+    try:
+        if not settings.smtp_url:
+            raise Unavailable("This server can't send email: OCTAVO_SMTP_URL is not set.")
+        mail.send(
+            settings,
+            to=user.email,
+            subject=f"Test email from {settings.name}",
+            text=f"This email was sent to test the mail server of {settings.url}. It works.\n",
+        )
+    except Unavailable as error:
+        return TestedMail(user.email, sent=False, problem=error.message)
+    return TestedMail(user.email, sent=True)
+
+
+@operation(
+    "listInstallationOrganizations",
+    "GET",
+    "/installation/organizations",
+    needs=Can.OPERATE,
+    returns=Listing[HostedOrganization],
+    extension=True,
+)
+def list_organizations(
+    call: Call, operator: OperatorAccess, query: SearchQuery
+) -> Listing[HostedOrganization]:
+    """List all organizations of the server, newest first. Their content stays private to their members."""
+    with call.db.read() as tx:
+        found = store.list_organizations(tx, query.limit, query.page, search=query.search)
+    return present_slice(found, present_hosted)
+
+
+@operation(
+    "listInstallationUsers",
+    "GET",
+    "/installation/users",
+    needs=Can.OPERATE,
+    returns=Listing[HostedPerson],
+    extension=True,
+)
+def list_users(call: Call, operator: OperatorAccess, query: SearchQuery) -> Listing[HostedPerson]:
+    """List all people with an account, newest first."""
+    with call.db.read() as tx:
+        found = store.list_people(tx, query.limit, query.page, search=query.search)
+    return present_slice(found, lambda row: present_person(call, row, call.settings.operators))
+
+
+# --- accounts that are deleted ------------------------------------------------------------------------
+
+
+@operation(
+    "foreseeOwnAccountDeletion",
+    "GET",
+    "/user/deletion",
+    needs=Can.OWN_ACCOUNT,
+    returns=AccountDeletion,
+    extension=True,
+)
+def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
+    """Preview the deletion of your account: what will be deleted, in numbers, and whether it is possible."""
+    with call.db.read() as tx:
+        return present_deletion(account_deletion.foresee(tx, call.settings, caller.user_id), own=True)
+
+
+@operation(
+    "deleteOwnAccount",
+    "DELETE",
+    "/user",
+    needs=Can.CHANGE_SIGN_IN,
+    errors=(409,),
+    extension=True,
+)
+def delete_own_account(call: Call, caller: SignedIn) -> None:
+    """Delete your account permanently, with its memberships, sessions, tokens, and notifications. What you
+    wrote stays, without your name. Returns 409 for the last administrator of an organization, for server
+    administrators, and for accounts managed by an organization."""
+    with call.db.write() as tx:
+        require_still_signed_in(tx, call.actor)
+        account_deletion.delete_account(tx, call.settings, caller.actor, caller.user_id)
+
+
+@operation(
+    "foreseeAccountDeletion",
+    "GET",
+    "/installation/users/{userId}/deletion",
+    needs=Can.OPERATE,
+    returns=AccountDeletion,
+    errors=(404,),
+    extension=True,
+)
+def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> AccountDeletion:
+    """Preview the deletion of an account: what will be deleted, in numbers, and whether it is possible."""
+    with call.db.read() as tx:
+        return present_deletion(account_deletion.foresee(tx, call.settings, user_id), own=False)
+
+
+@operation(
+    "deleteAccount",
+    "DELETE",
+    "/installation/users/{userId}",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=Deletion,
+    errors=(409,),
+    extension=True,
+)
+def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
+    """Delete an account permanently, as its owner could. Returns 409 for the last administrator of an
+    organization, and for server administrators."""
+    with call.db.write() as tx:
+        require_still_signed_in(tx, call.actor)
+        return account_deletion.delete_account(tx, call.settings, operator.actor, user_id)
+
+
+@operation(
+    "listInstallationJobs",
+    "GET",
+    "/installation/jobs",
+    needs=Can.OPERATE,
+    returns=Listing[Job],
+    extension=True,
+)
+def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing[Job]:
+    """List background jobs: parked ones, which failed too often, come first, then running and pending ones.
+    An event that could not be delivered is a job of the kind `deliverEvent`."""
+    after = decode_token(query.page, int, str)
+    with call.db.read() as tx:
+        rows, count = jobs.list_jobs(
+            tx,
+            state=query.state,
+            kind=query.kind,
+            limit=query.limit + 1,
+            after=after and (after[0], after[1]),
+        )
+    order = list(jobs.STATES)
+    found = slice_rows(rows, query.limit, count, lambda row: (order.index(row.state), row.id))
+    return present_slice(found, present_job)
+
+
+@operation(
+    "getInstallationJob",
+    "GET",
+    "/installation/jobs/{jobId}",
+    needs=Can.OPERATE,
+    returns=WholeJob,
+    errors=(404,),
+    extension=True,
+)
+def get_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
+    """Get a job with its payload and the error of its last attempt. Completed jobs are deleted."""
+    with call.db.read() as tx:
+        return present_whole_job(jobs.get_job(tx, job_id))
+
+
+@operation(
+    "retryInstallationJob",
+    "POST",
+    "/installation/jobs/{jobId}/retry",
+    needs=Can.OPERATE,
+    returns=WholeJob,
+    errors=(404,),
+    extension=True,
+)
+def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
+    """Retry a parked job, with all its attempts. Returns 404 for a job that is not parked."""
+    with call.db.write() as tx:
+        jobs.retry_parked(tx, [job_id])
+        return present_whole_job(jobs.get_job(tx, job_id))
+
+
+@operation(
+    "retryInstallationJobs",
+    "POST",
+    "/installation/jobs/retry",
+    needs=Can.OPERATE,
+    returns=RetriedJobs,
+    extension=True,
+)
+def retry_jobs(call: Call, operator: OperatorAccess, body: RetryJobs) -> RetriedJobs:
+    """Retry all parked jobs, or all of a kind. Returns how many."""
+    with call.db.write() as tx:
+        return RetriedJobs(jobs.retry_parked(tx, kind=body.kind))

@@ -1,0 +1,556 @@
+"""Export of a public site as a folder of files that any web server can serve.
+
+Every file is a response of the reader's own application to a visitor without cookies, so an export contains
+what anonymous visitors see and nothing else. URLs in pages are changed to those of the export, and everything
+that needs a server (search, questions, ratings, API testing, the MCP server) is removed.
+
+A page is ``path/index.html``, the form that every web server, object store, and static host serves without
+configuration. New files are first written to a staging folder and then moved into place one by one, so that
+an interrupted export leaves the former one as it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import httpx
+import msgspec
+from lxml import html
+from msgspec import Struct
+
+from octavo.content.images.making import make_variants
+from octavo.core.document.html import ALL_FIELDS
+from octavo.core.url_parts import Address, join_address, own_address, read_address
+from octavo.delivery.reader.app import reader_edge
+from octavo.delivery.visits.admission import Coming
+from octavo.delivery.visits.authorization import enter_site, list_spaces
+from octavo.errors import BadRequest
+from octavo.kit.context import Context
+from octavo.kit.db.pagination import MAX_LIMIT
+from octavo.organization.orgs.store import get_organization
+from octavo.sites.site.published import published_url
+from octavo.sites.site.redirects.resolving import list_space_redirects
+from octavo.sites.site.redirects.store import list_redirects
+from octavo.sites.site.store import SiteRow, get_site
+from octavo.sites.site.structure.store import list_former_paths
+from octavo.sites.site.wire import proxied_path
+
+MANIFEST = ".octavo-export.json"
+_STAGING = ".octavo-export.new"
+_KEPT = ("~assets", "~feed.xml", "~files", "~fonts", "~image", "~llms")
+"""Paths that start with a tilde and are files; all others with a tilde need a server."""
+_TEXTS = ("~feed.xml", "~llms/")
+"""Those of them that contain URLs of pages."""
+_NOT_PAGES = (".md", ".txt", ".xml")
+_SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt", "sitemap.md", "skill.md")
+_FACTS = "application/ld+json"
+_LINKS = ("href", "src", "poster", "data-copy-from", "data-frame")
+_CSS_URL = re.compile(r'url\("([^"]+)"\)')
+_SERVED = frozenset({"data-try", "data-scripts", "data-consent"})
+_SERVED_ASSETS = ("~assets/try.", "~assets/consent.", "~assets/ask.")
+"""Scripts that need the server: API testing, scripts of integrations, questions."""
+LOCATION = re.compile(r"<loc>([^<]*)</loc>")
+_ASKS_SERVER = re.compile(r"MCP server: |\d+\. Or search by the MCP server ")
+"""Lines of llms.txt and skill.md that mention services of the server."""
+_FRAME_ANCESTORS = re.compile(r";? *frame-ancestors [^;]*")
+_BELOW = "/*"
+
+Progress = Callable[[int, int], None]
+
+
+class Exported(Struct, frozen=True, rename="camel"):
+    """Result of an export.
+
+    ``written``, ``unchanged``, and ``removed`` count files. ``left_out``: redirects of whole paths, which
+    static files can't do. ``broken``: URLs that pages link to and that don't exist.
+    """
+
+    pages: int
+    written: int
+    unchanged: int
+    removed: int
+    left_out: list[str]
+    broken: list[str]
+
+
+class _Manifest(Struct):
+    site: str
+    files: list[str]
+
+
+def export_site(
+    context: Context,
+    site_id: str,
+    folder: Path,
+    *,
+    base: str = "/",
+    progress: Progress = lambda done, total: None,
+) -> Exported:
+    """Export a public site below ``folder``.
+
+    ``base`` is where it will be served: a URL, or a path on any host. Unchanged files of an earlier export of
+    the same site are left alone, and obsolete ones are deleted; other files in the folder are never touched.
+
+    Raises NotFound for an unknown site; BadRequest for one that is not public, for an invalid ``base``, and
+    for a folder with other files in the way.
+    """
+    with context.db.read() as tx:
+        site = get_site(tx, site_id)
+        require_public(site)
+        start = published_url(context.settings.sites_url, get_organization(tx, site.organization_id), site)
+    addresses = SiteAddresses(start, base, f"{proxied_path(site)}/" if site.proxy else None)
+    for space_id in _list_space_ids(context, site, addresses):
+        # Exported files can't create them on demand.
+        make_variants(context, space_id, sys.maxsize)
+    wanted, left_out = known_addresses(context, site, addresses)
+    place = _Folder(folder, site.id)
+    try:
+        crawl = _Crawl(context, addresses, place, progress)
+        asyncio.run(crawl.run(wanted))
+        written, removed = place.take_over()
+    finally:
+        place.clear()
+    unchanged = len(place.names) - written
+    return Exported(crawl.pages, written, unchanged, removed, left_out, crawl.broken)
+
+
+def require_public(site: SiteRow) -> None:
+    if not site.published:
+        raise BadRequest(
+            f"{site.title} is not published. Publish it first: only public sites can be exported or checked."
+        )
+    if site.visibility != "public":
+        raise BadRequest(
+            f"{site.title} is not public (its visibility is {site.visibility}). Static files can't authenticate"
+            " visitors, so only public sites can be exported or checked."
+        )
+
+
+# --- addresses ------------------------------------------------------------------------------------------
+
+
+def _may_be_base(given: Address) -> bool:
+    """Return whether an export can be served below a URL: one with a host, or a path alone."""
+    if given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII):
+        return False
+    return given.is_web or (given.path != "" and not given.scheme and not given.authority)
+
+
+class SiteAddresses:
+    """URLs of a site at the reader and in the export. ``asked``: the path to request at the reader, if it
+    differs from that of the site's public URL."""
+
+    def __init__(self, start: str, base: str, asked: str | None) -> None:
+        parts, given = own_address(start), read_address(base)
+        if given is None or not _may_be_base(given):
+            raise BadRequest(
+                "base: must be a URL such as https://docs.example.org/manual/, or a path such as /manual/"
+            )
+        self.origin, self.base = parts.origin, parts.path
+        self.asked = asked or parts.path
+        self.host = parts.authority
+        self.new_origin = given.origin if given.authority else ""
+        self.new_base = f"{given.path.rstrip('/')}/"
+        self.pages: set[str] = set()
+        """Pages by their decoded paths below the site."""
+
+    def below(self, url: str) -> str | None:
+        """Return the path of a URL below the site, still encoded; None for a URL elsewhere."""
+        parts = read_address(url)
+        if parts is None or ((parts.scheme or parts.authority) and parts.origin != self.origin):
+            return None
+        path = parts.path
+        if path.startswith("/~assets/"):
+            return path[1:]  # Assets of all sites are beside them.
+        if f"{path}/" == self.base:
+            return ""
+        return path[len(self.base) :] if path.startswith(self.base) else None
+
+    def ask(self, below: str) -> str:
+        """Return the path to request at the reader."""
+        return f"/{below}" if below.startswith("~assets/") else f"{self.asked}{below}"
+
+    def is_page(self, below: str) -> bool:
+        path = unquote(below).rstrip("/")
+        return path in self.pages or not (
+            path.endswith(_NOT_PAGES) or any(part.startswith("~") for part in path.split("/"))
+        )
+
+    def needs_server(self, below: str) -> bool:
+        return any(part.startswith("~") and part not in _KEPT for part in unquote(below).split("/"))
+
+    def name(self, below: str) -> str:
+        """Return the file of a path, relative to the export."""
+        path = unquote(below).strip("/")
+        return f"{path}/index.html".lstrip("/") if self.is_page(below) else path
+
+    def new(self, url: str, below: str) -> str:
+        """Return the URL in the export for ``url``. URLs of pages end with a slash, so that no server has to
+        redirect."""
+        parts = read_address(url)
+        assert parts is not None  # Otherwise it would have no path below the site.
+        path = below.strip("/")
+        path = f"{path}/" if path and self.is_page(below) else path
+        query = f"?{parts.query}" if parts.query else ""
+        fragment = f"#{parts.fragment}" if parts.fragment else ""
+        origin = self.new_origin if parts.authority else ""
+        return f"{origin}{self.new_base}{path}{query}{fragment}"
+
+
+def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -> list[str]:
+    """Return the spaces of the site that anonymous visitors see."""
+    with context.db.read() as tx:
+        host = addresses.host.partition(":")[0]
+        visit = enter_site(tx, context, host, unquote(addresses.asked), Coming([], {}, False))
+        return list({space.view.state.space_id: None for space in list_spaces(tx, visit)})
+
+
+def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -> tuple[list[str], list[str]]:
+    """Return the paths that an export starts with, and the redirects that are left out.
+
+    The paths are those of pages, including hidden ones, which may have no links to them, and those of
+    redirects.
+    """
+    wanted: dict[str, None] = {"": None}
+    left_out = []
+    with context.db.read() as tx:
+        host = addresses.host.partition(":")[0]
+        visit = enter_site(tx, context, host, unquote(addresses.asked), Coming([], {}, False))
+        spaces = {space.site_space.id: space for space in list_spaces(tx, visit)}
+        for space in spaces.values():
+            base = unquote(space.base[len(visit.base) :])
+            tree = space.view.tree
+            for page in tree.documents():
+                addresses.pages.add(f"{base}{tree.url_path(page)}".rstrip("/"))
+                wanted[quote(f"{base}{tree.url_path(page)}")] = None
+                wanted[quote(f"{base}{tree.path(page)}.md")] = None
+            for source in list_space_redirects(tx, space.view.state):
+                if source.endswith(_BELOW):
+                    left_out.append(f"{base}{source}")
+                else:
+                    wanted[quote(f"{base}{source}")] = None
+        for path, site_space_id in list_former_paths(tx, site.id):
+            if site_space_id in spaces:
+                tree = spaces[site_space_id].view.tree
+                for page in tree.documents():
+                    wanted[quote(f"{path}/{tree.url_path(page)}".strip("/"))] = None
+        token = None
+        while True:
+            found = list_redirects(tx, site.id, MAX_LIMIT, token, None)
+            for row in found.rows:
+                if row.source.endswith(_BELOW):
+                    left_out.append(row.source)
+                else:
+                    wanted[quote(unquote(row.source).strip("/"))] = None
+            token = found.next_token
+            if token is None:
+                break
+        files = [*_SITE_FILES, *(("sitemap.xml", "sitemap-pages.xml") if addresses.new_origin else ())]
+        wanted |= dict.fromkeys(files)
+        if spaces:
+            first = next(iter(spaces.values()))
+            wanted[f"{first.base[len(visit.base) :]}~"] = None
+    return list(wanted), left_out
+
+
+# --- asking the reader ----------------------------------------------------------------------------------
+
+
+class _Crawl:
+    """Crawl that requests the given URLs and everything they link to, once each."""
+
+    def __init__(
+        self, context: Context, addresses: SiteAddresses, place: _Folder, progress: Progress
+    ) -> None:
+        self._context, self._addresses, self._place, self._progress = context, addresses, place, progress
+        self._known: set[str] = set()
+        self._waiting: list[str] = []
+        self._given = 0
+        """Number of URLs given at the start; all others come from links in pages."""
+        self.pages = 0
+        self.broken: list[str] = []
+
+    async def run(self, wanted: Iterable[str]) -> None:
+        self._want(wanted)
+        self._given = len(self._waiting)
+        edge = reader_edge(self._context)
+        try:
+            transport = httpx.ASGITransport(edge.application)
+            async with httpx.AsyncClient(transport=transport, base_url=self._addresses.origin) as client:
+                for done, below in enumerate(self._waiting):  # The list grows while it is processed.
+                    # Static files can't load the rest of a page later.
+                    query = f"?{ALL_FIELDS}" if self._addresses.is_page(below) else ""
+                    answer = await client.get(f"{self._addresses.ask(below)}{query}")
+                    await asyncio.to_thread(self._take, below, answer, done >= self._given)
+                    self._progress(done + 1, len(self._waiting))
+        finally:
+            edge.close()
+
+    def _want(self, wanted: Iterable[str]) -> None:
+        for below in wanted:
+            # Names are compared decoded: the same file may be written with other escapes.
+            name = self._addresses.name(below)
+            if name not in self._known:
+                self._known.add(name)
+                self._waiting.append(below)
+
+    def _take(self, below: str, answer: httpx.Response, linked: bool) -> None:
+        addresses = self._addresses
+        if below.rpartition("/")[2] == "~":
+            # This path never exists: its response is the page for all missing ones.
+            if answer.status_code == 404 and answer.headers["content-type"].startswith("text/html"):
+                self._place.put("404.html", self._page(answer))
+            return
+        name = addresses.name(below)
+        if answer.status_code in (301, 302, 307, 308):
+            self._place.put(name, self._redirect(answer.headers["location"]))
+        elif answer.status_code == 404:
+            # A redirect may lead to a page that anonymous visitors can't see.
+            if linked:
+                self.broken.append(unquote(below))
+        elif answer.status_code != 200:
+            raise BadRequest(
+                f"{unquote(below)}: the site returned {answer.status_code}. Nothing was changed."
+            )
+        elif addresses.is_page(below):
+            self.pages += 1
+            self._place.put(name, self._page(answer))
+        elif any(part.startswith("~") for part in name.split("/")) and not name.startswith(_TEXTS):
+            self._place.put(name, answer.content)
+            if name.endswith(".html"):
+                # Our own frames load files beside them.
+                beside = (join_address(below, found) for found in re.findall(r'src="([^"?]+)', answer.text))
+                self._want(found for found in beside if found is not None)
+        else:
+            self._place.put(name, self._text(name, answer.text).encode())
+
+    # --- pages ------------------------------------------------------------------------------------------
+
+    def _new(self, url: str) -> str:
+        """Return the URL in the export, and export its target too."""
+        below = self._addresses.below(url)
+        if below is None or self._addresses.needs_server(below):
+            return url
+        self._want([below])
+        return self._addresses.new(url, below)
+
+    def _redirect(self, location: str) -> bytes:
+        where = escape(self._new(location))
+        return (
+            f'<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>{where}</title>\n'
+            f'<meta name="robots" content="noindex">\n<meta http-equiv="refresh" content="0; url={where}">\n'
+            f'</head>\n<body><p><a href="{where}">{where}</a></p></body>\n</html>\n'
+        ).encode()
+
+    def _page(self, answer: httpx.Response) -> bytes:
+        parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
+        document = html.document_fromstring(answer.content, parser=parser)
+        self._take_out(document)
+        document.body.attrib.pop("data-seen", None)
+        policy = answer.headers.get("content-security-policy", "")
+        for element in document.iter("style"):
+            before = element.text or ""
+            element.text = _CSS_URL.sub(lambda match: f'url("{self._new(match[1])}")', before)
+            policy = policy.replace(_digest(before), _digest(element.text))
+        for element in document.iter(html.etree.Element):
+            for name in _LINKS:
+                if name in element.attrib:
+                    element.set(name, self._new(element.get(name)))
+            if "srcset" in element.attrib:
+                candidates = [entry.split(" ") for entry in element.get("srcset").split(", ")]
+                element.set(
+                    "srcset", ", ".join(" ".join([self._new(url), *rest]) for url, *rest in candidates)
+                )
+            if element.tag == "meta" and element.get("property") in ("og:url", "og:image"):
+                element.set("content", self._new(element.get("content")))
+            if element.get("type") == _FACTS:
+                facts = self._facts(json.loads(element.text or "null"))
+                element.text = json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
+        if policy:
+            # Static web servers don't send our headers. This directive has no effect in a page.
+            meta = html.Element("meta")
+            meta.set("http-equiv", "Content-Security-Policy")
+            meta.set("content", _FRAME_ANCESTORS.sub("", policy))
+            document.head.insert(1, meta)
+        written: bytes = html.tostring(document, encoding="utf-8", doctype="<!doctype html>")
+        return written + b"\n"
+
+    def _facts(self, value: Any) -> Any:
+        """Return structured data for search engines with the URLs of the export."""
+        if isinstance(value, dict):
+            return {name: self._facts(item) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self._facts(item) for item in value]
+        is_live = isinstance(value, str) and value.startswith(
+            f"{self._addresses.origin}{self._addresses.base}"
+        )
+        return self._new(value) if is_live else value
+
+    def _take_out(self, document: Any) -> None:
+        """Remove everything that needs a server, and URLs unknown to the export."""
+        addresses = self._addresses
+        live = f"{addresses.origin}{addresses.base}"
+        for element in list(document.iter(html.etree.Element)):
+            values = [element.get(name, "") for name in ("href", "src", "data-copy-text")]
+            below = next((found for url in values if url and (found := addresses.below(url)) is not None), "")
+            named = quote(live) in element.get("href", "")
+            if named and addresses.new_origin:
+                # A link that asks an assistant to read the page, at its future URL.
+                new = f"{addresses.new_origin}{addresses.new_base}"
+                element.set("href", element.get("href").replace(quote(live), quote(new)))
+                named = False
+            canonical = (
+                element.get("rel") in ("canonical", "alternate")
+                or element.get("property") == "og:url"
+                or (element.get("property") or "").startswith("og:image:")
+                or element.get("content", "").startswith(f"{live}~image/")
+                or element.get("type") == _FACTS
+            )
+            if (
+                element.tag == "form"
+                or (element.tag == "dialog" and "finder" in element.get("class", ""))
+                or not _SERVED.isdisjoint(element.attrib)
+                or below.startswith(_SERVED_ASSETS)
+                or addresses.needs_server(below)
+                or named
+                or (canonical and not addresses.new_origin)
+            ):
+                _drop(element)
+
+    def _text(self, name: str, text: str) -> str:
+        """Return a machine-readable text with the URLs of the export."""
+        addresses = self._addresses
+        live, new = f"{addresses.origin}{addresses.base}", f"{addresses.new_origin}{addresses.new_base}"
+        text = "".join(line for line in text.splitlines(True) if not _ASKS_SERVER.match(line))
+        for target in re.findall(rf"{re.escape(live)}(~llms/\d+\.txt)", text):
+            self._want([target])
+        if name.startswith("sitemap") and name.endswith(".xml"):
+            return LOCATION.sub(lambda match: f"<loc>{escape(self._new(unescape(match[1])))}</loc>", text)
+        if name == "robots.txt" and not addresses.new_origin:
+            return "".join(line for line in text.splitlines(True) if not line.startswith("Sitemap:"))
+        for target in re.findall(rf'[("<]({re.escape(addresses.base)}[^)"<>\s]*)', text):
+            self._new(target)
+        # Links of a page start with the path of the site.
+        text = text.replace(live, new)
+        return re.sub(rf'(?<=[("<]){re.escape(addresses.base)}', lambda _: addresses.new_base, text)
+
+
+def _drop(element: Any) -> None:
+    """Remove an element, and the list items and menus that contain nothing else."""
+    while True:
+        parent = element.getparent()
+        if parent is None:
+            return
+        element.drop_tree()
+        if len(parent) and not (parent.tag == "details" and [child.tag for child in parent] == ["summary"]):
+            return
+        if parent.tag not in ("li", "ul", "details") or (parent.text or "").strip():
+            return
+        element = parent
+
+
+def _digest(text: str) -> str:
+    """Return the hash of a style sheet for a content security policy."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+# --- the folder -----------------------------------------------------------------------------------------
+
+
+class _Folder:
+    """Folder of an export: files of earlier runs, and those that this run is about to write."""
+
+    def __init__(self, folder: Path, site_id: str) -> None:
+        self._root = folder.resolve()
+        self._site = site_id
+        self.names: set[str] = set()
+        self._staged: list[str] = []
+        _make_folder(self._root)
+        try:
+            manifest = msgspec.json.decode((self._root / MANIFEST).read_bytes(), type=_Manifest)
+        except FileNotFoundError:
+            manifest = _Manifest(site_id, [])
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise BadRequest(f"{folder / MANIFEST}: {error}") from None
+        if manifest.site != site_id:
+            raise BadRequest(f"{folder} contains the export of another site, {manifest.site}")
+        self._former = set(manifest.files)
+        self.clear()
+
+    def _path(self, name: str) -> Path:
+        path = self._root / name
+        if name in ("", MANIFEST) or not path.resolve().is_relative_to(self._root):
+            raise BadRequest(f"{name}: leads outside of {self._root}")
+        return path
+
+    def put(self, name: str, content: bytes) -> None:
+        """Stage a file, unless the same file exists already. Raises BadRequest if a file that is not ours is
+        in the way."""
+        path = self._path(name)
+        self.names.add(name)
+        if path.is_file():
+            if name not in self._former:
+                raise BadRequest(
+                    f"{path} exists and was not written by an earlier export. Nothing was changed. Move it away,"
+                    " or export to another folder."
+                )
+            if path.stat().st_size == len(content) and path.read_bytes() == content:
+                return
+        staged = self._root / _STAGING / name
+        staged.parent.mkdir(parents=True, exist_ok=True)
+        staged.write_bytes(content)
+        staged.chmod(0o644)
+        self._staged.append(name)
+
+    def take_over(self) -> tuple[int, int]:
+        """Move staged files into place and delete obsolete ones; return how many of each."""
+        gone = self._former - self.names
+        # If this is interrupted, every file of ours is still listed.
+        self._write_manifest(self._former | self.names)
+        # A page comes after the files it needs.
+        for name in sorted(self._staged, key=lambda name: (name.endswith(".html"), name)):
+            path = self._path(name)
+            _make_folder(path.parent)
+            os.replace(self._root / _STAGING / name, path)
+        removed = 0
+        for name in gone:
+            path = self._path(name)
+            if path.is_file():
+                path.unlink()
+                removed += 1
+            for parent in path.parents:
+                if parent == self._root or not parent.is_dir() or any(parent.iterdir()):
+                    break
+                parent.rmdir()
+        self._write_manifest(self.names)
+        return len(self._staged), removed
+
+    def _write_manifest(self, names: set[str]) -> None:
+        content = msgspec.json.format(msgspec.json.encode(_Manifest(self._site, sorted(names))))
+        temporary = self._root / f"{MANIFEST}.new"
+        temporary.write_bytes(content)
+        os.replace(temporary, self._root / MANIFEST)
+
+    def clear(self) -> None:
+        """Delete files that a run staged and did not move, also an interrupted one."""
+        shutil.rmtree(self._root / _STAGING, ignore_errors=True)
+
+
+def _make_folder(path: Path) -> None:
+    """Create a folder that web servers, which run as other users, can read."""
+    if not path.is_dir():
+        _make_folder(path.parent)
+        path.mkdir(exist_ok=True)
+        path.chmod(0o755)

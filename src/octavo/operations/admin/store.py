@@ -1,0 +1,87 @@
+"""Totals of the whole server: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from octavo.kit.db.database import Live, Transaction
+from octavo.kit.db.pagination import Slice, list_page
+from octavo.organization.access.accounts import UserRow
+
+
+class OrganizationRow(Struct, frozen=True):
+    id: str
+    title: str
+    created_at: int
+    people: int
+    spaces: int
+    sites: int
+
+
+class PersonRow(Struct, frozen=True):
+    """Person. ``last_seen_at``: in any organization."""
+
+    user: UserRow
+    verified: bool
+    organizations: int
+    last_seen_at: int | None
+
+
+_PEOPLE = """FROM members m JOIN users u ON u.id = m.user_id AND u.kind = 'person'
+             WHERE m.organization_id = o.id"""
+
+
+def list_organizations(
+    tx: Transaction, limit: int, page: str | None, *, search: str | None
+) -> Slice[OrganizationRow]:
+    """Return all organizations, newest first."""
+    where, given = "TRUE", dict[str, Any]()
+    if search:
+        where, given["like"] = r"lower(o.title) LIKE :like ESCAPE '!'", _like(search)
+    columns = f"""o.id, o.title, o.created_at, (SELECT count(*) {_PEOPLE}),
+          (SELECT count(*) FROM spaces s WHERE s.organization_id = o.id AND s.deleted_at IS NULL),
+          (SELECT count(*) FROM sites s WHERE s.organization_id = o.id)"""
+    source = f"FROM organizations o WHERE {where}"
+    return list_page(
+        tx, limit, page, columns, source, lambda row: OrganizationRow(*row), by="o.id", descending=True, **given,
+    )  # fmt: skip
+
+
+def list_people(tx: Transaction, limit: int, page: str | None, *, search: str | None) -> Slice[PersonRow]:
+    """Return all accounts of people, newest first, without service accounts."""
+    where, given = "u.kind = 'person'", dict[str, Any]()
+    if search:
+        where += " AND (lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :like ESCAPE '!')"
+        given["like"] = _like(search)
+    columns = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at, u.email_verified,
+          (SELECT count(*) FROM members m WHERE m.user_id = u.id),
+          (SELECT max(m.last_seen_at) FROM members m WHERE m.user_id = u.id)"""
+    return list_page(
+        tx, limit, page, columns, f"FROM users u WHERE {where}",
+        lambda row: PersonRow(UserRow(*row[:6]), bool(row[6]), row[7], row[8]), by="u.id", descending=True, **given,
+    )  # fmt: skip
+
+
+def _like(text: str) -> str:
+    return "%" + text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_") + "%"
+
+
+def count_everything(tx: Transaction) -> dict[str, int]:
+    """Return the number of organizations, people, spaces, and sites."""
+    return {
+        "organizations": tx.value("SELECT count(*) FROM organizations"),
+        "people": tx.value("SELECT count(*) FROM users WHERE kind = 'person'"),
+        "spaces": tx.value("SELECT count(*) FROM spaces WHERE deleted_at IS NULL"),
+        "sites": tx.value("SELECT count(*) FROM sites"),
+    }
+
+
+def describe_database(tx: Transaction) -> tuple[str, int]:
+    """Return the version of the engine, and the size of the database in bytes."""
+    if tx.engine == "postgresql":
+        size = tx.value(Live("SELECT pg_database_size(current_database())"))
+        return tx.value(Live("SHOW server_version")), size
+    size = tx.value("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
+    return tx.value("SELECT sqlite_version()"), size

@@ -1,0 +1,29 @@
+"""Verification by the server administrator: of email domains and of site domains, and the integrations
+offered to all."""
+
+from __future__ import annotations
+
+from octavo.extensions.integrations.publishing import offer
+from octavo.kit.context import Context
+from octavo.organization.orgs.domains import verify_domain_for_operator
+from octavo.organization.orgs.store import get_organization, trust_organization
+
+
+def prove_domain(context: Context, organization_id: str, domain: str) -> None:
+    """Verify an email domain of an organization. Raises NotFound for a domain that the organization does not
+    list, and for an unknown organization."""
+    with context.db.write() as tx:
+        verify_domain_for_operator(tx, organization_id, domain.lower())
+
+
+def trust(context: Context, organization_id: str) -> None:
+    """Allow an organization to use any domains and paths for its sites without verification. Raises NotFound."""
+    with context.db.write() as tx:
+        get_organization(tx, organization_id)
+        trust_organization(tx, organization_id)
+
+
+def offer_integration(context: Context, name: str, *, offered: bool) -> None:
+    """Offer an integration to every organization, or stop offering it. Raises BadRequest, NotFound."""
+    with context.db.write() as tx:
+        offer(tx, name, offered)

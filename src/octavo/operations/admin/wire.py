@@ -1,0 +1,242 @@
+"""Wire types of server administration."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.kit.clock import iso
+from octavo.kit.db.pagination import PageQuery
+from octavo.kit.http.operation import Recipient
+from octavo.kit.work.jobs import JobCount, JobRow, State
+from octavo.organization.access.wire import User, present_user
+
+from .account_deletion import Foreseen
+from .store import OrganizationRow, PersonRow
+
+
+class WholeInstallationUrls(Struct):
+    app: str
+    sites: str
+
+
+class InstallationDatabase(Struct):
+    engine: Literal["sqlite", "postgresql"]
+    version: str
+    bytes: int
+
+
+class InstallationFiles(Struct):
+    """Storage of files. ``free``: free bytes on the disk of the data folder."""
+
+    location: str
+    free: int
+
+
+class InstallationMail(Struct):
+    """Mail. ``server``: without its password; missing if none is configured and no email can be sent."""
+
+    sender: str
+    server: str | UnsetType = UNSET
+
+
+class InstallationCounts(Struct):
+    organizations: int
+    people: int
+    spaces: int
+    sites: int
+
+
+class InstallationJobs(Struct):
+    """Number of jobs in each state, and of pending events."""
+
+    waiting: int
+    running: int
+    parked: int
+    events: int
+
+
+class WholeInstallation(Struct):
+    name: str
+    version: str
+    urls: WholeInstallationUrls
+    database: InstallationDatabase
+    files: InstallationFiles
+    mail: InstallationMail
+    counts: InstallationCounts
+    jobs: InstallationJobs
+    object: Literal["octavo"] = "octavo"
+
+
+class Finding(Struct):
+    """Tested part of the server. ``text``: the result, or what is wrong."""
+
+    part: str
+    works: bool
+    text: str
+
+
+class Findings(Struct):
+    items: list[Finding]
+
+
+class SearchQuery(PageQuery):
+    """``search``: in titles, or in names and email addresses."""
+
+    search: Annotated[str, Meta(max_length=256)] | None = None
+
+
+class HostedOrganization(Struct, rename="camel"):
+    id: str
+    title: str
+    created_at: str
+    people: int
+    spaces: int
+    sites: int
+    object: Literal["organization"] = "organization"
+
+
+def present_hosted(row: OrganizationRow) -> HostedOrganization:
+    return HostedOrganization(
+        row.id, row.title, iso(row.created_at), people=row.people, spaces=row.spaces, sites=row.sites
+    )
+
+
+class HostedPerson(Struct, rename="camel"):
+    """``organizations``: how many they are members of."""
+
+    id: str
+    user: User
+    created_at: str
+    verified: bool
+    disabled: bool
+    operator: bool
+    organizations: int
+    last_seen_at: str | UnsetType = UNSET
+
+
+def present_person(to: Recipient, row: PersonRow, operators: frozenset[str]) -> HostedPerson:
+    return HostedPerson(
+        row.user.id,
+        present_user(to, row.user),
+        iso(row.user.created_at),
+        verified=row.verified,
+        disabled=bool(row.user.disabled),
+        operator=row.verified and not row.user.disabled and row.user.email in operators,
+        organizations=row.organizations,
+        last_seen_at=iso(row.last_seen_at) if row.last_seen_at else UNSET,
+    )
+
+
+class JobsQuery(PageQuery):
+    state: State | None = None
+    kind: Annotated[str, Meta(max_length=64)] | None = None
+
+
+class Job(Struct, rename="camel"):
+    """Background job. ``problem``: the last line of the last attempt's ``error``."""
+
+    id: str
+    kind: str
+    state: State
+    attempts: int
+    created_at: str
+    run_at: str
+    organization: str | UnsetType = UNSET
+    problem: str | UnsetType = UNSET
+    object: Literal["job"] = "job"
+
+
+class WholeJob(Job):
+    payload: dict[str, Any] = {}
+    error: str | UnsetType = UNSET
+
+
+def present_job(row: JobRow) -> Job:
+    return Job(**_shown(row))
+
+
+def present_whole_job(row: JobRow) -> WholeJob:
+    return WholeJob(**_shown(row), payload=row.payload, error=row.error or UNSET)
+
+
+def _shown(row: JobRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "state": row.state,
+        "attempts": row.attempts,
+        "created_at": iso(row.created_at),
+        "run_at": iso(row.run_at),
+        "organization": row.organization_id or UNSET,
+        "problem": row.error.strip().rpartition("\n")[2][:500] if row.error else UNSET,
+    }
+
+
+class RetryJobs(Struct):
+    """Parked jobs to retry: all, or all of a ``kind``."""
+
+    kind: Annotated[str, Meta(max_length=64)] | None = None
+
+
+class RetriedJobs(Struct):
+    count: int
+
+
+class TestedMail(Struct):
+    """Recipient of a test email, and whether the server accepted it; ``problem``: why not."""
+
+    to: str
+    sent: bool
+    problem: str | UnsetType = UNSET
+
+
+def counted_states(counts: list[JobCount], later: int) -> dict[str, int]:
+    """Return the number of jobs by state. ``later``: scheduled jobs, which count as pending."""
+    found = {"waiting": later, "running": 0, "parked": 0}
+    for one in counts:
+        found[one.state] += one.count
+    return found
+
+
+class EndedMembership(Struct, rename="camel"):
+    """``lastAdministrator``: the organization has no other administrator, so the account can't be deleted
+    yet."""
+
+    organization: str
+    title: str
+    last_administrator: bool
+
+
+class AccountDeletion(Struct, rename="camel"):
+    """``possible``: whether the account can be deleted now. ``organizations``, ``sessions``, ``tokens``, and
+    ``agents`` are deleted with it; ``comments``, ``changeRequests``, and ``reviews`` stay without a name."""
+
+    possible: bool
+    organizations: list[EndedMembership]
+    operator: bool
+    sessions: int
+    tokens: int
+    agents: int
+    comments: int
+    change_requests: int
+    reviews: int
+    object: Literal["account-deletion"] = "account-deletion"
+    managed_by: str | UnsetType = UNSET
+
+
+def present_deletion(found: Foreseen, *, own: bool) -> AccountDeletion:
+    stopped = found.operator or any(left.last_admin for left in found.organizations)
+    return AccountDeletion(
+        possible=not stopped and not (own and found.managed_by is not None),
+        organizations=[EndedMembership(left.id, left.title, left.last_admin) for left in found.organizations],
+        operator=found.operator,
+        sessions=found.sessions,
+        tokens=found.tokens,
+        agents=found.agents,
+        comments=found.comments,
+        change_requests=found.change_requests,
+        reviews=found.reviews,
+        managed_by=found.managed_by or UNSET,
+    )

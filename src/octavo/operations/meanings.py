@@ -1,0 +1,36 @@
+"""API description with more than the types say: descriptions of names, and real examples."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from octavo.core.document.description import document_schemas
+from octavo.kit.http.description import Example, Meanings, describe
+from octavo.kit.http.operation import TABLE
+from octavo.sites.insights.wire import event_schemas
+
+
+def load_meanings() -> Meanings:
+    return msgspec.convert(tomllib.loads((files(__package__) / "meanings.toml").read_text()), Meanings)
+
+
+def load_examples() -> dict[str, Example]:
+    """Return examples by operation id: calls that the tests made of their samples, shortened."""
+    return msgspec.json.decode((files(__package__) / "examples.json").read_bytes(), type=dict[str, Example])
+
+
+def describe_operations(server: str, version: str) -> dict[str, Any]:
+    """Return the description of all loaded operations. ``server``: the URL that paths start with."""
+    return describe(
+        TABLE.values(),
+        title="Octavo API",
+        version=version,
+        server=server,
+        meanings=load_meanings(),
+        examples=load_examples(),
+        schemas=document_schemas() | event_schemas(),
+    )

@@ -1,0 +1,1 @@
+"""Organizations: people and their rights, sign-in, spaces and collections."""

@@ -1,0 +1,143 @@
+"""Accounts of people, services, and integrations: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.settings import Settings
+
+
+class UserRow(Struct, frozen=True):
+    id: str
+    email: str
+    display_name: str
+    photo_url: str | None
+    disabled: int
+    created_at: int
+
+
+_USER = "u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at"
+
+
+def find_user(tx: Transaction, user_id: str) -> UserRow | None:
+    row = tx.one(f"SELECT {_USER} FROM users u WHERE u.id = :id", id=user_id)
+    return UserRow(*row) if row else None
+
+
+def find_user_by_email(tx: Transaction, email: str) -> UserRow | None:
+    row = tx.one(f"SELECT {_USER} FROM users u WHERE u.email = :email", email=email.strip().lower())
+    return UserRow(*row) if row else None
+
+
+def list_users_by_id(tx: Transaction, user_ids: list[str]) -> dict[str, UserRow]:
+    """Return the existing users among these IDs, by ID."""
+    rows = tx.all(f"SELECT {_USER} FROM users u WHERE u.id IN :ids", ids=sorted(set(user_ids)))
+    return {row[0]: UserRow(*row) for row in rows}
+
+
+def insert_user(tx: Transaction, email: str, display_name: str, *, verified: bool) -> UserRow:
+    user = UserRow(ids.new_id(), email.strip().lower(), display_name, None, 0, now())
+    tx.run(
+        """INSERT INTO users (id, email, display_name, disabled, email_verified, created_at)
+           VALUES (:id, :email, :name, 0, :verified, :at)""",
+        id=user.id,
+        email=user.email,
+        name=display_name,
+        verified=int(verified),
+        at=user.created_at,
+    )
+    return user
+
+
+def has_verified_email(tx: Transaction, user_id: str) -> bool:
+    return bool(tx.value("SELECT email_verified FROM users WHERE id = :id", id=user_id))
+
+
+def is_operator(tx: Transaction, settings: Settings, user_id: str) -> bool:
+    """Return whether a user administers the server: the settings list their email address, they verified it,
+    and no organization manages the account."""
+    row = tx.one(
+        """SELECT email FROM users WHERE id = :id AND disabled = 0 AND email_verified = 1 AND kind = 'person'
+             AND managed_by IS NULL""",
+        id=user_id,
+    )
+    return row is not None and row[0] in settings.operators
+
+
+def update_user(tx: Transaction, user_id: str, *, display_name: str | None, photo_url: str | None) -> None:
+    """Update the given values."""
+    tx.run(
+        """UPDATE users SET display_name = COALESCE(:name, display_name), photo_url = COALESCE(:photo, photo_url)
+           WHERE id = :id""",
+        id=user_id,
+        name=display_name,
+        photo=photo_url,
+    )
+
+
+def insert_managed(
+    tx: Transaction, organization_id: str, kind: Literal["service", "integration"], name: str
+) -> UserRow:
+    """Create an account of an organization that is not a person. Nobody can sign in with it, and its email
+    address is invalid."""
+    id = ids.new_id()
+    domain = {"service": "service.invalid", "integration": "integrations.invalid"}[kind]
+    user = UserRow(id, f"{id.lower()}@{domain}", name, None, 0, now())
+    tx.run(
+        """INSERT INTO users (id, email, display_name, kind, managed_by, created_at)
+           VALUES (:id, :email, :name, :kind, :org, :at)""",
+        id=user.id,
+        email=user.email,
+        name=name,
+        kind=kind,
+        org=organization_id,
+        at=user.created_at,
+    )
+    return user
+
+
+def set_manager(tx: Transaction, user_id: str, organization_id: str) -> None:
+    """Record that the organization created this account and that its directory or identity provider controls
+    it."""
+    tx.run("UPDATE users SET managed_by = :org WHERE id = :id", org=organization_id, id=user_id)
+
+
+def set_password_hash(tx: Transaction, user_id: str, hashed: str) -> None:
+    tx.run("UPDATE users SET password_hash = :hash WHERE id = :id", hash=hashed, id=user_id)
+
+
+def hand_over_account(tx: Transaction, user_id: str) -> None:
+    """Give the account to the person who verified its email address: remove its password and its manager."""
+    tx.run(
+        "UPDATE users SET email_verified = 1, password_hash = NULL, managed_by = NULL WHERE id = :id",
+        id=user_id,
+    )
+
+
+def disable_account(tx: Transaction, user_id: str) -> None:
+    """Deactivate an account. It remains as the author of its content."""
+    tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=user_id)
+
+
+DELETED = "Deleted user"
+"""Display name for the author of content whose account was deleted."""
+
+
+def erase_account(tx: Transaction, user_id: str) -> None:
+    """Delete all personal data of a user, with all rows that depend on the account, such as sign-in methods
+    and notifications. Content they wrote keeps their ID, which then identifies nobody."""
+    created_at = tx.value("SELECT created_at FROM users WHERE id = :id", id=user_id)
+    tx.run("DELETE FROM users WHERE id = :id", id=user_id)
+    tx.run(
+        """INSERT INTO users (id, email, display_name, kind, disabled, created_at)
+           VALUES (:id, :email, :name, 'deleted', 1, :at)""",
+        id=user_id,
+        email=f"{user_id.lower()}@deleted.invalid",
+        name=DELETED,
+        at=created_at,
+    )

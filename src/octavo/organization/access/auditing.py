@@ -1,0 +1,210 @@
+"""Audit log: who did what to what, when, from where, with the state before and after.
+
+An event is written in the transaction of its change and never modified; the database enforces this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import NotFound
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Slice, list_page
+from octavo.kit.http.operation import Actor, Person, Script
+
+
+class AuditRow(Struct, frozen=True):
+    """Event of the audit log. ``actor_kind``: the actor's kind of user; None if the user does not exist or no
+    longer exists."""
+
+    id: str
+    action: str
+    actor_id: str | None
+    actor_kind: str | None
+    token_id: str | None
+    agent: str | None
+    client: str | None
+    target_type: str
+    target_id: str
+    before: str | None
+    after: str | None
+    created_at: int
+
+
+class Stranger(Struct, frozen=True):
+    """Caller who is not signed in, identified by the network address of the request."""
+
+    client: str
+
+
+class AuditFilter(Struct, frozen=True):
+    """Filter of the audit log. ``since`` and ``until`` are inclusive, in milliseconds; the other values must
+    match exactly."""
+
+    action: str | None = None
+    actor: str | None = None
+    target_type: str | None = None
+    target: str | None = None
+    since: int | None = None
+    until: int | None = None
+
+
+_COLUMNS = """e.id, e.action, e.actor_id, (SELECT kind FROM users WHERE id = e.actor_id), e.token_id, e.agent, e.client,
+              e.target_type, e.target_id, e.before_state, e.after_state, e.created_at"""
+_CONDITIONS = {
+    "action": "action = :action",
+    "actor": "actor_id = :actor",
+    "target_type": "target_type = :target_type",
+    "target": "target_id = :target",
+    "since": "created_at >= :since",
+    "until": "created_at <= :until",
+}
+
+
+Watch = Callable[[Transaction, str, tuple[str, str]], None]
+_watches: list[Watch] = []
+
+
+def watch_audit(watch: Watch) -> Watch:
+    """Register a function to call with the organization and target of each recorded event, in its
+    transaction."""
+    _watches.append(watch)
+    return watch
+
+
+def audit(
+    tx: Transaction,
+    by: Actor | Stranger | None,
+    action: str,
+    organization_id: str,
+    target: tuple[str, str],
+    *,
+    before: Any = None,
+    after: Any = None,
+) -> None:
+    """Record ``action`` (``noun.done``) on ``target`` (type, ID). ``by`` None stands for the server itself.
+
+    ``before`` and ``after``: the changed state, any JSON value. It must not contain secrets.
+    """
+    actor = by if isinstance(by, Person | Script) else None
+    _insert(
+        tx,
+        organization_id,
+        action,
+        target,
+        actor=actor.user_id if actor is not None else None,
+        token=actor.token_id if actor is not None else None,
+        agent=actor.agent if actor is not None else None,
+        client=by.client if by is not None else None,
+        before=before,
+        after=after,
+    )
+    for watch in _watches:
+        watch(tx, organization_id, target)
+
+
+def audit_person(
+    tx: Transaction,
+    action: str,
+    user_id: str,
+    *,
+    client: str | None,
+    token: str | None = None,
+    only: str | None = None,
+    actor: str | None = None,
+    before: Any = None,
+    after: Any = None,
+) -> None:
+    """Record an action on a user's own account in every organization of which they are a member.
+
+    ``only``: the only organization that the session or token reaches. ``actor``: who did it, if not the user;
+    `""` for an unknown person.
+    """
+    rows = tx.all(
+        "SELECT organization_id FROM members WHERE user_id = :user AND disabled = 0 ORDER BY organization_id",
+        user=user_id,
+    )
+    by = user_id if actor is None else actor or None
+    for (organization_id,) in rows:
+        if only in (None, organization_id):
+            _insert(
+                tx,
+                organization_id,
+                action,
+                ("user", user_id),
+                actor=by,
+                token=token,
+                client=client,
+                before=before,
+                after=after,
+            )
+
+
+def _insert(
+    tx: Transaction,
+    organization_id: str,
+    action: str,
+    target: tuple[str, str],
+    *,
+    actor: str | None,
+    token: str | None,
+    client: str | None,
+    before: Any,
+    after: Any,
+    agent: str | None = None,
+) -> None:
+    tx.run(
+        """INSERT INTO audit_events (id, organization_id, action, actor_id, token_id, agent, client, target_type,
+                                     target_id, before_state, after_state, created_at)
+           VALUES (:id, :org, :action, :actor, :token, :agent, :client, :type, :target, :before, :after, :at)""",
+        id=ids.new_id(),
+        org=organization_id,
+        action=action,
+        actor=actor,
+        token=token,
+        agent=agent,
+        client=client,
+        type=target[0],
+        target=target[1],
+        before=_json(before),
+        after=_json(after),
+        at=now(),
+    )
+
+
+def _json(state: Any) -> str | None:
+    return None if state is None else msgspec.json.encode(state).decode()
+
+
+def get_audit_event(tx: Transaction, organization_id: str, event_id: str) -> AuditRow:
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM audit_events e WHERE organization_id = :org AND id = :id",
+        org=organization_id,
+        id=event_id,
+    )
+    if row is None:
+        raise NotFound(f"This organization has no audit event {event_id!r}.")
+    return AuditRow(*row)
+
+
+def list_audit_events(
+    tx: Transaction, organization_id: str, wanted: AuditFilter, limit: int, page: str | None
+) -> Slice[AuditRow]:
+    """Return the matching events, newest first."""
+    given = {name: value for name, value in msgspec.structs.asdict(wanted).items() if value is not None}
+    where = " AND ".join(["organization_id = :org", *(_CONDITIONS[name] for name in given)])
+    # Totals by actor, action, and type of target are stored with the events.
+    counting = "CAST(COALESCE(sum(events), 0) AS BIGINT) FROM audit_totals"
+    if not given.keys() <= {"actor", "action", "target_type"}:
+        counting = "count(*) FROM audit_events"
+    count = tx.value(f"SELECT {counting} WHERE {where}", org=organization_id, **given)
+    return list_page(
+        tx, limit, page, _COLUMNS, f"FROM audit_events e WHERE {where}", lambda row: AuditRow(*row),
+        by="created_at, id", key_types=(int, str), descending=True, count=count, org=organization_id, **given,
+    )  # fmt: skip

@@ -1,0 +1,495 @@
+"""Authorization: the only way to an organization, collection, site, or space is through one of these
+functions.
+
+Each takes an actor, fetches the object, checks that the actor's token or session reaches it (``reach``),
+finds the actor's role there, and checks the ability. If the object is out of reach or not visible to the
+actor, it raises NotFound, as if the object did not exist; if it is visible but the ability is missing,
+Forbidden. The result is a proof, which carries the actor to everything else that the operation uses. Proofs
+are created only in files named ``authorization.py``; a test enforces this.
+
+``enter_*`` functions are for IDs in a path and are called by the dispatcher. ``*_access`` functions do the
+same within a transaction, for IDs in a query, a body, or a job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, assert_never
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import Forbidden, NotFound
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor, Call, Person, Script, Visitor, enters
+
+from .auditing import Stranger
+from .evaluation import Kind, Step, list_collection_steps, role_along
+from .reach import forces_sso, is_bound_elsewhere, require_account, require_single_sign_on
+from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
+from .scopes import require_scope
+from .store import role_at_site
+
+T = TypeVar("T")
+
+RESTORE_DAYS = 7
+_VISITOR_ROLE = "read"
+"""Role of a site's visitors at the site and its spaces, for operations that visitors can call."""
+
+
+class SignedIn(Struct, frozen=True):
+    """Caller who is authenticated by a token or session."""
+
+    actor: Actor
+
+    @property
+    def user_id(self) -> str:
+        return self.actor.user_id
+
+
+class Visiting(Struct, frozen=True):
+    """Visitor of a site, authenticated by a token. Visitors get proofs of their own, without a role or a
+    person, so code that ignores visitors can't grant them anything."""
+
+    visitor: Visitor
+
+
+class OrgAccess(Struct, frozen=True):
+    """Caller in an organization. ``role`` is None for a guest."""
+
+    organization_id: str
+    actor: Actor
+    role: str | None
+
+    @property
+    def user_id(self) -> str:
+        return self.actor.user_id
+
+
+class SiteAccess(Struct, frozen=True):
+    site_id: str
+    organization_id: str
+    actor: Actor
+    role: str
+
+    @property
+    def user_id(self) -> str:
+        return self.actor.user_id
+
+    @property
+    def organization(self) -> OrgAccess:
+        """Return the caller's access to the site's organization. Roles at a site are those of the
+        organization."""
+        return OrgAccess(self.organization_id, self.actor, self.role)
+
+
+class VisitedSite(Visiting, frozen=True):
+    """Visitor at the site that they visit."""
+
+    @property
+    def site_id(self) -> str:
+        return self.visitor.site_id
+
+    @property
+    def organization_id(self) -> str:
+        return self.visitor.organization_id
+
+
+class _ContentAccess(Struct, frozen=True):
+    """Caller at a space or collection. ``member_role``: their role in its organization."""
+
+    organization_id: str
+    actor: Actor
+    role: str
+    member_role: str | None
+
+    @property
+    def user_id(self) -> str:
+        return self.actor.user_id
+
+    @property
+    def agent(self) -> str | None:
+        """Return the name of the agent that acts for the caller, if any."""
+        return self.actor.agent
+
+    @property
+    def organization(self) -> OrgAccess:
+        """Return the caller's access to the organization that owns this."""
+        return OrgAccess(self.organization_id, self.actor, self.member_role)
+
+
+class CollectionAccess(_ContentAccess, frozen=True, kw_only=True):
+    collection_id: str
+
+
+class SpaceAccess(_ContentAccess, frozen=True, kw_only=True):
+    """Caller at a space. Only operations that declare it can enter ``deleted`` spaces."""
+
+    space_id: str
+    locked: bool
+    deleted: bool
+
+
+class VisitedSpace(Visiting, frozen=True):
+    """Visitor at a space of the site that they visit."""
+
+    space_id: str
+
+    @property
+    def organization_id(self) -> str:
+        return self.visitor.organization_id
+
+
+class KeptSpaceAccess(SpaceAccess, frozen=True):
+    """Caller at a space that may be in the trash, as long as it can be restored."""
+
+
+def require_actor(call: Call) -> Actor:
+    """Return the actor whose permissions count. Raises Unauthorized without one, Forbidden when the token's
+    scopes don't include the operation, and NotFound for visitors."""
+    actor = call.actor
+    require_scope(actor, call.operation)
+    return actor
+
+
+def actor_or_stranger(call: Call) -> Actor | Stranger:
+    """Return whom the audit log names for a public operation; visitors count as strangers."""
+    match call.authenticated:
+        case Person() | Script() as actor:
+            return actor
+        case Visitor() | None:
+            return Stranger(call.client)
+        case other:
+            assert_never(other)
+
+
+def require_visitor(call: Call) -> Visitor:
+    """Return the visitor. Only for authorization of visitors, which no other callers reach."""
+    caller = call.caller
+    assert isinstance(caller, Visitor)
+    return caller
+
+
+def _check(abilities: Abilities, role: str | None, needs: Can, missing: str) -> None:
+    """Raise NotFound when the role can't see the object and Forbidden when it lacks ``needs``."""
+    if not at_least(role, abilities[Can.VIEW]):
+        raise NotFound(missing)
+    least = abilities[needs]
+    if not at_least(role, least):
+        raise Forbidden(
+            f"This requires the `{least}` role or higher; your role here is `{role or 'guest'}`."
+            " Ask an administrator for access."
+        )
+
+
+def _read_cached(call: Call, key: tuple[str, ...], find: Callable[[Transaction], T]) -> T:
+    """Return the result of ``find``, cached until the next commit. It must not depend on the actor's reach."""
+
+    def read() -> T:
+        with call.db.read() as tx:
+            return find(tx)
+
+    found: T = call.context.fresh.get(key, read)
+    return found
+
+
+@enters(Visiting, visitors=True)
+def enter_as_visitor(call: Call, needs: Can) -> Visiting:
+    return Visiting(require_visitor(call))
+
+
+@enters(SignedIn)
+def enter_account(call: Call, needs: Can) -> SignedIn:
+    actor = require_actor(call)
+    require_account(actor, needs)
+    return SignedIn(actor)
+
+
+# --- organizations and sites --------------------------------------------------------------------------
+
+
+class _EnabledMember(Struct, frozen=True):
+    """Enabled member with an active account. ``forced``: whether the organization requires single sign-on."""
+
+    role: str | None
+    forced: bool
+
+
+def _find_enabled_member(tx: Transaction, user_id: str, organization_id: str) -> _EnabledMember | None:
+    row = tx.one(
+        """SELECT m.role, o.settings FROM members m JOIN organizations o ON o.id = m.organization_id
+             JOIN users u ON u.id = m.user_id AND u.disabled = 0
+           WHERE m.organization_id = :org AND m.user_id = :user AND m.disabled = 0""",
+        org=organization_id,
+        user=user_id,
+    )
+    return _EnabledMember(row[0], forces_sso(row[1])) if row else None
+
+
+def _organization_access(
+    actor: Actor, membership: _EnabledMember | None, needs: Can, organization_id: str
+) -> OrgAccess:
+    missing = f"There is no organization {organization_id!r}."
+    if membership is None or is_bound_elsewhere(actor, organization_id):
+        raise NotFound(missing)
+    require_single_sign_on(actor, membership.role, membership.forced)
+    _check(ORGANIZATION, membership.role, needs, missing)
+    return OrgAccess(organization_id, actor, membership.role)
+
+
+@enters(OrgAccess, "organizationId")
+def enter_organization(call: Call, needs: Can, organization_id: str) -> OrgAccess:
+    actor = require_actor(call)
+    key = ("member", actor.user_id, organization_id)
+    membership = _read_cached(call, key, lambda tx: _find_enabled_member(tx, actor.user_id, organization_id))
+    return _organization_access(actor, membership, needs, organization_id)
+
+
+def organization_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str) -> OrgAccess:
+    membership = _find_enabled_member(tx, actor.user_id, organization_id)
+    return _organization_access(actor, membership, needs, organization_id)
+
+
+@enters(SiteAccess, "organizationId", "siteId")
+def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
+    missing = f"There is no site {site_id!r} in this organization."
+    require_actor(call)
+    try:
+        org = enter_organization(call, Can.VIEW, organization_id)
+    except NotFound:
+        raise NotFound(missing) from None
+    with call.db.read() as tx:
+        return _site_access(tx, org, needs, site_id)
+
+
+@enters(VisitedSite, "organizationId", "siteId", visitors=True)
+def visit_site(call: Call, needs: Can, organization_id: str, site_id: str) -> VisitedSite:
+    missing, visitor = f"There is no site {site_id!r} in this organization.", require_visitor(call)
+    if (visitor.organization_id, visitor.site_id) != (organization_id, site_id):
+        raise NotFound(missing)
+    _check(SITE, _VISITOR_ROLE, needs, missing)
+    return VisitedSite(visitor)
+
+
+def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
+    """Return the access of a member or script to a site. Raises NotFound and Forbidden."""
+    try:
+        org = organization_access(tx, actor, Can.VIEW, organization_id)
+    except NotFound:
+        raise NotFound(f"There is no site {site_id!r} in this organization.") from None
+    return _site_access(tx, org, needs, site_id)
+
+
+def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> SiteAccess:
+    missing = f"There is no site {site_id!r} in this organization."
+    owner = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
+    if isinstance(org.actor, Script) and org.actor.installation_id is not None:
+        org = msgspec.structs.replace(org, role=role_at_site(tx, org.actor.installation_id, site_id))
+    if owner != org.organization_id:
+        raise NotFound(missing)
+    _check(SITE, org.role, needs, missing)
+    assert org.role is not None
+    return SiteAccess(site_id, org.organization_id, org.actor, org.role)
+
+
+# --- collections --------------------------------------------------------------------------------------
+
+
+class _FoundObject(Struct, frozen=True):
+    """Space or collection with a person's role there, regardless of their reach. ``role`` is None if they
+    can't see it."""
+
+    organization_id: str
+    role: str | None
+    member_role: str | None
+    forced: bool
+    locked: bool = False
+    deleted_at: int | None = None
+
+
+def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _FoundObject | None:
+    """Return None when the collection does not exist or the user is not a member of its organization."""
+    organization_id = tx.value(
+        "SELECT organization_id FROM collections WHERE id = :id AND deleted_at IS NULL", id=collection_id
+    )
+    if organization_id is None:
+        return None
+    membership = _find_enabled_member(tx, user_id, organization_id)
+    if membership is None:
+        return None
+    role = role_along(tx, user_id, membership.role, list_collection_steps(tx, collection_id))
+    return _FoundObject(organization_id, role, membership.role, membership.forced)
+
+
+def _require(
+    actor: Actor, found: _FoundObject | None, abilities: Abilities, needs: Can, kind: Kind, object_id: str
+) -> _FoundObject:
+    """Raise NotFound or Forbidden unless the actor reaches the object and has the ability there."""
+    missing = f"There is no {kind} {object_id!r}."
+    if found is None or is_bound_elsewhere(actor, found.organization_id):
+        raise NotFound(missing)
+    _check(abilities, found.role, Can.VIEW, missing)
+    require_single_sign_on(actor, found.member_role, found.forced)
+    _check(abilities, found.role, needs, missing)
+    return found
+
+
+def _collection_access(
+    actor: Actor, found: _FoundObject | None, needs: Can, collection_id: str
+) -> CollectionAccess:
+    found = _require(actor, found, COLLECTION, needs, "collection", collection_id)
+    assert found.role is not None
+    return CollectionAccess(
+        found.organization_id, actor, found.role, found.member_role, collection_id=collection_id
+    )
+
+
+@enters(CollectionAccess, "collectionId")
+def enter_collection(call: Call, needs: Can, collection_id: str) -> CollectionAccess:
+    actor = require_actor(call)
+    key = ("collection", actor.user_id, collection_id)
+    found = _read_cached(call, key, lambda tx: _find_collection(tx, actor.user_id, collection_id))
+    return _collection_access(actor, found, needs, collection_id)
+
+
+def collection_access(tx: Transaction, actor: Actor, needs: Can, collection_id: str) -> CollectionAccess:
+    return _collection_access(actor, _find_collection(tx, actor.user_id, collection_id), needs, collection_id)
+
+
+# --- spaces -------------------------------------------------------------------------------------------
+
+_SPACE = """SELECT s.organization_id, s.collection_id, s.default_level, s.edit_mode, s.deleted_at, m.role, o.settings
+            FROM spaces s JOIN organizations o ON o.id = s.organization_id
+              JOIN members m ON m.organization_id = s.organization_id AND m.user_id = :user AND m.disabled = 0
+              JOIN users u ON u.id = m.user_id AND u.disabled = 0
+            WHERE s.id = :id"""
+
+
+def _find_space(tx: Transaction, user_id: str, space_id: str) -> _FoundObject | None:
+    """Return None when the space does not exist or the user is not a member of its organization."""
+    row = tx.one(_SPACE, id=space_id, user=user_id)
+    if row is None:
+        return None
+    organization_id, collection_id, level, edit_mode, deleted_at, member, settings = row
+    steps = [Step("space", space_id, level)]
+    if member != "admin":
+        steps += list_collection_steps(tx, collection_id)
+    role = role_along(tx, user_id, member, steps)
+    return _FoundObject(
+        organization_id, role, member, forces_sso(settings), edit_mode == "locked", deleted_at
+    )
+
+
+def _space_access(
+    actor: Actor, found: _FoundObject | None, needs: Can, space_id: str, made: type[SpaceAccess] = SpaceAccess
+) -> SpaceAccess:
+    found = _require(actor, found, SPACE, needs, "space", space_id)
+    assert found.role is not None
+    return made(
+        found.organization_id,
+        actor,
+        found.role,
+        found.member_role,
+        space_id=space_id,
+        locked=found.locked,
+        deleted=found.deleted_at is not None,
+    )
+
+
+def _unless_deleted(found: _FoundObject | None) -> _FoundObject | None:
+    return found if found is not None and found.deleted_at is None else None
+
+
+def _unless_expired(found: _FoundObject | None) -> _FoundObject | None:
+    if found is None or found.deleted_at is None:
+        return found
+    return found if found.deleted_at >= now() - RESTORE_DAYS * 24 * 3_600_000 else None
+
+
+@enters(SpaceAccess, "spaceId")
+def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
+    actor = require_actor(call)
+    key = ("space", actor.user_id, space_id)
+    found = _read_cached(call, key, lambda tx: _find_space(tx, actor.user_id, space_id))
+    return _space_access(actor, _unless_deleted(found), needs, space_id)
+
+
+@enters(VisitedSpace, "spaceId", visitors=True)
+def visit_space(call: Call, needs: Can, space_id: str) -> VisitedSpace:
+    missing, visitor = f"There is no space {space_id!r}.", require_visitor(call)
+    if space_id not in visitor.spaces:
+        raise NotFound(missing)
+    _check(SPACE, _VISITOR_ROLE, needs, missing)
+    return VisitedSpace(visitor, space_id)
+
+
+@enters(KeptSpaceAccess, "spaceId")
+def enter_kept_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
+    actor = require_actor(call)
+    with call.db.read() as tx:
+        found = _find_space(tx, actor.user_id, space_id)
+    return _space_access(actor, _unless_expired(found), needs, space_id, KeptSpaceAccess)
+
+
+def space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess:
+    return _space_access(actor, _unless_deleted(_find_space(tx, actor.user_id, space_id)), needs, space_id)
+
+
+def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess | None:
+    """Return None for a space that the actor can't see or where they lack the ability."""
+    try:
+        return space_access(tx, actor, needs, space_id)
+    except (NotFound, Forbidden):
+        return None
+
+
+def find_kept_space_access(
+    tx: Transaction, actor: Actor, needs: Can, space_id: str
+) -> KeptSpaceAccess | None:
+    """Do the same as ``find_space_access`` for a space that may be in the trash. Decisions about it apply
+    once it is restored."""
+    try:
+        access = _space_access(
+            actor, _find_space(tx, actor.user_id, space_id), needs, space_id, KeptSpaceAccess
+        )
+    except (NotFound, Forbidden):
+        return None
+    assert isinstance(access, KeptSpaceAccess)
+    return access
+
+
+# --- other members ------------------------------------------------------------------------------------
+
+
+class OtherMember(Struct, frozen=True):
+    """Another member of an organization that the caller entered. It tells what they can see and is not a
+    proof: nothing is done through it."""
+
+    organization_id: str
+    user_id: str
+    role: str | None
+
+
+def find_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember | None:
+    """Return another member of an organization, or None when they are not a member or are disabled there."""
+    found = _find_enabled_member(tx, user_id, org.organization_id)
+    return OtherMember(org.organization_id, user_id, found.role) if found else None
+
+
+def role_of_member(tx: Transaction, organization_id: str, user_id: str) -> tuple[bool, str | None]:
+    """Return whether a user is an enabled member, and their role. For users other than the caller."""
+    found = _find_enabled_member(tx, user_id, organization_id)
+    return (False, None) if found is None else (True, found.role)
+
+
+def role_of_person(
+    tx: Transaction, organization_id: str, kind: Kind, object_id: str, user_id: str
+) -> str | None:
+    """Return the role of a user at a space or collection of the organization, or None if they can't see it.
+    For users other than the caller, such as possible reviewers and people to mention."""
+    if kind == "space":
+        found = _unless_deleted(_find_space(tx, user_id, object_id))
+    else:
+        found = _find_collection(tx, user_id, object_id)
+    return found.role if found is not None and found.organization_id == organization_id else None

@@ -1,0 +1,179 @@
+"""Memberships of organizations (rows in, frozen records out) and hooks for new members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from octavo.errors import NotFound
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+
+Joined = Callable[[Transaction, str, str, bool], None]
+_on_joined: list[Joined] = []
+
+
+def on_joined(hook: Joined) -> Joined:
+    """Register ``hook(tx, organization_id, user_id, vouched)``, called in the transaction in which someone
+    becomes a member.
+
+    ``vouched``: whether the organization itself vouches that the account belongs to the person with its email
+    address.
+    """
+    _on_joined.append(hook)
+    return hook
+
+
+def notify_joined(tx: Transaction, organization_id: str, user_id: str, *, vouched: bool = False) -> None:
+    """Call all registered hooks for a new member."""
+    for hook in _on_joined:
+        hook(tx, organization_id, user_id, vouched)
+
+
+class Membership(Struct, frozen=True):
+    """Membership of an organization. ``accepted``: whether the person joined by themselves or with an account
+    that the organization created. Only then can the organization's identity provider vouch for them."""
+
+    role: str | None
+    disabled: int
+    accepted: int
+
+
+def find_membership(tx: Transaction, organization_id: str, user_id: str) -> Membership | None:
+    """Return a membership, enabled or not."""
+    row = tx.one(
+        "SELECT role, disabled, accepted FROM members WHERE organization_id = :org AND user_id = :user",
+        org=organization_id,
+        user=user_id,
+    )
+    return Membership(*row) if row else None
+
+
+def upsert_member(
+    tx: Transaction, organization_id: str, user_id: str, role: str | None, *, accepted: bool = False
+) -> None:
+    """Add a member or change their role. An acceptance is kept."""
+    tx.run(
+        """INSERT INTO members (organization_id, user_id, role, accepted, joined_at)
+           VALUES (:org, :user, :role, :accepted, :at)
+           ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role,
+             accepted = CASE WHEN excluded.accepted = 1 THEN 1 ELSE members.accepted END""",
+        org=organization_id,
+        user=user_id,
+        role=role,
+        accepted=int(accepted),
+        at=now(),
+    )
+
+
+def find_first_administrator(tx: Transaction, organization_id: str) -> str | None:
+    """Return the longest-standing administrator of an organization."""
+    row = tx.one(
+        """SELECT m.user_id FROM members m JOIN users u ON u.id = m.user_id
+           WHERE m.organization_id = :org AND m.role = 'admin' AND m.disabled = 0 AND u.disabled = 0
+             AND u.kind = 'person' ORDER BY m.joined_at, m.user_id LIMIT 1""",
+        org=organization_id,
+    )
+    return row[0] if row else None
+
+
+def accept_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
+    """Record that the member accepts the membership."""
+    tx.run(
+        "UPDATE members SET accepted = 1 WHERE organization_id = :org AND user_id = :user",
+        org=organization_id,
+        user=user_id,
+    )
+
+
+def withdraw_acceptance(tx: Transaction, user_id: str) -> None:
+    """Reset the acceptance of all memberships, because the account has a new owner."""
+    tx.run("UPDATE members SET accepted = 0 WHERE user_id = :id", id=user_id)
+
+
+def set_member_role(tx: Transaction, organization_id: str, user_id: str, role: str | None) -> None:
+    """Set the role of a member. None makes them a guest."""
+    tx.run(
+        "UPDATE members SET role = :role WHERE organization_id = :org AND user_id = :user",
+        role=role,
+        org=organization_id,
+        user=user_id,
+    )
+
+
+def set_sso(tx: Transaction, organization_id: str, user_id: str) -> bool:
+    """Record that the member signs in through the identity provider. Return False if that was already
+    recorded."""
+    return (
+        tx.run(
+            "UPDATE members SET sso = 1 WHERE organization_id = :org AND user_id = :user AND sso = 0",
+            org=organization_id,
+            user=user_id,
+        )
+        > 0
+    )
+
+
+def note_member_seen(tx: Transaction, organization_id: str, user_id: str) -> None:
+    tx.run(
+        "UPDATE members SET last_seen_at = :at WHERE organization_id = :org AND user_id = :user",
+        at=now(),
+        org=organization_id,
+        user=user_id,
+    )
+
+
+def enable_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
+    tx.run(
+        "UPDATE members SET disabled = 0 WHERE organization_id = :org AND user_id = :user",
+        org=organization_id,
+        user=user_id,
+    )
+
+
+def disable_membership(tx: Transaction, organization_id: str, user_id: str) -> bool | None:
+    """Disable a membership. Return whether it was accepted, or None if there was none or it was already
+    disabled."""
+    row = tx.one(
+        """UPDATE members SET disabled = 1 WHERE organization_id = :org AND user_id = :user AND disabled = 0
+           RETURNING accepted""",
+        org=organization_id,
+        user=user_id,
+    )
+    return None if row is None else bool(row[0])
+
+
+def delete_membership(tx: Transaction, organization_id: str, user_id: str) -> bool | None:
+    """Delete a membership. Return whether it was accepted, or None if there was none. The caller handles
+    dependent data."""
+    row = tx.one(
+        "DELETE FROM members WHERE organization_id = :org AND user_id = :user RETURNING accepted",
+        org=organization_id,
+        user=user_id,
+    )
+    return None if row is None else bool(row[0])
+
+
+def is_member_of_any(tx: Transaction, user_id: str, organization_ids: list[str]) -> bool:
+    """Return whether a user is a member of one of these organizations, disabled or not."""
+    return (
+        tx.one(
+            "SELECT 1 FROM members WHERE user_id = :user AND organization_id IN :organizations",
+            user=user_id,
+            organizations=organization_ids,
+        )
+        is not None
+    )
+
+
+def require_members(tx: Transaction, organization_id: str, user_ids: list[str], place: str) -> None:
+    """Raise NotFound for ``place`` unless all users are members of the organization."""
+    wanted = set(user_ids)
+    found = tx.all(
+        "SELECT user_id FROM members WHERE organization_id = :org AND user_id IN :users",
+        org=organization_id,
+        users=sorted(wanted),
+    )
+    if missing := wanted - {row[0] for row in found}:
+        raise NotFound(f"{place}: {sorted(missing)[0]!r} isn't a member of this organization.")

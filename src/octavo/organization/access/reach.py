@@ -1,0 +1,111 @@
+"""Limits on what a token or session reaches, whatever its user's role. They are checked whenever anything is
+entered.
+
+A session from an organization's identity provider, and a token bound to an organization, work only there: the
+provider of one organization must not open another's doors. An organization that requires single sign-on is
+closed to other sessions, except those of its administrators, who must be able to repair a failing provider.
+Personal tokens keep working there.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import Forbidden, ProofRequired
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor, Person, Script
+
+from .roles import ACCOUNT, Can
+
+PROOF_LASTS = 15 * 60_000
+"""Milliseconds after signing in or confirming the password during which a session can change how its user
+signs in."""
+
+
+class _Forced(Struct):
+    sso: bool = False
+
+
+def forces_sso(settings: str) -> bool:
+    """Return whether an organization with these ``settings`` requires single sign-on."""
+    return msgspec.json.decode(settings, type=_Forced).sso
+
+
+def is_bound_elsewhere(actor: Actor, organization_id: str) -> bool:
+    """Return whether the token or session works only in another organization."""
+    return actor.organization_id is not None and actor.organization_id != organization_id
+
+
+def is_shut_out(actor: Actor, role: str | None, forced: bool) -> bool:
+    """Return whether an organization that requires single sign-on (``forced``) is closed to this member's
+    session."""
+    return forced and is_session(actor) and actor.organization_id is None and role != "admin"
+
+
+def is_session(actor: Actor) -> bool:
+    match actor:
+        case Person():
+            return actor.session
+        case Script():
+            return False
+        case _:
+            assert_never(actor)
+
+
+def require_single_sign_on(actor: Actor, role: str | None, forced: bool) -> None:
+    """Raise Forbidden if ``is_shut_out``."""
+    if is_shut_out(actor, role, forced):
+        raise Forbidden(
+            "This organization requires single sign-on. Sign in with one of the providers listed at its /sso endpoint."
+        )
+
+
+def list_reachable_organizations(tx: Transaction, actor: Actor) -> list[str]:
+    """Return the IDs of the organizations that the actor can enter."""
+    rows = tx.all(
+        """SELECT m.organization_id, m.role, o.settings FROM members m JOIN organizations o ON o.id = m.organization_id
+           WHERE m.user_id = :user AND m.disabled = 0""",
+        user=actor.user_id,
+    )
+    return [
+        id
+        for id, role, settings in rows
+        if not is_bound_elsewhere(actor, id) and not is_shut_out(actor, role, forces_sso(settings))
+    ]
+
+
+def require_account(actor: Actor, needs: Can) -> None:
+    """Raise Forbidden when the token or session can't do this to the actor's own account; see ``ACCOUNT``."""
+    need = ACCOUNT[needs]
+    if need.whole and actor.organization_id is not None:
+        raise Forbidden(
+            "This session or token works in one organization only and can't change the account. Sign in with"
+            " your password or a link instead."
+        )
+    if need.session and not is_session(actor):
+        raise Forbidden("A token can't do this. Sign in and use a session.")
+    if need.proved and isinstance(actor, Person) and actor.session and now() - actor.proved_at > PROOF_LASTS:
+        raise ProofRequired(
+            "Confirm your identity first: send your password to POST /user/proof, or sign in again."
+        )
+
+
+def require_person(actor: Actor) -> Person:
+    """Return the person. Raises Forbidden for scripts."""
+    match actor:
+        case Person():
+            return actor
+        case Script():
+            raise Forbidden("An integration's script can't do this. Use a person's token.")
+        case _:
+            assert_never(actor)
+
+
+def actor_for_job(user_id: str, organization_id: str) -> Person:
+    """Return the actor for a job of this user: with the permissions they have when it runs, and only in the
+    organization where they started it. Their access was checked when they started it."""
+    return Person(user_id, "", organization_id=organization_id)

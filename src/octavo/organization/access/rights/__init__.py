@@ -1,0 +1,1 @@
+"""Sharing of spaces and collections with people and teams."""

@@ -1,0 +1,66 @@
+"""Proof that a caller can share a space or a collection."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from octavo.kit.http.operation import Actor, Call, enters
+
+from ..authorization import CollectionAccess, OrgAccess, SpaceAccess, enter_collection, enter_space
+from ..evaluation import Kind
+from ..roles import Can
+
+
+class GrantObject(NamedTuple):
+    """Space or collection to which roles are granted."""
+
+    kind: Kind
+    id: str
+    organization_id: str
+
+
+class ObjectAccess(Struct, frozen=True):
+    """Caller at an object to which roles are granted. ``role``: their role there."""
+
+    kind: Kind
+    id: str
+    organization_id: str
+    actor: Actor
+    role: str
+    member_role: str | None
+
+    @property
+    def user_id(self) -> str:
+        return self.actor.user_id
+
+    @property
+    def object(self) -> GrantObject:
+        return GrantObject(self.kind, self.id, self.organization_id)
+
+    @classmethod
+    def handed_over(cls, org: OrgAccess, kind: Kind, id: str) -> ObjectAccess:
+        """Return the caller's access to an object that was just transferred to their organization, with their
+        role there."""
+        assert org.role is not None, "a guest can't create content"
+        return cls(kind, id, org.organization_id, org.actor, org.role, org.role)
+
+    @classmethod
+    def of(cls, access: SpaceAccess | CollectionAccess) -> ObjectAccess:
+        kind: Kind
+        if isinstance(access, SpaceAccess):
+            kind, id = "space", access.space_id
+        else:
+            kind, id = "collection", access.collection_id
+        return cls(kind, id, access.organization_id, access.actor, access.role, access.member_role)
+
+
+@enters(ObjectAccess, "spaceId")
+def enter_space_object(call: Call, needs: Can, space_id: str) -> ObjectAccess:
+    return ObjectAccess.of(enter_space(call, needs, space_id))
+
+
+@enters(ObjectAccess, "collectionId")
+def enter_collection_object(call: Call, needs: Can, collection_id: str) -> ObjectAccess:
+    return ObjectAccess.of(enter_collection(call, needs, collection_id))

@@ -1,0 +1,173 @@
+"""Granting and revoking roles at a space or collection, and the limits on it.
+
+There are two rules. Nobody grants, changes, or revokes a role above their own. And no change of permissions
+moves another person's role from or to one above that of the caller, however it comes about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from octavo.errors import Forbidden, NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor
+
+from ..auditing import audit
+from ..evaluation import Kind, list_evaluated_roles, list_steps, role_along
+from ..members import require_members
+from ..roles import at_least
+from ..teams import require_teams
+from . import store
+from .authorization import GrantObject, ObjectAccess
+from .store import Grantee
+
+
+@contextmanager
+def guard_roles(tx: Transaction, target: ObjectAccess) -> Iterator[None]:
+    """Wrap a change of permissions. Raises Forbidden when it moves a role from or to one above the caller's
+    own."""
+    if target.role == "admin":
+        yield
+        return
+    before = _list_roles(tx, target)
+    yield
+    after = _list_roles(tx, target)
+    for user_id, role in after.items():
+        was = before.get(user_id)
+        if role != was and not (at_least(target.role, role) and at_least(target.role, was)):
+            raise Forbidden(f"This would change a role above your own, which is `{target.role}` here.")
+
+
+def _list_roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
+    steps = list_steps(tx, target.kind, target.id)
+    standings = list_evaluated_roles(tx, target.organization_id, steps)
+    return {user_id: standing.decision.role for user_id, standing in standings.items()}
+
+
+def keep_own_role(tx: Transaction, target: ObjectAccess) -> None:
+    """Grant the caller their previous role if a change of permissions would remove it, so that nobody locks
+    themselves out."""
+    now_role = role_along(tx, target.user_id, target.member_role, list_steps(tx, target.kind, target.id))
+    if not at_least(now_role, target.role):
+        _put(tx, target, Grantee("user", target.user_id), target.role)
+
+
+def invite(
+    tx: Transaction,
+    target: ObjectAccess,
+    role: str | None,
+    *,
+    users: Iterable[str] = (),
+    teams: Iterable[str] = (),
+) -> None:
+    """Grant people and teams of the organization a role, replacing their previous role at this object.
+
+    Raises NotFound for people and teams of other organizations, and Forbidden for a role above the caller's.
+    """
+    user_ids, team_ids = list(dict.fromkeys(users)), list(dict.fromkeys(teams))
+    require_members(tx, target.organization_id, user_ids, "users")
+    require_teams(tx, target.organization_id, team_ids, "teams")
+    with guard_roles(tx, target):
+        for subject in [*(Grantee("user", id) for id in user_ids), *(Grantee("team", id) for id in team_ids)]:
+            _put(tx, target, subject, role)
+
+
+def change_role(tx: Transaction, target: ObjectAccess, subject: Grantee, role: str | None) -> None:
+    """Change a role that was granted at this object itself. Raises NotFound if there is no such grant."""
+    with guard_roles(tx, target):
+        if store.find_grant(tx, target.kind, target.id, subject) is None:
+            raise _not_granted(target, subject)
+        _put(tx, target, subject, role)
+
+
+def require_granted(tx: Transaction, target: ObjectAccess, subject: Grantee) -> None:
+    """Raise NotFound unless the subject has a grant at this object itself."""
+    if store.find_grant(tx, target.kind, target.id, subject) is None:
+        raise _not_granted(target, subject)
+
+
+def revoke(tx: Transaction, target: ObjectAccess, subject: Grantee) -> bool:
+    """Revoke a grant at this object itself. Return False if there was none."""
+    with guard_roles(tx, target):
+        was = store.find_grant(tx, target.kind, target.id, subject)
+        if was is None:
+            return False
+        _require_own(target, was[0])
+        store.delete_grant(tx, target.kind, target.id, subject)
+        _audit(tx, target.actor, target.object, "removed", subject, was, None)
+    return True
+
+
+def grant_by_link(
+    tx: Transaction,
+    actor: Actor,
+    kind: Kind,
+    object_id: str,
+    organization_id: str,
+    user_id: str,
+    role: str | None,
+) -> None:
+    """Grant the caller the role of an invite link, unless they already have that role or a higher one there."""
+    was = store.find_grant(tx, kind, object_id, Grantee("user", user_id))
+    if was is not None and at_least(was[0], role):
+        return
+    store.put_grant(tx, kind, object_id, Grantee("user", user_id), role)
+    at = GrantObject(kind, object_id, organization_id)
+    _audit(tx, actor, at, "granted" if was is None else "changed", Grantee("user", user_id), was, (role,))
+
+
+def _put(tx: Transaction, target: ObjectAccess, subject: Grantee, role: str | None) -> None:
+    was = store.find_grant(tx, target.kind, target.id, subject)
+    if was == (role,):
+        return
+    _require_own(target, role)
+    if was is not None:
+        _require_own(target, was[0])
+    store.put_grant(tx, target.kind, target.id, subject, role)
+    _audit(tx, target.actor, target.object, "granted" if was is None else "changed", subject, was, (role,))
+
+
+def _require_own(target: ObjectAccess, role: str | None) -> None:
+    if not at_least(target.role, role):
+        raise Forbidden(f"role: `{role}` is higher than your own role here, `{target.role}`.")
+
+
+def _not_granted(target: ObjectAccess, subject: Grantee) -> NotFound:
+    return NotFound(f"The {subject.type} {subject.id!r} has no role of its own at this {target.kind}.")
+
+
+def _audit(
+    tx: Transaction,
+    actor: Actor,
+    at: GrantObject,
+    done: str,
+    subject: Grantee,
+    was: tuple[str | None] | None,
+    now_role: tuple[str | None] | None,
+) -> None:
+    def state(role: tuple[str | None] | None) -> dict[str, str | None] | None:
+        return None if role is None else {subject.type: subject.id, "role": role[0]}
+
+    audit(
+        tx,
+        actor,
+        f"permission.{done}",
+        at.organization_id,
+        (at.kind, at.id),
+        before=state(was),
+        after=state(now_role),
+    )
+
+
+def grant_installation(tx: Transaction, space_id: str, user_id: str, role: str | None) -> None:
+    """Grant the account of an integration's installation a role at a space; None revokes it.
+
+    Anyone who can install integrations there has at least that role, and the audit log records the
+    installation.
+    """
+    subject = Grantee("user", user_id)
+    if role is None:
+        store.delete_grant(tx, "space", space_id, subject)
+    else:
+        store.put_grant(tx, "space", space_id, subject, role)

@@ -1,0 +1,234 @@
+"""Permissions of spaces and collections: each operation once for both."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from octavo.errors import NotFound
+from octavo.kit.db.pagination import Listing, PageQuery, present_slice, slice_items
+from octavo.kit.http.operation import Area, Call, Deletion
+
+from ..accounts import list_users_by_id
+from ..authorization import role_of_member
+from ..evaluation import evaluate_steps, list_evaluated_roles, list_step_grants, list_steps
+from ..roles import COLLECTION, Can, at_least
+from ..wire import present_team, present_user
+from . import granting, store
+from .authorization import ObjectAccess
+from .store import Grantee
+from .wire import (
+    AggregateQuery,
+    ExplainedPermission,
+    Invite,
+    TeamPermission,
+    UpdatePermission,
+    UserPermission,
+    present_places,
+    present_source,
+)
+
+operation = Area("access").operation
+
+_SPACE = "/spaces/{spaceId}/permissions"
+_COLLECTION = "/collections/{collectionId}/permissions"
+
+
+@operation("inviteToSpace", "POST", _SPACE, needs=Can.ADMIN, errors=(404,))
+@operation("inviteToCollection", "POST", _COLLECTION, needs=Can.ADMIN, errors=(404,))
+def invite(call: Call, target: ObjectAccess, body: Invite) -> None:
+    """Grant a role to members and teams of the organization. It replaces a role they had here.
+
+    You can't grant a role above your own.
+    """
+    users = [] if body.users is UNSET else body.users
+    teams = [] if body.teams is UNSET else body.teams
+    with call.db.write() as tx:
+        granting.invite(tx, target, body.role, users=users, teams=teams)
+
+
+@operation(
+    "listUserPermissionsInSpace",
+    "GET",
+    _SPACE + "/users",
+    needs=Can.ADMIN,
+    returns=Listing[UserPermission],
+    errors=(404,),
+)
+@operation(
+    "listUserPermissionsInCollection",
+    "GET",
+    _COLLECTION + "/users",
+    needs=Can.ADMIN,
+    returns=Listing[UserPermission],
+    errors=(404,),
+)
+def list_users(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[UserPermission]:
+    """List the people with a role granted directly on this object."""
+    with call.db.read() as tx:
+        found = store.list_user_grants(tx, target.kind, target.id, query.limit, query.page)
+    return present_slice(found, lambda item: UserPermission(item[1], present_user(call, item[0])))
+
+
+@operation(
+    "listTeamPermissionsInSpace",
+    "GET",
+    _SPACE + "/teams",
+    needs=Can.ADMIN,
+    returns=Listing[TeamPermission],
+    errors=(404,),
+)
+@operation(
+    "listTeamPermissionsInCollection",
+    "GET",
+    _COLLECTION + "/teams",
+    needs=Can.ADMIN,
+    returns=Listing[TeamPermission],
+    errors=(404,),
+)
+def list_teams(call: Call, target: ObjectAccess, query: PageQuery) -> Listing[TeamPermission]:
+    """List the teams with a role granted directly on this object."""
+    with call.db.read() as tx:
+        found = store.list_team_grants(tx, target.kind, target.id, query.limit, query.page)
+        owned = store.list_owned_team_ids(tx, target.organization_id, target.user_id)
+    everything = target.member_role == "admin"
+    return present_slice(
+        found,
+        lambda item: TeamPermission(item[1], present_team(item[0], admin=everything or item[0].id in owned)),
+    )
+
+
+@operation(
+    "listPermissionsAggregateInSpace",
+    "GET",
+    _SPACE + "/aggregate",
+    needs=Can.ADMIN,
+    returns=Listing[UserPermission],
+)
+@operation(
+    "listPermissionsAggregateInCollection",
+    "GET",
+    _COLLECTION + "/aggregate",
+    needs=Can.ADMIN,
+    returns=Listing[UserPermission],
+)
+def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> Listing[UserPermission]:
+    """List everyone who can see this object, with their role and its `source`."""
+    with call.db.read() as tx:
+        steps = list_steps(tx, target.kind, target.id)
+        standings = list_evaluated_roles(tx, target.organization_id, steps)
+        seeing = [
+            user_id
+            for user_id, (decision, _) in standings.items()
+            if decision.role is not None and query.role in (None, decision.role)
+        ]
+        found = slice_items(seeing, query.limit, query.page, lambda user_id: user_id)
+        users = list_users_by_id(tx, list(found.rows))
+    return present_slice(
+        found,
+        lambda user_id: UserPermission(
+            standings[user_id].decision.role,
+            present_user(call, users[user_id]),
+            present_source(standings[user_id], steps, target.organization_id),
+        ),
+    )
+
+
+@operation(
+    "explainUserPermissionInSpace",
+    "GET",
+    _SPACE + "/users/{userId}",
+    needs=Can.ADMIN,
+    returns=ExplainedPermission,
+    errors=(404,),
+    extension=True,
+)
+@operation(
+    "explainUserPermissionInCollection",
+    "GET",
+    _COLLECTION + "/users/{userId}",
+    needs=Can.ADMIN,
+    returns=ExplainedPermission,
+    errors=(404,),
+    extension=True,
+)
+def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPermission:
+    """Explain a member's role: every place it could come from, and the one that decides."""
+    with call.db.read() as tx:
+        member, role = role_of_member(tx, target.organization_id, user_id)
+        if not member:
+            raise NotFound(f"This organization has no member {user_id!r}.")
+        steps = list_steps(tx, target.kind, target.id)
+        said = list_step_grants(tx, user_id, steps)
+        own = list_step_grants(tx, target.user_id, steps)
+        user = list_users_by_id(tx, [user_id])[user_id]
+    along = [said[step.id] for step in steps]
+    # The caller sees the grants of this object, and those of the objects around it only where they can share as well.
+    told = [
+        index == 0
+        or at_least(
+            evaluate_steps(target.member_role, [own[one.id] for one in steps[index:]]).decision.role,
+            COLLECTION[Can.ADMIN],
+        )
+        for index in range(len(steps))
+    ]
+    found = evaluate_steps(role, along)
+    return ExplainedPermission(
+        found.decision.role,
+        present_user(call, user),
+        present_source(found, steps, target.organization_id),
+        present_places(found, along, told, target.organization_id, role),
+    )
+
+
+@operation("updateUserPermissionInSpace", "PATCH", _SPACE + "/users/{userId}", needs=Can.ADMIN, errors=(404,))
+@operation(
+    "updateUserPermissionInCollection",
+    "PATCH",
+    _COLLECTION + "/users/{userId}",
+    needs=Can.ADMIN,
+    errors=(404,),
+)
+def update_user(call: Call, target: ObjectAccess, user_id: str, body: UpdatePermission) -> None:
+    """Update the role granted to a person directly on this object."""
+    _update(call, target, Grantee("user", user_id), body)
+
+
+@operation("updateTeamPermissionInSpace", "PATCH", _SPACE + "/teams/{teamId}", needs=Can.ADMIN, errors=(404,))
+@operation(
+    "updateTeamPermissionInCollection",
+    "PATCH",
+    _COLLECTION + "/teams/{teamId}",
+    needs=Can.ADMIN,
+    errors=(404,),
+)
+def update_team(call: Call, target: ObjectAccess, team_id: str, body: UpdatePermission) -> None:
+    """Update the role granted to a team directly on this object."""
+    _update(call, target, Grantee("team", team_id), body)
+
+
+def _update(call: Call, target: ObjectAccess, subject: Grantee, body: UpdatePermission) -> None:
+    with call.db.write() as tx:
+        if body.role is UNSET:
+            granting.require_granted(tx, target, subject)
+        else:
+            granting.change_role(tx, target, subject, body.role)
+
+
+@operation("removeUserFromSpace", "DELETE", _SPACE + "/users/{userId}", needs=Can.ADMIN, returns=Deletion)
+@operation(
+    "removeUserFromCollection", "DELETE", _COLLECTION + "/users/{userId}", needs=Can.ADMIN, returns=Deletion
+)
+def remove_user(call: Call, target: ObjectAccess, user_id: str) -> bool:
+    """Remove the role granted to a person directly on this object. Roles from elsewhere then apply."""
+    with call.db.write() as tx:
+        return granting.revoke(tx, target, Grantee("user", user_id))
+
+
+@operation("removeTeamFromSpace", "DELETE", _SPACE + "/teams/{teamId}", needs=Can.ADMIN, returns=Deletion)
+@operation(
+    "removeTeamFromCollection", "DELETE", _COLLECTION + "/teams/{teamId}", needs=Can.ADMIN, returns=Deletion
+)
+def remove_team(call: Call, target: ObjectAccess, team_id: str) -> bool:
+    """Remove the role granted to a team directly on this object."""
+    with call.db.write() as tx:
+        return granting.revoke(tx, target, Grantee("team", team_id))

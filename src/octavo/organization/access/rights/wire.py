@@ -1,0 +1,134 @@
+"""Wire types of permissions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.kit.db.pagination import PageQuery
+
+from ..evaluation import EvaluatedRole, Step, StepGrants
+from ..roles import Role
+from ..wire import RoleOrGuest, Team, User
+
+Ids = Annotated[list[str], Meta(min_length=1, max_length=500)]
+
+
+class Invite(Struct):
+    """Body for granting a role to people by user ID, teams by team ID, or both. ``role`` null makes them
+    guests, who see nothing there."""
+
+    role: RoleOrGuest
+    users: Ids | UnsetType = UNSET
+    teams: Ids | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.users is UNSET and self.teams is UNSET:
+            raise ValueError("users: give `users`, `teams`, or both")
+
+
+class UpdatePermission(Struct):
+    role: RoleOrGuest | UnsetType = UNSET
+
+
+class AggregateQuery(PageQuery):
+    """Query of an aggregate. ``role``: only people with exactly this role."""
+
+    role: Role | None = None
+
+
+class PermissionObject(Struct):
+    object: Literal["space", "collection", "organization"]
+    id: str
+
+
+class PermissionSource(Struct):
+    """Reason for a role: the kind of source and the object it belongs to.
+
+    ``administrator``: they administer the organization. ``user``, ``team``: a grant to them or to these
+    ``teams``. ``default``: a default level. ``organization``: their role as a member.
+    """
+
+    type: Literal["administrator", "user", "team", "default", "organization"]
+    object: PermissionObject
+    teams: list[str] | UnsetType = UNSET
+
+
+class UserPermission(Struct):
+    """Permission of a person. ``permission`` is null for a guest who is excluded by name. ``source`` is
+    Octavo's own and only part of the aggregate."""
+
+    permission: str | None
+    user: User
+    source: PermissionSource | UnsetType = UNSET
+
+
+class TeamPermission(Struct):
+    permission: str | None
+    team: Team
+
+
+class TeamGrant(Struct):
+    """Role granted to a team."""
+
+    team: str
+    permission: str | None
+
+
+class PermissionPlace(Struct, rename="camel"):
+    """Place that could give a person a role, and whether it decides.
+
+    ``user``: the role granted to them there, if any. ``teams``: roles granted there to their teams.
+    ``defaultLevel``: the role the place gives to every member, or `inherit`. These three are absent if the
+    caller can't list the grants of the place. ``role``: only for the organization, their role in it.
+    """
+
+    object: PermissionObject
+    decides: bool
+    user: str | None | UnsetType = UNSET
+    teams: list[TeamGrant] | UnsetType = UNSET
+    default_level: str | None | UnsetType = UNSET
+    role: str | None | UnsetType = UNSET
+
+
+class ExplainedPermission(Struct):
+    """Person's role at an object and every place it could come from: the object, the collections around it
+    from the inside out, and the organization. The first place with a setting decides."""
+
+    permission: str | None
+    user: User
+    source: PermissionSource
+    places: list[PermissionPlace]
+
+
+def present_places(
+    found: EvaluatedRole,
+    said: Sequence[StepGrants],
+    told: Sequence[bool],
+    organization_id: str,
+    role: str | None,
+) -> list[PermissionPlace]:
+    """Return the places. ``told``: for each place, whether the caller can know its grants. ``role``: in the
+    organization."""
+    places = []
+    for index, one in enumerate(said):
+        place = PermissionPlace(
+            PermissionObject(one.step.kind, one.step.id), decides=found.decision.rung == index
+        )
+        if told[index]:
+            place.user = one.user[0] if one.user else UNSET
+            place.teams = [TeamGrant(team, permission) for team, permission in one.teams.items()]
+            place.default_level = one.step.default_level
+        places.append(place)
+    at = PermissionObject("organization", organization_id)
+    return [*places, PermissionPlace(at, decides=found.decision.rung is None, role=role)]
+
+
+def present_source(standing: EvaluatedRole, steps: list[Step], organization_id: str) -> PermissionSource:
+    by, rung = standing.decision.by, standing.decision.rung
+    at = PermissionObject("organization", organization_id)
+    if rung is not None:
+        at = PermissionObject(steps[rung].kind, steps[rung].id)
+    return PermissionSource(by, at, list(standing.teams) or UNSET)

@@ -1,0 +1,183 @@
+"""The caller and other people; the audit log."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+import msgspec
+from msgspec import UNSET
+
+from octavo.errors import Forbidden, NotFound
+from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import MAX_LIMIT, Listing, present_slice
+from octavo.kit.http.bodies import or_none
+from octavo.kit.http.operation import Area, Call, Stream
+
+from . import accounts
+from .auditing import AuditFilter, AuditRow, audit_person
+from .auditing import get_audit_event as find_event
+from .auditing import list_audit_events as list_events
+from .authorization import OrgAccess, SignedIn, Visiting
+from .members import is_member_of_any
+from .reach import list_reachable_organizations
+from .roles import Can
+from .wire import (
+    AuditEvent,
+    AuditQuery,
+    OwnUser,
+    UpdateUser,
+    User,
+    audit_filter,
+    present_audit_event,
+    present_user,
+)
+
+operation = Area("access").operation
+
+
+@operation("getAuthenticatedUser", "GET", "/user", needs=Can.OWN_TOKEN, returns=OwnUser, quick=True)
+def get_authenticated_user(call: Call, caller: SignedIn) -> OwnUser:
+    """Get the user whose token or session was used for the request."""
+    with call.db.read() as tx:
+        user = accounts.find_user(tx, caller.user_id)
+        operator = accounts.is_operator(tx, call.settings, caller.user_id)
+    assert user is not None, "a token's user exists as long as the token"
+    return OwnUser(**msgspec.structs.asdict(present_user(call, user)), operator=operator)
+
+
+@operation(
+    "getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, returns=User, errors=(404,), visitors=True
+)
+def get_user(call: Call, caller: SignedIn | Visiting, user_id: str) -> User:
+    """Get yourself, or a person in an organization that you can access. Visitors of a site see the name and
+    photo of people whom a page mentions."""
+    with call.db.read() as tx:
+        user = accounts.find_user(tx, user_id)
+        match caller:
+            case Visiting():
+                organization_id = caller.visitor.organization_id
+                is_named = caller.visitor.named == ("user", user_id)
+                is_seen = is_named and is_member_of_any(tx, user_id, [organization_id])
+            case SignedIn():
+                is_seen = user_id == caller.user_id or _is_colleague(tx, caller, user_id)
+            case _:
+                assert_never(caller)
+        if user is None or not is_seen:
+            raise NotFound(f"There is no user {user_id!r}, or you can't see them.")
+    shown = present_user(call, user)
+    return msgspec.structs.replace(shown, email=UNSET) if isinstance(caller, Visiting) else shown
+
+
+def _is_colleague(tx: Transaction, caller: SignedIn, user_id: str) -> bool:
+    return is_member_of_any(tx, user_id, list_reachable_organizations(tx, caller.actor))
+
+
+@operation("updateUserById", "PATCH", "/users/{userId}", needs=Can.OWN_ACCOUNT, returns=User, errors=(404,))
+def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) -> User:
+    """Update your own name and photo."""
+    if user_id != caller.user_id:
+        with call.db.read() as tx:
+            if _is_colleague(tx, caller, user_id):
+                raise Forbidden("You can only update your own account.")
+        raise NotFound(f"There is no user {user_id!r}, or you can't see them.")
+    with call.db.write() as tx:
+        before = accounts.find_user(tx, user_id)
+        accounts.update_user(
+            tx,
+            user_id,
+            display_name=None if body.display_name is UNSET else body.display_name.strip(),
+            photo_url=or_none(body.photo_url),
+        )
+        user = accounts.find_user(tx, user_id)
+        assert before is not None and user is not None
+        if before != user:
+            audit_person(
+                tx,
+                "user.updated",
+                user_id,
+                client=call.client,
+                token=caller.actor.token_id,
+                before={"displayName": before.display_name, "photoURL": before.photo_url},
+                after={"displayName": user.display_name, "photoURL": user.photo_url},
+            )
+    return present_user(call, user)
+
+
+@operation(
+    "listAuditEvents",
+    "GET",
+    "/orgs/{organizationId}/audit-events",
+    needs=Can.ADMIN,
+    returns=Listing[AuditEvent],
+    other_media=("application/x-ndjson", "text/csv"),
+    extension=True,
+)
+def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[AuditEvent] | Stream:
+    """List the events of an organization's audit log, newest first, with the state before and after each
+    change.
+
+    With `format=ndjson` or `format=csv`, the response is the entire matching log, one event per line.
+    """
+    wanted = audit_filter(query)
+    if query.format != "json":
+        pages = _pages(call, org.organization_id, wanted, query.page)
+        if query.format == "csv":
+            lines, content_type = _csv_lines(pages), "text/csv; charset=utf-8"
+        else:
+            lines, content_type = _json_lines(call, org.organization_id, pages), "application/x-ndjson"
+        name = f'attachment; filename="audit-events.{query.format}"'
+        return Stream(lines, content_type, {"content-disposition": name})
+    with call.db.read() as tx:
+        found = list_events(tx, org.organization_id, wanted, query.limit, query.page)
+    return present_slice(found, lambda row: present_audit_event(call, org.organization_id, row))
+
+
+@operation(
+    "getAuditEvent",
+    "GET",
+    "/orgs/{organizationId}/audit-events/{auditEventId}",
+    needs=Can.ADMIN,
+    returns=AuditEvent,
+    errors=(404,),
+    extension=True,
+)
+def get_audit_event(call: Call, org: OrgAccess, audit_event_id: str) -> AuditEvent:
+    """Get an event of the audit log."""
+    with call.db.read() as tx:
+        return present_audit_event(
+            call, org.organization_id, find_event(tx, org.organization_id, audit_event_id)
+        )
+
+
+def _pages(
+    call: Call, organization_id: str, wanted: AuditFilter, page: str | None
+) -> Iterator[Sequence[AuditRow]]:
+    while True:
+        with call.db.read() as tx:
+            found = list_events(tx, organization_id, wanted, MAX_LIMIT, page)
+        yield found.rows
+        page = found.next_token
+        if page is None:
+            return
+
+
+def _json_lines(call: Call, organization_id: str, pages: Iterator[Sequence[AuditRow]]) -> Iterator[bytes]:
+    for rows in pages:
+        events = (present_audit_event(call, organization_id, row) for row in rows)
+        yield b"".join(msgspec.json.encode(event) + b"\n" for event in events)
+
+
+def _csv_lines(pages: Iterator[Sequence[AuditRow]]) -> Iterator[bytes]:
+    names = AuditRow.__struct_fields__
+    yield (",".join(names) + "\r\n").encode()
+    for rows in pages:
+        text = io.StringIO()
+        csv.writer(text).writerows(
+            [iso(row.created_at) if name == "created_at" else getattr(row, name) for name in names]
+            for row in rows
+        )
+        yield text.getvalue().encode()

@@ -1,0 +1,139 @@
+"""The SQL form of the authorization check, for lists of what a person sees in an organization, with the
+height of their role (see ``roles.height``).
+
+It is equivalent to ``roles.effective_role``; a test compares them. It never checks space by space: grants and
+collections with their own level are few rows, found once by indexes. A guest sees what is open among these. A
+member sees everything except what is closed among these, so that a list walks along an index and stops when
+it has enough rows, and the total is the difference of two counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .authorization import OrgAccess, OtherMember
+from .roles import ORDER, role_height
+
+_HEIGHTS = " ".join(f"WHEN '{role}' THEN {role_height(role)}" for role in ORDER)
+_SOME_ROLE = "IN (" + ", ".join(f"'{role}'" for role in ORDER) + ")"
+
+
+def _height_of(column: str) -> str:
+    return f"CASE {column} {_HEIGHTS} ELSE 0 END"
+
+
+# A default level is for members, not for guests.
+_FOUND = f"""WITH RECURSIVE granted(kind, id, height) AS MATERIALIZED (
+    SELECT g.object_type, g.object_id,
+           COALESCE(max(CASE WHEN g.subject_type = 'user' THEN {_height_of("g.role")} END), max({_height_of("g.role")}))
+      FROM grants g
+     WHERE (g.subject_type = 'user' AND g.subject_id = :viewer)
+        OR (g.subject_type = 'team' AND g.subject_id IN (SELECT team_id FROM team_members WHERE user_id = :viewer))
+     GROUP BY g.object_type, g.object_id),
+  decided(id, height) AS (
+    SELECT g.id, g.height FROM granted g WHERE g.kind = 'collection'
+    UNION ALL SELECT c.id, {_height_of("c.default_level")} FROM collections c
+      WHERE :viewer_height > 0 AND c.organization_id = :organization AND c.default_level {_SOME_ROLE}
+        AND c.id NOT IN (SELECT id FROM granted)
+    UNION ALL SELECT c.id, 0 FROM collections c
+      WHERE :viewer_height > 0 AND c.organization_id = :organization AND c.default_level IS NULL
+        AND c.id NOT IN (SELECT id FROM granted)
+    UNION ALL SELECT c.id, d.height FROM decided d JOIN collections c ON c.parent_id = d.id
+      WHERE c.default_level = 'inherit' AND c.id NOT IN (SELECT id FROM granted))"""
+
+_NOT_GRANTED = "s.id NOT IN (SELECT id FROM granted)"
+
+
+Viewer = OrgAccess | OtherMember
+"""Person whose list is built: the caller, or a colleague whose view the caller can know."""
+
+
+class VisibleRows(NamedTuple):
+    """SQL fragments that list what a person sees. ``FROM source WHERE where`` returns each row of the table
+    under its one-letter alias, and ``height`` is the viewer's role height there. ``visible``: the same as a
+    table of IDs and heights. ``total``: an expression for the number of rows. All of them follow ``prefix``.
+    """
+
+    prefix: str
+    source: str
+    where: str
+    height: str
+    total: str
+    visible: str
+    parameters: dict[str, Any]
+
+
+def select_visible_spaces(org: Viewer, where: str, **parameters: Any) -> VisibleRows:
+    """Return the visible spaces that match ``where`` (on ``spaces s``). ``parameters``: the values for
+    ``where``."""
+    table, within = "spaces s", f"s.organization_id = :organization AND {where}"
+    if org.role == "admin":
+        return _select_everything(org, table, within, parameters)
+    granted = f"FROM granted g JOIN spaces s ON s.id = g.id WHERE g.kind = 'space' AND {within}"
+    inherited = f"""FROM decided d JOIN spaces s ON s.collection_id = d.id
+        WHERE s.default_level = 'inherit' AND {within} AND {_NOT_GRANTED}"""
+    if org.role is None:
+        opened = f"""SELECT s.id, g.height {granted} AND g.height > 0
+            UNION ALL SELECT s.id, d.height {inherited} AND d.height > 0"""
+        return _select_opened(org, table, opened, parameters)
+    closed = f"""SELECT s.id {granted} AND g.height = 0 UNION ALL SELECT s.id {inherited} AND d.height = 0
+        UNION ALL SELECT s.id FROM spaces s WHERE s.default_level IS NULL AND {within} AND {_NOT_GRANTED}"""
+    role = f"""COALESCE(g.height,
+        CASE WHEN s.default_level = 'inherit' THEN COALESCE(d.height, :viewer_height)
+        ELSE {_height_of("s.default_level")} END)"""
+    joined = "LEFT JOIN granted g ON g.id = s.id LEFT JOIN decided d ON d.id = s.collection_id"
+    return _select_not_closed(org, table, within, closed, role, joined, parameters)
+
+
+def select_visible_collections(org: Viewer, where: str, **parameters: Any) -> VisibleRows:
+    """Return the visible collections that match ``where`` (on ``collections c``)."""
+    table, within = "collections c", f"c.organization_id = :organization AND {where}"
+    if org.role == "admin":
+        return _select_everything(org, table, within, parameters)
+    decided = f"FROM decided d JOIN collections c ON c.id = d.id WHERE {within}"
+    if org.role is None:
+        return _select_opened(org, table, f"SELECT c.id, d.height {decided} AND d.height > 0", parameters)
+    role, joined = "COALESCE(d.height, :viewer_height)", "LEFT JOIN decided d ON d.id = c.id"
+    return _select_not_closed(
+        org, table, within, f"SELECT c.id {decided} AND d.height = 0", role, joined, parameters
+    )
+
+
+def _select_opened(org: Viewer, table: str, opened: str, parameters: dict[str, Any]) -> VisibleRows:
+    """Return what a guest sees: the IDs and heights of what is open to them."""
+    prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({opened})"
+    source, total = f"visible v JOIN {table} ON {table[-1]}.id = v.id", "(SELECT count(*) FROM visible)"
+    return VisibleRows(
+        prefix, source, "TRUE", "v.height", total, "visible", _merge_parameters(org, parameters)
+    )
+
+
+def _select_not_closed(
+    org: Viewer, table: str, within: str, closed: str, role: str, joined: str, parameters: dict[str, Any]
+) -> VisibleRows:
+    """Return what a member sees: everything ``within`` except what is ``closed``."""
+    prefix = f"{_FOUND}, closed(id) AS MATERIALIZED ({closed})"
+    source, where = f"{table} {joined}", f"{within} AND {table[-1]}.id NOT IN (SELECT id FROM closed)"
+    total = f"((SELECT count(*) FROM {table} WHERE {within}) - (SELECT count(*) FROM closed))"
+    visible = _visible(table, source, where, role)
+    return VisibleRows(prefix, source, where, role, total, visible, _merge_parameters(org, parameters))
+
+
+def _select_everything(org: Viewer, table: str, within: str, parameters: dict[str, Any]) -> VisibleRows:
+    """Return what an administrator sees, without any check."""
+    role, total = str(role_height("admin")), f"(SELECT count(*) FROM {table} WHERE {within})"
+    given = {**parameters, "organization": org.organization_id}
+    return VisibleRows("", table, within, role, total, _visible(table, table, within, role), given)
+
+
+def _visible(table: str, source: str, where: str, role: str) -> str:
+    return f"(SELECT {table[-1]}.id AS id, {role} AS height FROM {source} WHERE {where})"
+
+
+def _merge_parameters(org: Viewer, parameters: dict[str, Any]) -> dict[str, Any]:
+    asked = {
+        "organization": org.organization_id,
+        "viewer": org.user_id,
+        "viewer_height": role_height(org.role),
+    }
+    return {**parameters, **asked}

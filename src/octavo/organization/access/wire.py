@@ -1,0 +1,180 @@
+"""Wire types of users, teams, and the audit log."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+
+from octavo.errors import BadRequest
+from octavo.kit.clock import iso, parse_iso
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import PageQuery
+from octavo.kit.http.operation import Recipient
+from octavo.kit.urls import HttpUrl
+
+from .accounts import DELETED, UserRow, list_users_by_id
+from .auditing import AuditFilter, AuditRow
+from .roles import Role
+from .teams import TeamRow
+
+RoleOrGuest = Role | None
+"""Role in an organization or at an object. None: a guest, who gets no access by it."""
+
+
+class UserUrls(Struct):
+    location: str
+
+
+class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
+    id: str
+    display_name: str
+    urls: UserUrls
+    object: Literal["user"] = "user"
+    email: str | UnsetType = UNSET
+    photo_url: str | UnsetType = UNSET
+
+
+class OwnUser(User, rename="camel"):
+    """The caller. ``operator``: whether they administer the server; Octavo's own."""
+
+    operator: bool = False
+
+
+def present_user(to: Recipient, user: UserRow) -> User:
+    return User(
+        id=user.id,
+        display_name=user.display_name,
+        urls=UserUrls(to.url(f"/users/{user.id}")),
+        email=user.email,
+        photo_url=user.photo_url or UNSET,
+    )
+
+
+class _People(dict[str, User]):
+    """Users by ID. Deleted accounts appear without a name."""
+
+    def __init__(self, to: Recipient, known: dict[str, User]) -> None:
+        super().__init__(known)
+        self._to = to
+
+    def __missing__(self, user_id: str) -> User:
+        return present_user(self._to, UserRow(user_id, "", DELETED, None, 1, 0))
+
+
+def present_people(to: Recipient, tx: Transaction, user_ids: list[str]) -> dict[str, User]:
+    """Return the users with these IDs, by ID, including deleted ones."""
+    found = list_users_by_id(tx, user_ids)
+    return _People(to, {user_id: present_user(to, row) for user_id, row in found.items()})
+
+
+class UpdateUser(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
+    display_name: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"\S")] | UnsetType = UNSET
+    photo_url: HttpUrl | UnsetType = UNSET
+
+
+class Team(Struct, rename="camel"):
+    id: str
+    title: str
+    members: int
+    spaces: int
+    created_at: str
+    permissions: dict[str, bool]
+    object: Literal["team"] = "team"
+
+
+def present_team(team: TeamRow, *, admin: bool) -> Team:
+    """Return a team. ``admin``: whether the caller manages it."""
+    return Team(
+        id=team.id,
+        title=team.title,
+        members=team.members,
+        spaces=team.spaces,
+        created_at=iso(team.created_at),
+        permissions={"admin": admin, "view": True},
+    )
+
+
+# --- the audit log --------------------------------------------------------------------------------------
+
+
+class AuditQuery(PageQuery, rename="camel"):
+    """Query of the audit log. ``from`` and ``to``: inclusive ISO 8601 times. With ``format`` `ndjson` or
+    `csv`, the response contains all matching events, one per line."""
+
+    action: str | None = None
+    actor: str | None = None
+    target_type: str | None = None
+    target: str | None = None
+    since: str | None = field(name="from", default=None)
+    until: str | None = field(name="to", default=None)
+    format: Literal["json", "ndjson", "csv"] = "json"
+
+
+class AuditTarget(Struct):
+    type: str
+    id: str
+
+
+class AuditActor(Struct):
+    type: Literal["user", "installation"]
+    id: str
+
+
+class AuditUrls(Struct):
+    location: str
+
+
+class AuditEvent(Struct, rename="camel"):
+    """Event of the audit log. ``actor`` is absent if the server itself acted or the actor is unknown.
+    ``token``: the ID of the token or session used. ``agent``: the agent or app through which the actor acted.
+    """
+
+    id: str
+    action: str
+    target: AuditTarget
+    occurred_at: str
+    urls: AuditUrls
+    object: Literal["audit-event"] = "audit-event"
+    actor: AuditActor | UnsetType = UNSET
+    token: str | UnsetType = UNSET
+    agent: str | UnsetType = UNSET
+    client: str | UnsetType = UNSET
+    before: Any = UNSET
+    after: Any = UNSET
+
+
+def audit_filter(query: AuditQuery) -> AuditFilter:
+    """Return the filter of a query. Raises BadRequest for an invalid field."""
+    return AuditFilter(
+        action=query.action,
+        actor=query.actor,
+        target_type=query.target_type,
+        target=query.target,
+        since=_parse_time("from", query.since),
+        until=_parse_time("to", query.until),
+    )
+
+
+def _parse_time(name: str, text: str | None) -> int | None:
+    try:
+        return None if text is None else parse_iso(text)
+    except ValueError:
+        raise BadRequest(f"{name}: must be an ISO 8601 time such as 2026-01-31T12:00:00Z") from None
+
+
+def present_audit_event(to: Recipient, organization_id: str, row: AuditRow) -> AuditEvent:
+    kind: Literal["user", "installation"] = "installation" if row.actor_kind == "integration" else "user"
+    return AuditEvent(
+        id=row.id,
+        action=row.action,
+        target=AuditTarget(row.target_type, row.target_id),
+        occurred_at=iso(row.created_at),
+        urls=AuditUrls(to.url(f"/orgs/{organization_id}/audit-events/{row.id}")),
+        actor=AuditActor(kind, row.actor_id) if row.actor_id else UNSET,
+        token=row.token_id or UNSET,
+        agent=row.agent or UNSET,
+        client=row.client or UNSET,
+        before=UNSET if row.before is None else Raw(row.before.encode()),
+        after=UNSET if row.after is None else Raw(row.after.encode()),
+    )

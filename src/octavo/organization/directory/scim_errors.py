@@ -1,0 +1,39 @@
+"""Error responses for directories in the form of RFC 7644, section 3.12."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from octavo.errors import BadRequest, Conflict, OctavoError
+from octavo.kit.http.edge import Answer, json_error
+
+from .types import ERROR, MEDIA_TYPE
+
+ScimType = Literal["invalidFilter", "invalidPath", "invalidValue", "mutability"]
+
+
+class ScimRefused(BadRequest):
+    """Request refused with a SCIM error type."""
+
+    def __init__(self, scim_type: ScimType, message: str) -> None:
+        super().__init__(message)
+        self.scim_type = scim_type
+
+
+class ScimTaken(Conflict):
+    """Name that another user or group already has."""
+
+
+def draw_error(error: OctavoError) -> Answer:
+    """Return an error in SCIM's form, whatever raised it."""
+    told: dict[str, object] = {"schemas": [ERROR], "status": str(error.status), "detail": error.message}
+    if isinstance(error, ScimRefused):
+        told["scimType"] = error.scim_type
+    elif isinstance(error, BadRequest):
+        told["scimType"] = "invalidSyntax" if error.message.startswith("body") else "invalidValue"
+    elif isinstance(error, ScimTaken):
+        told["scimType"] = "uniqueness"
+    usual = json_error(error)
+    return Answer(usual.status, msgspec.json.encode(told), MEDIA_TYPE, usual.headers)

@@ -1,0 +1,47 @@
+"""Links between accounts and the identities that providers know them by."""
+
+from __future__ import annotations
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+
+
+def find_user_id(tx: Transaction, provider: str, subject: str) -> str | None:
+    """Return the user with this subject at a provider (a SAML provider's ID or an OpenID Connect issuer)."""
+    found = tx.value(
+        "SELECT user_id FROM external_identities WHERE provider = :provider AND subject = :subject",
+        provider=provider,
+        subject=subject,
+    )
+    return None if found is None else str(found)
+
+
+def link(tx: Transaction, provider: str, subject: str, user_id: str) -> None:
+    tx.run(
+        """INSERT INTO external_identities (provider, subject, user_id, created_at)
+           VALUES (:provider, :subject, :user, :at)""",
+        provider=provider,
+        subject=subject,
+        user=user_id,
+        at=now(),
+    )
+
+
+def can_sign_in(tx: Transaction, user_id: str) -> bool:
+    """Return whether this is a person whose account is not deactivated."""
+    return (
+        tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0 AND kind = 'person'", id=user_id)
+        is not None
+    )
+
+
+def is_created_by(tx: Transaction, user_id: str, organization_id: str) -> bool:
+    """Return whether the organization created this account and its email address is still unverified."""
+    return (
+        tx.one(
+            "SELECT 1 FROM users WHERE id = :id AND managed_by = :org AND email_verified = 0",
+            id=user_id,
+            org=organization_id,
+        )
+        is not None
+    )

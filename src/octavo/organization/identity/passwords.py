@@ -1,0 +1,72 @@
+"""Passwords: argon2id with limited concurrency, and equal work whether or not there is a password to compare."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+
+from argon2 import PasswordHasher, Type
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from octavo.errors import BadRequest, TooManyRequests
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.accounts import set_password_hash
+
+MIN_LENGTH = 10
+MAX_LENGTH = 1000
+_HASHER = PasswordHasher(time_cost=3, memory_cost=65_536, parallelism=1, type=Type.ID)
+# Each hash takes 64 MiB and a core for a tenth of a second, so a flood of sign-ins queues and is then refused.
+_SLOTS = threading.BoundedSemaphore(2)
+_WAIT = 10.0
+
+
+def _with_slot(work: str, *arguments: str) -> str | bool:
+    if not _SLOTS.acquire(timeout=_WAIT):
+        raise TooManyRequests(
+            "Too many people are signing in right now. Try again in a moment.", **{"retry-after": "5"}
+        )
+    try:
+        done: str | bool = getattr(_HASHER, work)(*arguments)
+        return done
+    finally:
+        _SLOTS.release()
+
+
+@cache
+def _dummy_hash() -> str:
+    """Return a hash that matches no password, for the time its verification takes."""
+    return _HASHER.hash("no password has this text \0")
+
+
+def require_acceptable_password(password: str, email: str) -> None:
+    """Raise BadRequest when the password is too short, too long, too simple, or equal to the email address."""
+    if not MIN_LENGTH <= len(password) <= MAX_LENGTH:
+        raise BadRequest(f"password: must be {MIN_LENGTH} to {MAX_LENGTH} characters")
+    if password.strip().lower() in (email, email.partition("@")[0]) or len(set(password)) < 4:
+        raise BadRequest(
+            "password: too easy to guess. Use more different characters, and don't use your email address"
+        )
+
+
+def hash_password(password: str) -> str:
+    return str(_with_slot("hash", password))
+
+
+def verify_password(stored: str | None, password: str) -> bool:
+    """Return whether the password matches. Without a stored hash, the check takes as long and returns False."""
+    try:
+        fits = bool(_with_slot("verify", stored or _dummy_hash(), password[:MAX_LENGTH]))
+    except (VerificationError, InvalidHashError):
+        return False
+    return fits and stored is not None and len(password) <= MAX_LENGTH
+
+
+def set_password(tx: Transaction, user_id: str, hashed: str) -> None:
+    """Store a hash from ``hash_password``. Compute it before the transaction, because hashing is slow."""
+    set_password_hash(tx, user_id, hashed)
+
+
+def find_password(tx: Transaction, user_id: str) -> str | None:
+    """Return the stored hash."""
+    found = tx.value("SELECT password_hash FROM users WHERE id = :id", id=user_id)
+    return None if found is None else str(found)

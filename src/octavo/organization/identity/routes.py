@@ -1,0 +1,742 @@
+"""Sign-in and sign-out; sessions, tokens, password, and two-factor authentication of the caller; service
+accounts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+
+from octavo.errors import Forbidden, NotFound
+from octavo.kit.clock import iso, now
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, PageQuery, present_slice
+from octavo.kit.http.operation import PUBLIC, Actor, Area, Call, Deletion, Reply
+from octavo.organization.access.accounts import find_user
+from octavo.organization.access.auditing import audit, audit_person
+from octavo.organization.access.authorization import OrgAccess, SignedIn
+from octavo.organization.access.reach import PROOF_LASTS, is_session
+from octavo.organization.access.roles import Can
+from octavo.organization.access.store import revoke_token
+from octavo.organization.access.tokens import cookie, cookie_header, require_same_origin
+
+from . import attempts, factors, oidc, passkeys, passwords, proof, removal, sessions, signing_in, store, wire
+from .saml.store import list_active_providers
+from .tokens import issue_token
+
+operation = Area("access").operation
+
+_DISCOVERIES = 600
+"""Limit per client address in a window of ``attempts``."""
+
+
+def _reply(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
+    headers = {"cache-control": "no-store"}
+    if cookie and isinstance(outcome, signing_in.CompletedSignIn):
+        require_same_origin(call)
+        headers["set-cookie"] = session_cookie(call, outcome.session)
+    return Reply(wire.present_outcome(outcome), headers=headers)
+
+
+def browser_of(call: Call) -> sessions.Browser:
+    """Return the client address and user agent of a request."""
+    return sessions.Browser(call.client, call.headers.get(b"user-agent", b"").decode("latin-1"))
+
+
+def session_cookie(call: Call, new: sessions.NewSession) -> str:
+    return cookie_header(call.context, new.secret, (new.expires_at - now()) // 1000)
+
+
+def _audit_own_account(
+    tx: Transaction,
+    call: Call,
+    action: str,
+    *,
+    only: str | None = None,
+    before: Any = None,
+    after: Any = None,
+) -> None:
+    """Record a change that the caller made to their own account in their organizations' audit logs."""
+    actor: Actor = call.actor
+    audit_person(
+        tx,
+        action,
+        actor.user_id,
+        client=call.client,
+        token=actor.token_id,
+        only=only if only is not None else actor.organization_id,
+        before=before,
+        after=after,
+    )
+
+
+# --- signing in and out -------------------------------------------------------------------------------
+
+
+@operation(
+    "signIn",
+    "POST",
+    "/sign-in",
+    needs=PUBLIC,
+    returns=wire.SignedInResult,
+    errors=(401, 403),
+    extension=True,
+    body_limit=16_384,
+)
+def sign_in(call: Call, body: wire.SignIn) -> Reply:
+    """Start a session with a password.
+
+    If two-factor authentication is on and no code was sent, the response says so and contains a challenge.
+    Returns 401 for a wrong email address and for a wrong password alike, and 429 after too many attempts.
+    """
+    outcome = signing_in.with_password(
+        call.context, browser_of(call), body.email, body.password, body.code, body.device
+    )
+    return _reply(call, outcome, body.cookie)
+
+
+@operation(
+    "signInWithCode",
+    "POST",
+    "/sign-in/code",
+    needs=PUBLIC,
+    returns=wire.SignedInResult,
+    errors=(401, 403),
+    extension=True,
+    body_limit=16_384,
+)
+def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
+    """Complete a sign-in that requires a code. Accepts a recovery code as well."""
+    return _reply(
+        call, signing_in.with_code(call.context, browser_of(call), body.challenge, body.code), body.cookie
+    )
+
+
+@operation(
+    "startPasskeySignIn",
+    "POST",
+    "/sign-in/passkey/start",
+    needs=PUBLIC,
+    returns=passkeys.StartedPasskey,
+    errors=(401, 429, 503),
+    extension=True,
+    body_limit=16_384,
+)
+def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
+    """Create a challenge for a passkey, with the options for the browser. The challenge can be used once,
+    within five minutes. The response does not reveal who has a passkey."""
+    started = signing_in.start_passkey(call.context, browser_of(call), body.challenge)
+    return Reply(passkeys.present_started(started), headers={"cache-control": "no-store"})
+
+
+@operation(
+    "signInWithPasskey",
+    "POST",
+    "/sign-in/passkey",
+    needs=PUBLIC,
+    returns=wire.SignedInResult,
+    errors=(401, 403, 503),
+    extension=True,
+    body_limit=32_768,
+)
+def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
+    """Start a session with a passkey that verifies its user, which counts as both factors, or complete a
+    sign-in that requires a second factor."""
+    outcome = signing_in.with_passkey(call.context, browser_of(call), body.challenge, body.credential)
+    return _reply(call, outcome, body.cookie)
+
+
+@operation(
+    "requestSignInLink",
+    "POST",
+    "/sign-in/link",
+    needs=PUBLIC,
+    errors=(503,),
+    extension=True,
+    body_limit=16_384,
+)
+def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
+    """Email a link that signs the person in once, within 15 minutes. The response is the same if no account
+    has this email address."""
+    signing_in.request_link(call.context, browser_of(call), body.email)
+
+
+@operation(
+    "signInWithLink",
+    "POST",
+    "/sign-in/link/use",
+    needs=PUBLIC,
+    returns=wire.SignedInResult,
+    errors=(401, 403),
+    extension=True,
+    body_limit=16_384,
+)
+def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
+    """Start a session with the secret of an emailed link. The link can be used once."""
+    return _reply(
+        call, signing_in.with_link(call.context, browser_of(call), body.link, body.code), body.cookie
+    )
+
+
+@operation(
+    "discoverSignIn",
+    "POST",
+    "/sign-in/discover",
+    needs=PUBLIC,
+    returns=wire.SignInWays,
+    extension=True,
+    body_limit=16_384,
+)
+def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
+    """List the sign-in methods for an email address.
+
+    The result depends only on the domain of the address and the server's settings, so it does not reveal
+    whether an account exists.
+    """
+    domain = body.email.strip().lower().rpartition("@")[2]
+    with call.db.write() as tx:
+        attempts.record_or_refuse(tx, attempts.client_counter("discover", call.client, _DISCOVERIES))
+    found: list[wire.SignInProvider] = []
+    with call.db.read() as tx:
+        for organization_id in store.list_domain_organizations(tx, domain):
+            found += [
+                wire.SignInProvider(row.id, row.label, call.url(f"/saml/{row.id}/start"))
+                for row in list_active_providers(tx, organization_id)
+            ]
+    if call.settings.oidc_issuer:
+        found.append(wire.SignInProvider("oidc", call.settings.oidc_label, call.url("/oidc/start")))
+    return wire.SignInWays(["password", "link"] if call.settings.smtp_url else ["password"], found)
+
+
+@operation("signOut", "POST", "/sign-out", needs=Can.OWN_TOKEN, extension=True)
+def sign_out(call: Call, caller: SignedIn) -> Reply:
+    """End the session, or revoke the token, that was used for the request."""
+    actor: Actor = call.actor
+    with call.db.write() as tx:
+        if is_session(actor):
+            sessions.end(tx, actor.user_id, actor.token_id)
+            _audit_own_account(tx, call, "session.ended", before={"session": actor.token_id})
+        else:
+            revoke_token(tx, actor.user_id, actor.token_id)
+            _audit_own_account(tx, call, "token.revoked", before={"token": actor.token_id})
+    return Reply(status=204, headers={"set-cookie": cookie_header(call.context, "", 0)})
+
+
+# --- OpenID Connect -----------------------------------------------------------------------------------
+
+
+@operation(
+    "startOpenIdSignIn",
+    "GET",
+    "/oidc/start",
+    needs=PUBLIC,
+    status=303,
+    errors=(502, 503),
+    extension=True,
+    browsed=True,
+)
+def start_oidc(call: Call, query: oidc.OidcStartQuery) -> Reply:
+    """Redirect the browser to the server's OpenID Connect provider."""
+    started = oidc.start(call.context, query.next)
+    return Reply(
+        status=303,
+        headers={
+            "location": started.url,
+            "cache-control": "no-store",
+            "set-cookie": cookie_header(
+                call.context, started.binding, oidc.LIFETIME // 1000, oidc.cookie_name(call.context)
+            ),
+        },
+    )
+
+
+@operation(
+    "finishOpenIdSignIn",
+    "GET",
+    "/oidc/callback",
+    needs=PUBLIC,
+    status=303,
+    errors=(401, 502, 503),
+    extension=True,
+    browsed=True,
+)
+def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:
+    """Receive the browser from the provider, start a session, and redirect to the app."""
+    finished = oidc.finish(
+        call.context, browser_of(call), cookie(call, oidc.cookie_name(call.context)) or "", query
+    )
+    return Reply(
+        status=303,
+        headers={
+            "location": f"{call.settings.url}{finished.next}",
+            "cache-control": "no-store",
+            "set-cookie": session_cookie(call, finished.session),
+        },
+    )
+
+
+# --- sessions -----------------------------------------------------------------------------------------
+
+
+@operation(
+    "listSessions", "GET", "/user/sessions", needs=Can.SIGN_IN, returns=Listing[wire.Session], extension=True
+)
+def list_sessions(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Session]:
+    """List the caller's sessions, newest first."""
+    only = call.actor.organization_id
+    with call.db.read() as tx:
+        found = sessions.list_sessions(tx, caller.user_id, query.limit, query.page, only=only)
+    return present_slice(found, lambda row: wire.present_session(call, row))
+
+
+@operation(
+    "endSession",
+    "DELETE",
+    "/user/sessions/{sessionId}",
+    needs=Can.END_SIGN_INS,
+    returns=Deletion,
+    extension=True,
+)
+def end_session(call: Call, caller: SignedIn, session_id: str) -> bool:
+    """End one of the caller's sessions immediately."""
+    only = call.actor.organization_id
+    with call.db.write() as tx:
+        found = sessions.find_session(tx, caller.user_id, session_id)
+        if found is None or (only is not None and found.organization_id != only):
+            return False
+        _audit_own_account(
+            tx, call, "session.ended", only=found.organization_id, before={"session": session_id}
+        )
+        return sessions.end(tx, caller.user_id, session_id)
+
+
+@operation("endOtherSessions", "POST", "/user/sessions/end-others", needs=Can.CHANGE_SIGN_IN, extension=True)
+def end_other_sessions(call: Call, caller: SignedIn) -> None:
+    """End all of the caller's sessions except the current one."""
+    with call.db.write() as tx:
+        if ended := sessions.end_others(tx, caller.user_id, call.actor.token_id):
+            _audit_own_account(tx, call, "session.ended", before={"sessions": ended})
+
+
+# --- password and two-factor authentication -----------------------------------------------------------
+
+
+@operation(
+    "proveIdentity",
+    "POST",
+    "/user/proof",
+    needs=Can.RENEW_PROOF,
+    returns=wire.ProvedIdentity,
+    extension=True,
+    body_limit=16_384,
+)
+def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wire.ProvedIdentity:
+    """Confirm the caller's identity. Passwords, two-factor authentication, sessions, and tokens can be
+    changed within 15 minutes of this call or of signing in."""
+    return wire.ProvedIdentity(
+        iso(
+            proof.confirm_identity(call.context, call.client, caller.actor, body.password, body.code)
+            + PROOF_LASTS
+        )
+    )
+
+
+@operation(
+    "setPassword", "PUT", "/user/password", needs=Can.CHANGE_SIGN_IN, extension=True, body_limit=16_384
+)
+def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
+    """Set the caller's password and end their other sessions."""
+    with call.db.read() as tx:
+        user = find_user(tx, caller.user_id)
+    assert user is not None
+    passwords.require_acceptable_password(body.password, user.email)
+    hashed = passwords.hash_password(body.password)
+    with call.db.write() as tx:
+        sessions.require_still_signed_in(tx, call.actor)
+        passwords.set_password(tx, caller.user_id, hashed)
+        sessions.end_others(tx, caller.user_id, call.actor.token_id)
+        _audit_own_account(tx, call, "password.updated")
+
+
+@operation("getMfa", "GET", "/user/mfa", needs=Can.SIGN_IN, returns=wire.SecondFactor, extension=True)
+def get_mfa(call: Call, caller: SignedIn) -> wire.SecondFactor:
+    """Get whether two-factor authentication is on for the caller."""
+    with call.db.read() as tx:
+        row = factors.status(tx, caller.user_id)
+    return wire.SecondFactor(row is not None, row or 0)
+
+
+@operation(
+    "startMfa",
+    "POST",
+    "/user/mfa",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=wire.StartedSecondFactor,
+    errors=(409,),
+    extension=True,
+)
+def start_mfa(call: Call, caller: SignedIn) -> Reply:
+    """Create a secret for an authenticator app. It takes effect once `confirmMfa` accepts a code."""
+    with call.db.write() as tx:
+        sessions.require_still_signed_in(tx, call.actor)
+        user = find_user(tx, caller.user_id)
+        secret = factors.start(tx, call.context.sealer, caller.user_id)
+    assert user is not None
+    started = wire.StartedSecondFactor(
+        secret, factors.provisioning_uri(secret, user.email, call.settings.name)
+    )
+    return Reply(started, headers={"cache-control": "no-store"})
+
+
+@operation(
+    "confirmMfa",
+    "POST",
+    "/user/mfa/confirm",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=wire.RecoveryCodes,
+    errors=(409,),
+    extension=True,
+)
+def confirm_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
+    """Turn on two-factor authentication. The response contains recovery codes, which can't be retrieved
+    again."""
+    with call.db.write() as tx:
+        sessions.require_still_signed_in(tx, call.actor)
+        codes = factors.confirm(tx, call.context.sealer, caller.user_id, body.code)
+        sessions.end_others(tx, caller.user_id, call.actor.token_id)
+        _audit_own_account(tx, call, "second-factor.created")
+    return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
+
+
+def _require_code(call: Call, user_id: str, code: str) -> None:
+    counters = attempts.counters("code", user_id, call.client, per_account=signing_in.CODE_TRIES)
+    with call.db.write() as tx:
+        attempts.record_or_refuse(tx, counters)
+    with call.db.write() as tx:
+        if not factors.accept(tx, call.context.sealer, user_id, code):
+            raise Forbidden("code: incorrect or already used")
+        attempts.forgive(tx, counters)
+
+
+@operation(
+    "renewMfaRecoveryCodes",
+    "POST",
+    "/user/mfa/recovery-codes",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=wire.RecoveryCodes,
+    extension=True,
+)
+def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
+    """Replace the recovery codes. The old codes are no longer valid."""
+    _require_code(call, caller.user_id, body.code)
+    with call.db.write() as tx:
+        sessions.require_still_signed_in(tx, call.actor)
+        codes = factors.renew_recovery_codes(tx, caller.user_id)
+        _audit_own_account(tx, call, "second-factor.updated", after={"recoveryCodes": len(codes)})
+    return Reply(wire.RecoveryCodes(codes), headers={"cache-control": "no-store"})
+
+
+@operation("endMfa", "POST", "/user/mfa/end", needs=Can.CHANGE_SIGN_IN, extension=True)
+def end_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> None:
+    """Turn off two-factor authentication. Requires a code or a recovery code."""
+    _require_code(call, caller.user_id, body.code)
+    with call.db.write() as tx:
+        sessions.require_still_signed_in(tx, call.actor)
+        factors.end(tx, caller.user_id)
+        _audit_own_account(tx, call, "second-factor.removed")
+
+
+# --- passkeys -----------------------------------------------------------------------------------------
+
+
+@operation("listPasskeys", "GET", "/user/passkeys", needs=Can.SIGN_IN, returns=wire.Passkeys, extension=True)
+def list_passkeys(call: Call, caller: SignedIn) -> wire.Passkeys:
+    """List the caller's passkeys, oldest first."""
+    with call.db.read() as tx:
+        return wire.Passkeys(
+            [wire.present_passkey(row) for row in passkeys.list_passkeys(tx, caller.user_id)]
+        )
+
+
+@operation(
+    "startPasskey",
+    "POST",
+    "/user/passkeys/start",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=passkeys.StartedPasskey,
+    errors=(409, 503),
+    extension=True,
+)
+def start_passkey(call: Call, caller: SignedIn) -> Reply:
+    """Create a challenge for a new passkey, with the options for the browser. The challenge can be used once,
+    within five minutes."""
+    with call.db.write() as tx:
+        sessions.require_still_signed_in(tx, call.actor)
+        user = find_user(tx, caller.user_id)
+        assert user is not None
+        started = passkeys.start_registration(tx, call.context, user)
+    return Reply(passkeys.present_started(started), headers={"cache-control": "no-store"})
+
+
+@operation(
+    "registerPasskey",
+    "POST",
+    "/user/passkeys",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=wire.Passkey,
+    status=201,
+    errors=(400, 409, 503),
+    extension=True,
+    body_limit=32_768,
+)
+def register_passkey(call: Call, caller: SignedIn, body: wire.RegisterPasskey) -> wire.Passkey:
+    """Save a passkey that the browser has just created."""
+    proved = passkeys.finish_registration(call.context, caller.user_id, body.challenge, body.credential)
+    with call.db.write() as tx:
+        sessions.require_still_signed_in(tx, call.actor)
+        row = passkeys.save(tx, caller.user_id, proved, body.name)
+        _audit_own_account(tx, call, "passkey.created", after={"passkey": row.id, "name": row.name})
+    return wire.present_passkey(row)
+
+
+@operation(
+    "updatePasskey",
+    "PATCH",
+    "/user/passkeys/{passkeyId}",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=wire.Passkey,
+    errors=(404,),
+    extension=True,
+)
+def update_passkey(call: Call, caller: SignedIn, passkey_id: str, body: wire.UpdatePasskey) -> wire.Passkey:
+    """Rename one of the caller's passkeys."""
+    with call.db.write() as tx:
+        row = passkeys.get_passkey(tx, caller.user_id, passkey_id)
+        if body.name is not UNSET and body.name != row.name:
+            passkeys.rename(tx, passkey_id, body.name)
+            _audit_own_account(
+                tx, call, "passkey.updated", before={"name": row.name}, after={"name": body.name}
+            )
+        return wire.present_passkey(passkeys.get_passkey(tx, caller.user_id, passkey_id))
+
+
+@operation(
+    "removePasskey",
+    "DELETE",
+    "/user/passkeys/{passkeyId}",
+    needs=Can.CHANGE_SIGN_IN,
+    returns=Deletion,
+    extension=True,
+)
+def remove_passkey(call: Call, caller: SignedIn, passkey_id: str) -> bool:
+    """Remove one of the caller's passkeys. It can no longer be used to sign in; sessions that were started
+    with it continue."""
+    with call.db.write() as tx:
+        if not passkeys.remove(tx, caller.user_id, passkey_id):
+            return False
+        _audit_own_account(tx, call, "passkey.removed", before={"passkey": passkey_id})
+    return True
+
+
+def _token_state(row: store.TokenRow) -> dict[str, Any]:
+    return {"token": row.id, "name": row.name, "scopes": row.scopes, "expiresAt": row.expires_at}
+
+
+# --- personal tokens ----------------------------------------------------------------------------------
+
+
+@operation(
+    "listPersonalTokens",
+    "GET",
+    "/user/tokens",
+    needs=Can.SIGN_IN,
+    returns=Listing[wire.Token],
+    extension=True,
+)
+def list_personal_tokens(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Token]:
+    """List the caller's tokens, newest first, without their secrets."""
+    only = call.actor.organization_id
+    with call.db.read() as tx:
+        found = store.list_tokens(tx, caller.user_id, query.limit, query.page, only=only)
+    return present_slice(found, wire.present_token)
+
+
+@operation(
+    "createPersonalToken",
+    "POST",
+    "/user/tokens",
+    needs=Can.CREATE_TOKEN,
+    returns=wire.Token,
+    status=201,
+    extension=True,
+    body_limit=16_384,
+)
+def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) -> Reply:
+    """Create a token for the caller. Its secret is only in this response and can't be retrieved again.
+
+    A token that is created in a session of one organization works only in that organization.
+    """
+    actor: Actor = call.actor
+    with call.db.write() as tx:
+        sessions.require_still_signed_in(tx, call.actor)
+        row, secret = issue_token(
+            tx,
+            actor,
+            caller.user_id,
+            name=body.name,
+            scopes=body.scopes,
+            expires_at=body.expires_at,
+            organization_id=actor.organization_id,
+        )
+        _audit_own_account(tx, call, "token.created", after=_token_state(row))
+    return Reply(wire.present_token(row, secret), status=201, headers={"cache-control": "no-store"})
+
+
+@operation(
+    "revokePersonalToken",
+    "DELETE",
+    "/user/tokens/{tokenId}",
+    needs=Can.END_SIGN_INS,
+    returns=Deletion,
+    extension=True,
+)
+def revoke_personal_token(call: Call, caller: SignedIn, token_id: str) -> bool:
+    """Revoke one of the caller's tokens immediately."""
+    with call.db.write() as tx:
+        if not revoke_token(tx, caller.user_id, token_id, only=call.actor.organization_id):
+            return False
+        _audit_own_account(tx, call, "token.revoked", before={"token": token_id})
+    return True
+
+
+# --- service accounts ---------------------------------------------------------------------------------
+
+_ACCOUNTS = "/orgs/{organizationId}/service-accounts"
+
+
+@operation(
+    "listServiceAccounts",
+    "GET",
+    _ACCOUNTS,
+    needs=Can.ADMIN,
+    returns=Listing[wire.ServiceAccount],
+    extension=True,
+)
+def list_service_accounts(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.ServiceAccount]:
+    """List the service accounts of an organization, newest first."""
+    with call.db.read() as tx:
+        found = store.list_service_accounts(tx, org.organization_id, query.limit, query.page)
+    return present_slice(found, wire.present_service_account)
+
+
+@operation(
+    "createServiceAccount",
+    "POST",
+    _ACCOUNTS,
+    needs=Can.ADMIN,
+    returns=wire.ServiceAccount,
+    status=201,
+    extension=True,
+)
+def create_service_account(
+    call: Call, org: OrgAccess, body: wire.CreateServiceAccount
+) -> wire.ServiceAccount:
+    """Create a member that is not a person. It acts through its tokens, in this organization only."""
+    with call.db.write() as tx:
+        row = store.insert_service_account(tx, org.organization_id, body.name.strip(), body.role)
+        state = {"name": row.name, "role": body.role}
+        target = ("service-account", row.id)
+        audit(tx, call.actor, "service-account.created", org.organization_id, target, after=state)
+    return wire.present_service_account(row)
+
+
+@operation(
+    "deleteServiceAccount",
+    "DELETE",
+    _ACCOUNTS + "/{serviceAccountId}",
+    needs=Can.ADMIN,
+    returns=Deletion,
+    extension=True,
+)
+def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) -> bool:
+    """Delete a service account and revoke its tokens immediately. Content it created remains."""
+    with call.db.write() as tx:
+        if not store.is_service_account(tx, org.organization_id, service_account_id):
+            return False
+        removal.end_all_sign_ins(tx, service_account_id)
+        store.disable_service_account(tx, org.organization_id, service_account_id)
+        target = ("service-account", service_account_id)
+        audit(tx, call.actor, "service-account.removed", org.organization_id, target)
+    return True
+
+
+def _require_service_account(tx: Transaction, org: OrgAccess, account_id: str) -> None:
+    if not store.is_service_account(tx, org.organization_id, account_id):
+        raise NotFound(f"This organization has no service account {account_id!r}.")
+
+
+@operation(
+    "listServiceAccountTokens",
+    "GET",
+    _ACCOUNTS + "/{serviceAccountId}/tokens",
+    needs=Can.ADMIN,
+    returns=Listing[wire.Token],
+    extension=True,
+)
+def list_service_account_tokens(
+    call: Call, org: OrgAccess, service_account_id: str, query: PageQuery
+) -> Listing[wire.Token]:
+    """List the tokens of a service account, without their secrets."""
+    with call.db.read() as tx:
+        _require_service_account(tx, org, service_account_id)
+        found = store.list_tokens(tx, service_account_id, query.limit, query.page)
+    return present_slice(found, wire.present_token)
+
+
+@operation(
+    "createServiceAccountToken",
+    "POST",
+    _ACCOUNTS + "/{serviceAccountId}/tokens",
+    needs=Can.ADMIN,
+    returns=wire.Token,
+    status=201,
+    extension=True,
+)
+def create_service_account_token(
+    call: Call, org: OrgAccess, service_account_id: str, body: wire.CreateToken
+) -> Reply:
+    """Create a token for a service account that works only in this organization. Its secret is only in this
+    response."""
+    with call.db.write() as tx:
+        _require_service_account(tx, org, service_account_id)
+        row, secret = issue_token(
+            tx,
+            call.actor,
+            service_account_id,
+            name=body.name,
+            scopes=body.scopes,
+            expires_at=body.expires_at,
+            organization_id=org.organization_id,
+        )
+        target = ("service-account", service_account_id)
+        audit(tx, call.actor, "token.created", org.organization_id, target, after=_token_state(row))
+    return Reply(wire.present_token(row, secret), status=201, headers={"cache-control": "no-store"})
+
+
+@operation(
+    "revokeServiceAccountToken",
+    "DELETE",
+    _ACCOUNTS + "/{serviceAccountId}/tokens/{tokenId}",
+    needs=Can.ADMIN,
+    returns=Deletion,
+    extension=True,
+)
+def revoke_service_account_token(call: Call, org: OrgAccess, service_account_id: str, token_id: str) -> bool:
+    """Revoke a token of a service account immediately."""
+    with call.db.write() as tx:
+        _require_service_account(tx, org, service_account_id)
+        if not revoke_token(tx, service_account_id, token_id):
+            return False
+        target = ("service-account", service_account_id)
+        audit(tx, call.actor, "token.revoked", org.organization_id, target, before={"token": token_id})
+    return True

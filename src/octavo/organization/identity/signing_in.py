@@ -1,0 +1,289 @@
+"""Sign-in with a password, an emailed link, a passkey, and a second factor.
+
+An unknown email address gets the same response as a wrong password, after the same work. A request for a link
+gets the same response whether or not a link is sent, because the job that sends it looks up the person.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import Unauthorized, Unavailable
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.allowances import DAY
+from octavo.kit.db.database import Transaction
+from octavo.kit.net import mail
+from octavo.kit.secrets.sealing import Sealer
+from octavo.kit.work import jobs
+from octavo.organization.access.accounts import find_user
+from octavo.organization.access.auditing import audit_person
+from octavo.organization.access.tokens import SESSION_IDLE
+
+from . import attempts, factors, one_time, passkeys, passwords, sessions
+from .sessions import Browser
+from .verification import verify_address
+
+LINK_LIFETIME = 15 * 60_000
+FIRST_LINK_LIFETIME = 24 * 60 * 60_000
+CHALLENGE_LIFETIME = 5 * 60_000
+CODE_TRIES = 10
+_LINKS = 5
+"""Maximum number of links emailed to one address in a window of ``attempts``, which is as long as a link is
+valid."""
+_SWEEP_EVERY = 3600
+
+
+class _Person(Struct, frozen=True):
+    id: str
+    password_hash: str | None
+
+
+class _Link(Struct, frozen=True):
+    """Emailed link. ``first``: valid only until the person first signs in."""
+
+    user_id: str
+    first: bool = False
+
+
+class SecondFactorNeeded(Struct, frozen=True):
+    """Sign-in whose first factor was correct. ``challenge`` and a code, or one of the ``passkeys``, complete
+    it."""
+
+    challenge: str
+    expires_at: int
+    passkeys: bool
+
+
+class CompletedSignIn(Struct, frozen=True):
+    """Completed sign-in. ``device``: a value that makes later attempts from this device count separately, see
+    ``attempts``."""
+
+    session: sessions.NewSession
+    device: str
+
+
+Outcome = CompletedSignIn | SecondFactorNeeded
+
+
+class _Challenge(Struct, frozen=True):
+    """Proof of the first factor. ``device``: the ID of the known device that it came from."""
+
+    method: sessions.Method
+    user_id: str
+    device: str | None
+
+
+def _find_person(tx: Transaction, email: str) -> _Person | None:
+    """Return a person who can sign in: not deactivated and not a service account."""
+    row = tx.one(
+        "SELECT id, password_hash FROM users WHERE email = :email AND disabled = 0 AND kind = 'person'",
+        email=email.strip().lower(),
+    )
+    return _Person(*row) if row else None
+
+
+def with_password(
+    context: Context, browser: Browser, email: str, password: str, code: str | None, device: str | None = None
+) -> Outcome:
+    """Sign in with a password. Raises Unauthorized when it is wrong, and TooManyRequests after too many
+    attempts."""
+    email = email.strip().lower()
+    known = attempts.read_device(context.signer, device, email)
+    counters = attempts.counters("password", email, browser.client, device=known)
+    with context.db.write() as tx:
+        attempts.record_or_refuse(tx, counters)
+    with context.db.read() as tx:
+        person = _find_person(tx, email)
+    fits = passwords.verify_password(person.password_hash if person else None, password)
+    if person is None or not fits:
+        _enqueue_failed_sign_in(context, browser, email, "password")
+        raise Unauthorized("The email address or password is incorrect.")
+    with context.db.write() as tx:
+        attempts.forgive(tx, counters)
+    return _complete_first_factor(context, browser, _Challenge("password", person.id, known), code)
+
+
+def _complete_first_factor(
+    context: Context, browser: Browser, proved: _Challenge, code: str | None
+) -> Outcome:
+    with context.db.write() as tx:
+        if not factors.needs_code(tx, proved.user_id):
+            return _begin(tx, context, browser, proved)
+        has_passkeys = passkeys.has_any(tx, proved.user_id)
+    if code is not None:
+        return _with_code(context, browser, proved, code)
+    expires = now() + CHALLENGE_LIFETIME
+    payload = msgspec.json.encode(proved).decode()
+    challenge = context.signer.sign("second-factor", payload, expires)
+    return SecondFactorNeeded(challenge, expires, has_passkeys)
+
+
+def _begin(tx: Transaction, context: Context, browser: Browser, proved: _Challenge) -> CompletedSignIn:
+    user = find_user(tx, proved.user_id)
+    assert user is not None, "their first factor was just checked"
+    session = sessions.begin(tx, user.id, proved.method, client=browser.client, agent=browser.agent)
+    return CompletedSignIn(session, attempts.make_device(context.signer, user.email))
+
+
+def with_code(context: Context, browser: Browser, challenge: str, code: str) -> CompletedSignIn:
+    """Complete a sign-in with a code. Raises Unauthorized and TooManyRequests."""
+    payload = context.signer.verify("second-factor", challenge)
+    if payload is None:
+        raise Unauthorized("challenge: unknown or expired. Sign in again.")
+    return _with_code(context, browser, msgspec.json.decode(payload, type=_Challenge), code)
+
+
+def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str) -> CompletedSignIn:
+    user_id = proved.user_id
+    counters = attempts.counters(
+        "code", user_id, browser.client, per_account=CODE_TRIES, device=proved.device
+    )
+    with context.db.write() as tx:
+        attempts.record_or_refuse(tx, counters)
+    with context.db.write() as tx:
+        # Check again: the account may have been deactivated since the first factor.
+        enabled = tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0", id=user_id)
+        if enabled and factors.accept(tx, context.sealer, user_id, code):
+            attempts.forgive(tx, counters)
+            return _begin(tx, context, browser, proved)
+        audit_person(
+            tx,
+            "sign-in.failed",
+            user_id,
+            client=browser.client,
+            actor="",
+            after={"method": f"{proved.method} and code"},
+        )
+    raise Unauthorized("code: incorrect or already used")
+
+
+def start_passkey(context: Context, browser: Browser, challenge: str | None) -> tuple[str, dict[str, Any]]:
+    """Return a challenge and options for a passkey, for a whole sign-in or instead of the code for
+    ``challenge``. Raises Unauthorized, TooManyRequests, and Unavailable."""
+    first = None
+    if challenge is not None:
+        first = context.signer.verify("second-factor", challenge)
+        if first is None:
+            raise Unauthorized("challenge: unknown or expired. Sign in again.")
+    with context.db.write() as tx:
+        attempts.record_or_refuse(tx, attempts.client_counter("passkey", browser.client))
+    user_id = msgspec.json.decode(first, type=_Challenge).user_id if first is not None else None
+    with context.db.write() as tx:
+        return passkeys.start_authentication(tx, context, user_id=user_id, first=first)
+
+
+def with_passkey(
+    context: Context, browser: Browser, challenge: str, credential: passkeys.UsedCredential
+) -> CompletedSignIn:
+    """Sign in with a passkey. Raises Unauthorized, with the same message for every failure."""
+    found = passkeys.finish_authentication(context, challenge, credential)
+    with context.db.write() as tx:
+        if isinstance(found, passkeys.AcceptedPasskey):
+            proved = (
+                _Challenge("passkey", found.user_id, None)
+                if found.first is None
+                else msgspec.json.decode(found.first, type=_Challenge)
+            )
+            return _begin(tx, context, browser, proved)
+        if found.user_id is not None:
+            state = {"method": "passkey", "why": found.why}
+            audit_person(tx, "sign-in.failed", found.user_id, client=browser.client, actor="", after=state)
+    raise Unauthorized("This passkey is unknown, or the request took too long. Try again.")
+
+
+def _enqueue_failed_sign_in(context: Context, browser: Browser, email: str, method: str) -> None:
+    """Enqueue an audit entry for a failed attempt. The work is the same whether or not the person exists."""
+    with context.db.write() as tx:
+        jobs.enqueue(
+            tx, "logFailedSignIn", email=email.strip().lower()[:320], method=method, client=browser.client
+        )
+
+
+@jobs.job("logFailedSignIn", attempts=3)
+def log_failed_sign_in(context: Context, email: str, method: str, client: str) -> None:
+    with context.db.write() as tx:
+        person = _find_person(tx, email)
+        if person is not None:
+            state = {"method": method}
+            audit_person(tx, "sign-in.failed", person.id, client=client, actor="", after=state)
+
+
+# --- emailed links ----------------------------------------------------------------------------------
+
+
+def request_link(context: Context, browser: Browser, email: str) -> None:
+    """Enqueue an email with a link to the person with this address, if any. Raises TooManyRequests and
+    Unavailable."""
+    if not context.settings.smtp_url:
+        raise Unavailable("This server doesn't send email. Set OCTAVO_SMTP_URL to turn on sign-in links.")
+    email = email.strip().lower()
+    with context.db.write() as tx:
+        attempts.record_or_refuse(tx, attempts.client_counter("link", browser.client))
+        # Over the limit, no link is sent but the request succeeds: the links that were sent are still valid.
+        if attempts.record(tx, attempts.account_counter("link", email, _LINKS)):
+            jobs.enqueue(tx, "mailSignInLink", email=email)
+
+
+@jobs.job("mailSignInLink", attempts=3)
+def mail_link(context: Context, email: str) -> None:
+    with context.db.write() as tx:
+        secret = issue_link(tx, context.sealer, email)
+    if secret is None:
+        return
+    mail.send(
+        context.settings,
+        to=email,
+        subject="Your sign-in link",
+        text="Use this link to sign in. It expires in 15 minutes and can be used once:\n\n"
+        f"{context.settings.url}/sign-in?link={secret}\n\n"
+        "If you didn't request this email, you can ignore it.\n",
+    )
+
+
+def issue_link(tx: Transaction, sealer: Sealer, email: str) -> str | None:
+    """Return the secret of a sign-in link for an email address, or None when nobody can sign in with it."""
+    person = _find_person(tx, email)
+    if person is None:
+        return None
+    return one_time.issue(tx, sealer, "link", _Link(person.id), LINK_LIFETIME)
+
+
+def issue_first_link(tx: Transaction, sealer: Sealer, user_id: str) -> str | None:
+    """Return the secret of a link for a person who has never signed in, or None for anyone else."""
+    if not sessions.has_never_signed_in(tx, user_id):
+        return None
+    return one_time.issue(tx, sealer, "link", _Link(user_id, first=True), FIRST_LINK_LIFETIME)
+
+
+def with_link(context: Context, browser: Browser, secret: str, code: str | None) -> Outcome:
+    """Sign in with a link's secret, which can be used once. Raises Unauthorized."""
+    with context.db.write() as tx:
+        link = one_time.redeem(tx, context.sealer, "link", secret, _Link)
+        # Opening the link proves access to the mailbox.
+        known = link is not None and verify_address(tx, link.user_id)
+        if link is not None and link.first and not sessions.has_never_signed_in(tx, link.user_id):
+            known = False
+    if link is None or not known:
+        raise Unauthorized("link: unknown, already used, or expired. Request a new one.")
+    return _complete_first_factor(context, browser, _Challenge("link", link.user_id, None), code)
+
+
+# --- cleanup ------------------------------------------------------------------------------------------
+
+
+@jobs.job("forgetExpiredSignIns")
+def forget_expired(context: Context) -> None:
+    moment = now()
+    with context.db.write() as tx:
+        tx.run("DELETE FROM sessions WHERE expires_at < :now OR last_used_at < :idle", now=moment,
+               idle=moment - SESSION_IDLE)  # fmt: skip
+        tx.run("DELETE FROM one_time_secrets WHERE expires_at < :now", now=moment)
+        tx.run("DELETE FROM saml_assertions WHERE expires_at < :now", now=moment)
+        tx.run("DELETE FROM attempts WHERE window_start < :before", before=moment - DAY)
+
+
+jobs.schedule("forgetExpiredSignIns", _SWEEP_EVERY, "forgetExpiredSignIns")

@@ -1,0 +1,273 @@
+"""Invitations and invite links: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Slice, list_page
+from octavo.kit.secrets.sealing import Sealer, before_sealing, sealed_column
+from octavo.organization.access.tokens import hash_token
+
+LIFETIME = 7 * 24 * 3600 * 1000
+"""Lifetime of an invitation in milliseconds."""
+
+Target = Literal["organization", "space", "collection"]
+
+
+_NEVER = 253_402_300_799_000
+"""Expiration of standing invitations: the end of the year 9999."""
+
+
+class InvitationRow(Struct, frozen=True):
+    """Invitation of an email address. ``mailed``: whether only a reader of the mailbox can know the secret.
+    ``standing``: created by a directory, without a secret, and valid until it is revoked."""
+
+    id: str
+    organization_id: str
+    email: str
+    role: str | None
+    sso: int
+    mailed: int
+    invited_by: str
+    created_at: int
+    expires_at: int
+    standing: int
+
+
+_INVITATION = ", ".join(InvitationRow.__struct_fields__)
+
+
+def put_invitation(
+    tx: Transaction,
+    organization_id: str,
+    email: str,
+    role: str | None,
+    *,
+    sso: bool,
+    invited_by: str,
+    hash: str | None,
+    standing: bool = False,
+) -> str:
+    """Invite an email address, or invite it again, and return the invitation's ID. Without ``hash``, the
+    secret is created when the email is sent.
+
+    A standing invitation remains standing when someone else invites the address.
+    """
+    invitation_id, moment = ids.new_id(), now()
+    return str(
+        tx.value(
+            """INSERT INTO invitations (id, organization_id, email, role, sso, hash, mailed, invited_by, created_at,
+                                        expires_at, standing)
+               VALUES (:id, :org, :email, :role, :sso, :hash, :mailed, :by, :at, :expires, :standing)
+               ON CONFLICT (organization_id, email) DO UPDATE SET role = excluded.role, sso = excluded.sso,
+                 hash = excluded.hash, mailed = excluded.mailed, invited_by = excluded.invited_by,
+                 created_at = excluded.created_at,
+                 expires_at = CASE WHEN invitations.standing = 1 THEN invitations.expires_at
+                                   ELSE excluded.expires_at END,
+                 standing = CASE WHEN invitations.standing = 1 THEN 1 ELSE excluded.standing END
+               RETURNING id""",
+            id=invitation_id,
+            org=organization_id,
+            email=email,
+            role=role,
+            sso=int(sso),
+            hash=hash,
+            mailed=int(hash is None),
+            by=invited_by,
+            at=moment,
+            expires=_NEVER if standing else moment + LIFETIME,
+            standing=int(standing),
+        )
+    )
+
+
+def find_invitation(tx: Transaction, invitation_id: str) -> InvitationRow | None:
+    row = tx.one(f"SELECT {_INVITATION} FROM invitations WHERE id = :id", id=invitation_id)
+    return InvitationRow(*row) if row else None
+
+
+def find_invitation_of(tx: Transaction, organization_id: str, email: str) -> InvitationRow | None:
+    row = tx.one(
+        f"SELECT {_INVITATION} FROM invitations WHERE organization_id = :org AND email = :email",
+        org=organization_id,
+        email=email,
+    )
+    return InvitationRow(*row) if row else None
+
+
+def find_invitation_by_hash(tx: Transaction, hash: str) -> InvitationRow | None:
+    """Return the invitation if it has not expired."""
+    row = tx.one(
+        f"SELECT {_INVITATION} FROM invitations WHERE hash = :hash AND expires_at > :now",
+        hash=hash,
+        now=now(),
+    )
+    return InvitationRow(*row) if row else None
+
+
+class OpenInvitation(Struct, frozen=True):
+    """Invitation as the invited person sees it."""
+
+    id: str
+    organization_id: str
+    title: str
+    role: str | None
+    created_at: int
+
+
+_OPEN = """FROM users u JOIN invitations i ON i.email = u.email JOIN organizations o ON o.id = i.organization_id
+  JOIN members m ON m.organization_id = i.organization_id AND m.user_id = i.invited_by
+    AND m.role = 'admin' AND m.disabled = 0
+  WHERE u.id = :user AND u.email_verified = 1 AND i.expires_at > :now
+    AND NOT EXISTS (SELECT 1 FROM members x WHERE x.organization_id = i.organization_id AND x.user_id = u.id)"""
+
+
+def list_open_invitations(
+    tx: Transaction, user_id: str, limit: int, page: str | None
+) -> Slice[OpenInvitation]:
+    """Return the invitations that a user with a verified address can accept, newest first."""
+    return list_page(
+        tx, limit, page, "i.id, o.id, o.title, i.role, i.created_at", _OPEN, lambda row: OpenInvitation(*row),
+        by="i.id", descending=True, user=user_id, now=now(),
+    )  # fmt: skip
+
+
+def set_hash(tx: Transaction, invitation_id: str, hash: str) -> None:
+    tx.run("UPDATE invitations SET hash = :hash WHERE id = :id", hash=hash, id=invitation_id)
+
+
+def list_invitations(
+    tx: Transaction, organization_id: str, limit: int, page: str | None
+) -> Slice[InvitationRow]:
+    """Return the open invitations, newest first, including expired ones."""
+    return list_page(
+        tx, limit, page, _INVITATION, "FROM invitations WHERE organization_id = :org",
+        lambda row: InvitationRow(*row), descending=True, org=organization_id,
+    )  # fmt: skip
+
+
+def delete_invitation(tx: Transaction, organization_id: str, invitation_id: str) -> InvitationRow | None:
+    """Delete an invitation and return it, or None if it does not exist."""
+    row = tx.one(
+        f"DELETE FROM invitations WHERE organization_id = :org AND id = :id RETURNING {_INVITATION}",
+        org=organization_id,
+        id=invitation_id,
+    )
+    return InvitationRow(*row) if row else None
+
+
+# --- links --------------------------------------------------------------------------------------------
+
+
+class LinkRow(Struct, frozen=True):
+    """Invite link. ``secret``: required to join, and the link's ID in the API. The row is found by its hash
+    and stores it encrypted."""
+
+    secret: str
+    organization_id: str
+    target_type: Target
+    target_id: str
+    role: str | None
+    created_by: str
+
+
+_SECRET = sealed_column("invite_links", "secret", "id")
+_LINK = "id, secret, organization_id, target_type, target_id, role, created_by"
+
+
+def _link(sealer: Sealer, row: tuple[Any, ...]) -> LinkRow:
+    id, secret, *rest = row
+    return LinkRow(_SECRET.open(sealer, secret, id), *rest)
+
+
+def insert_link(
+    tx: Transaction,
+    sealer: Sealer,
+    organization_id: str,
+    target: tuple[Target, str],
+    role: str | None,
+    created_by: str,
+    secret: str,
+) -> LinkRow:
+    id = hash_token(secret)
+    tx.run(
+        """INSERT INTO invite_links (id, secret, organization_id, target_type, target_id, role, created_by, created_at)
+           VALUES (:id, :secret, :org, :type, :target, :role, :by, :at)""",
+        id=id,
+        secret=_SECRET.seal(sealer, secret, id),
+        org=organization_id,
+        type=target[0],
+        target=target[1],
+        role=role,
+        by=created_by,
+        at=now(),
+    )
+    return LinkRow(secret, organization_id, *target, role, created_by)
+
+
+def find_organization_of_link(tx: Transaction, secret: str) -> str | None:
+    found: str | None = tx.value(
+        "SELECT organization_id FROM invite_links WHERE id = :id", id=hash_token(secret)
+    )
+    return found
+
+
+def find_link(tx: Transaction, sealer: Sealer, organization_id: str, secret: str) -> LinkRow | None:
+    row = tx.one(
+        f"SELECT {_LINK} FROM invite_links WHERE organization_id = :org AND id = :id",
+        org=organization_id,
+        id=hash_token(secret),
+    )
+    return _link(sealer, row) if row else None
+
+
+def list_links(
+    tx: Transaction, sealer: Sealer, organization_id: str, limit: int, page: str | None
+) -> Slice[LinkRow]:
+    """Return the links to the organization as a whole, newest first."""
+    source = "FROM invite_links WHERE organization_id = :org AND target_type = 'organization'"
+    return list_page(
+        tx, limit, page, _LINK, source, lambda row: _link(sealer, row), by="created_at, id", key_types=(int, str),
+        descending=True, org=organization_id,
+    )  # fmt: skip
+
+
+def set_link_role(tx: Transaction, secret: str, role: str | None, changed_by: str) -> None:
+    """Set the role of a link. The person who changes it becomes its creator, whose permissions it depends on."""
+    tx.run(
+        "UPDATE invite_links SET role = :role, created_by = :by WHERE id = :id",
+        role=role,
+        by=changed_by,
+        id=hash_token(secret),
+    )
+
+
+def delete_link(tx: Transaction, secret: str) -> None:
+    tx.run("DELETE FROM invite_links WHERE id = :id", id=hash_token(secret))
+
+
+@before_sealing
+def hash_ids_of_links(tx: Transaction) -> None:
+    """Hash the IDs of links. Older versions used the secret itself as the row's ID, which migration 75
+    copied."""
+    for (secret,) in tx.all("SELECT secret FROM invite_links WHERE id = secret"):
+        tx.run("UPDATE invite_links SET id = :id WHERE id = :secret", id=hash_token(secret), secret=secret)
+
+
+def delete_standing_invitation(tx: Transaction, organization_id: str, email: str) -> None:
+    """Delete a directory's invitation after its person has joined."""
+    tx.run(
+        "DELETE FROM invitations WHERE organization_id = :org AND email = :email AND standing = 1",
+        org=organization_id,
+        email=email,
+    )
+
+
+def delete_links_to(tx: Transaction, kind: str, ids: list[str]) -> None:
+    """Delete the links to spaces or collections that left the organization."""
+    tx.run("DELETE FROM invite_links WHERE target_type = :kind AND target_id IN :ids", kind=kind, ids=ids)

@@ -1,0 +1,3 @@
+"""Organizations, their members, and their teams."""
+
+from . import tables as tables

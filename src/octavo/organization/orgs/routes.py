@@ -1,0 +1,159 @@
+"""Operations on organizations, and information about the API."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from octavo.kit.db.pagination import Listing, PageQuery, present_slice
+from octavo.kit.http.bodies import given
+from octavo.kit.http.operation import PUBLIC, Area, Call
+from octavo.organization.access.authorization import OrgAccess, SignedIn
+from octavo.organization.access.reach import list_reachable_organizations
+from octavo.organization.access.roles import Can
+
+from . import domains, joining, settings, store
+from .wire import (
+    ApiInformation,
+    EmailDomain,
+    EmailDomains,
+    FoundOrganizations,
+    Organization,
+    UpdateOrganization,
+    present_domain,
+    present_organization,
+    present_to_outsider,
+)
+
+operation = Area("orgs").operation
+
+
+@operation("getApiInformation", "GET", "/", needs=PUBLIC, returns=ApiInformation)
+def get_api_information(call: Call) -> ApiInformation:
+    """Get the version of this server."""
+    return ApiInformation(version=version("octavo"), build=version("octavo"))
+
+
+@operation(
+    "listOrganizationsForAuthenticatedUser", "GET", "/orgs", needs=Can.SIGN_IN, returns=Listing[Organization]
+)
+def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Organization]:
+    """List the organizations that the caller is a member of and can access with this sign-in, newest first."""
+    with call.db.read() as tx:
+        reached = list_reachable_organizations(tx, caller.actor)
+        found = store.list_organizations(tx, caller.user_id, reached, query.limit, query.page)
+        owning = store.list_with_own_team(tx, caller.user_id)
+    return present_slice(
+        found, lambda item: present_organization(call, *item, owns_team=item[0].id in owning)
+    )
+
+
+@operation(
+    "getOrganizationById",
+    "GET",
+    "/orgs/{organizationId}",
+    needs=Can.VIEW,
+    returns=Organization,
+    quick=True,
+    errors=(404,),
+    scripts=True,
+    agents="docs:read",
+)
+def get_organization(call: Call, org: OrgAccess) -> Organization:
+    """Get an organization."""
+    with call.db.read() as tx:
+        row = store.get_organization(tx, org.organization_id)
+        owns_team = org.role != "admin" and row.id in store.list_with_own_team(tx, org.user_id)
+        return present_organization(call, row, org.role, owns_team=owns_team)
+
+
+@operation(
+    "updateOrganizationById",
+    "PATCH",
+    "/orgs/{organizationId}",
+    needs=Can.ADMIN,
+    returns=Organization,
+    errors=(400,),
+)
+def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) -> Organization:
+    """Update the settings of an organization. Omitted fields remain unchanged.
+
+    `emailDomains` can contain any domains except those of public email providers. A domain lets people join,
+    and offers the organization's identity providers at sign-in, once it is verified with `proveEmailDomain`
+    or by the server administrator. `provedEmailDomains` in the response lists the verified domains.
+    """
+    with call.db.write() as tx:
+        after = settings.update(tx, org, given(body))
+    return present_organization(call, after, org.role)
+
+
+@operation(
+    "listEmailDomains",
+    "GET",
+    "/orgs/{organizationId}/email-domains",
+    needs=Can.ADMIN,
+    returns=EmailDomains,
+    extension=True,
+)
+def list_email_domains(call: Call, org: OrgAccess) -> EmailDomains:
+    """List the email domains of an organization, with their verification and the DNS record that verifies
+    each."""
+    with call.db.read() as tx:
+        row = store.get_organization(tx, org.organization_id)
+    return EmailDomains([present_domain(call, row, domain) for domain in row.email_domains])
+
+
+@operation(
+    "proveEmailDomain",
+    "POST",
+    "/orgs/{organizationId}/email-domains/{emailDomain}/prove",
+    needs=Can.ADMIN,
+    returns=EmailDomain,
+    errors=(404, 503),
+    extension=True,
+)
+def prove_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailDomain:
+    """Verify an email domain and return the result.
+
+    A domain is verified when its DNS has the TXT record in `record`, or when the server administrator
+    verifies it in a session. Name servers are queried for at most five seconds; the operation returns 503 if
+    none answers. A domain remains verified until it is removed from `emailDomains`.
+    """
+    domain = email_domain.lower()
+    return present_domain(
+        call, domains.verify_domain(call.context, org.actor, org.organization_id, domain), domain
+    )
+
+
+@operation(
+    "joinOrganization",
+    "POST",
+    "/orgs/{organizationId}/join",
+    needs=Can.OWN_ACCOUNT,
+    errors=(400, 404),
+)
+def join_organization(call: Call, caller: SignedIn, organization_id: str) -> None:
+    """Join an organization that is open to people with the domain of the caller's verified email address.
+
+    The caller gets the organization's default role. Returns 404 both for an organization that doesn't exist
+    and for one that isn't open to the caller.
+    """
+    with call.db.write() as tx:
+        joining.join_by_domain(tx, caller.actor, caller.user_id, organization_id)
+
+
+@operation(
+    "getOrganizationsForEmailDomain",
+    "GET",
+    "/email-domains/{emailDomain}/orgs",
+    needs=Can.OWN_ACCOUNT,
+    returns=FoundOrganizations,
+)
+def get_organizations_for_email_domain(call: Call, caller: SignedIn, email_domain: str) -> FoundOrganizations:
+    """List the organizations that the caller can join by the domain of their verified email address.
+
+    For any other domain the list is empty, so it does not reveal who uses that domain.
+    """
+    domain = email_domain.lower()
+    with call.db.read() as tx:
+        found = joining.list_joinable(tx, caller.user_id, domain)
+    return FoundOrganizations([present_to_outsider(call, org, domain) for org in found])

@@ -1,0 +1,129 @@
+"""Creating, renaming, and deleting teams, and changing their members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from octavo.errors import Forbidden, NotFound
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import OrgAccess
+from octavo.organization.access.teams import (
+    TeamRole,
+    TeamRow,
+    find_team,
+    insert_team,
+    put_team_member,
+    remove_team_members,
+)
+from octavo.organization.access.teams import delete_team as remove_team
+from octavo.organization.access.teams import rename_team as save_title
+
+from . import store
+
+
+def get_team(tx: Transaction, org: OrgAccess, team_id: str) -> TeamRow:
+    found = find_team(tx, org.organization_id, team_id)
+    if found is None:
+        raise NotFound(f"This organization has no team {team_id!r}.")
+    return found
+
+
+def create_team(tx: Transaction, org: OrgAccess, title: str, members: Sequence[str]) -> TeamRow:
+    """Create a team with these members, identified by ID or email address. Raises NotFound for non-members."""
+    user_ids = _find_members(tx, org, members, "members")
+    team_id = insert_team(tx, org.organization_id, title)
+    for user_id in user_ids:
+        put_team_member(tx, team_id, user_id, "member")
+    state = {"title": title, "members": user_ids}
+    audit(tx, org.actor, "team.created", org.organization_id, ("team", team_id), after=state)
+    return get_team(tx, org, team_id)
+
+
+def rename_team(tx: Transaction, org: OrgAccess, team_id: str, title: str) -> TeamRow:
+    """Rename a team. Raises Forbidden unless the caller manages it."""
+    _require_manager(tx, org, team_id)
+    before = get_team(tx, org, team_id)
+    save_title(tx, team_id, title)
+    after = get_team(tx, org, team_id)
+    was, is_now = {"title": before.title}, {"title": after.title}
+    audit(tx, org.actor, "team.updated", org.organization_id, ("team", team_id), before=was, after=is_now)
+    return after
+
+
+def delete_team(tx: Transaction, org: OrgAccess, team_id: str) -> bool:
+    """Delete a team with its grants. Return False if it does not exist. Raises Forbidden unless the caller
+    manages it."""
+    before = find_team(tx, org.organization_id, team_id)
+    if before is None:
+        return False
+    _require_manager(tx, org, team_id)
+    remove_team(tx, org.organization_id, team_id)
+    state = {"title": before.title}
+    audit(tx, org.actor, "team.removed", org.organization_id, ("team", team_id), before=state)
+    return True
+
+
+def update_members(
+    tx: Transaction,
+    org: OrgAccess,
+    team_id: str,
+    *,
+    add: Sequence[str],
+    memberships: Mapping[str, TeamRole],
+    remove: Sequence[str],
+) -> None:
+    """Add and remove people, identified by ID or email address; ``memberships`` sets roles.
+
+    A person who is both added and removed is removed. Raises Forbidden unless the caller manages the team,
+    and NotFound for people who are not members of the organization.
+    """
+    _require_manager(tx, org, team_id)
+    removed = _find_members(tx, org, remove, "remove")
+    roles: dict[str, TeamRole | None] = dict.fromkeys(_find_members(tx, org, add, "add"))
+    for name, role in memberships.items():
+        roles[_find_members(tx, org, [name], "memberships")[0]] = role
+    for user_id in removed:
+        roles.pop(user_id, None)
+    for user_id, wanted in roles.items():
+        put_team_member(tx, team_id, user_id, wanted)
+    remove_team_members(tx, team_id, removed)
+    if roles or removed:
+        _audit_members(tx, org, team_id, {"added": roles, "removed": removed})
+
+
+def put_member(tx: Transaction, org: OrgAccess, team_id: str, name: str, role: TeamRole | None) -> None:
+    """Add a member or change their role (None: keep it, or `member` for a new one). Raises like
+    ``update_members``."""
+    _require_manager(tx, org, team_id)
+    user_id = _find_members(tx, org, [name], "userId")[0]
+    put_team_member(tx, team_id, user_id, role)
+    _audit_members(tx, org, team_id, {"added": {user_id: role}})
+
+
+def remove_member(tx: Transaction, org: OrgAccess, team_id: str, user_id: str) -> bool:
+    """Remove a member from a team. Return False if they were not in it. Raises Forbidden."""
+    _require_manager(tx, org, team_id)
+    if not remove_team_members(tx, team_id, [user_id]):
+        return False
+    _audit_members(tx, org, team_id, {"removed": [user_id]})
+    return True
+
+
+def _require_manager(tx: Transaction, org: OrgAccess, team_id: str) -> None:
+    get_team(tx, org, team_id)
+    if org.role != "admin" and not store.is_team_owner(tx, team_id, org.user_id):
+        raise Forbidden("Only owners of the team and administrators can manage it.")
+
+
+def _find_members(tx: Transaction, org: OrgAccess, named: Sequence[str], place: str) -> list[str]:
+    """Return the IDs of members identified by ID or email address. Raises NotFound for a non-member."""
+    found = store.find_member_ids(tx, org.organization_id, list(named))
+    for name in named:
+        if name not in found:
+            raise NotFound(f"{place}: {name!r} isn't a member of this organization.")
+    return list(dict.fromkeys(found[name] for name in named))
+
+
+def _audit_members(tx: Transaction, org: OrgAccess, team_id: str, state: Mapping[str, object]) -> None:
+    audit(tx, org.actor, "team.members-updated", org.organization_id, ("team", team_id), after=state)

@@ -1,0 +1,47 @@
+"""Types of hostnames, merge rules, and the default content of organizations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Hostname = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]\Z")]
+RuleName = Literal[
+    "require_specific_reviewers", "require_one_of_specific_reviewers", "allow_bypass", "require_at_least_one_review",
+    "require_all_reviews_approved", "require_agent_review", "require_up_to_date_change_request",
+    "require_change_request_subject", "require_change_request_description", "custom",
+]  # fmt: skip
+_NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewers", "allow_bypass")
+
+
+class MergeRule(Struct, omit_defaults=True):
+    """Merge rule. ``users``: for rules that name reviewers and for `allow_bypass`. ``expression``: for
+    `custom`."""
+
+    rule: RuleName
+    users: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
+    expression: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.rule in _NAMING_USERS) != (self.users is not UNSET):
+            raise ValueError(
+                f"users: required for the rules {', '.join(_NAMING_USERS)} and not allowed for others"
+            )
+        if (self.rule == "custom") != (self.expression is not UNSET):
+            raise ValueError("expression: required for the rule custom and not allowed for others")
+
+
+class MergeRules(Struct, omit_defaults=True):
+    """Merge rules of an organization. Only the type `rules` has ``rules``."""
+
+    type: Literal["none", "rules"]
+    rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.type == "rules") != (self.rules is not UNSET):
+            raise ValueError("rules: required for the type `rules` and not allowed otherwise")
+
+
+class SitePointer(Struct, tag="site"):
+    site: str

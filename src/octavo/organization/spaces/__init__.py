@@ -1,0 +1,3 @@
+"""Spaces and collections, which contain content."""
+
+from . import tables as tables

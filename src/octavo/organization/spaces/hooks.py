@@ -1,0 +1,147 @@
+"""Hooks with which other packages react when a space is created, duplicated, transferred, permanently
+deleted, or gets another language.
+
+They run in the same transaction, except for what a large space needs written beforehand (``before_copy``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+
+
+class Copy(Struct, frozen=True):
+    """Copy of a space. ``written``: whether its content already exists, from a state of the source's main
+    when copying started."""
+
+    source_id: str
+    copy_id: str
+    written: bool
+
+
+class NewSpace(Struct, frozen=True):
+    """Main branch of a new space with its first, empty revision. ``counts``: False while content is still
+    being copied into it, so that nothing of it counts yet."""
+
+    space_id: str
+    branch_id: str
+    revision_id: str
+    author: str | None
+    counts: bool = True
+
+
+CopyHook = Callable[[Transaction, Copy], None]
+WriteCopy = Callable[[Transaction, str], None]
+"""Function that writes some rows of the copy with this ID."""
+ListWrites = Callable[[Transaction, str], list[WriteCopy]]
+Hook = Callable[[Transaction, str, str], None]
+
+FindShared = Callable[[Transaction, Context, str, str], str | None]
+"""Function that returns the URL at which the share link with a key opens a space, or None."""
+
+_find_shared: list[FindShared] = []
+_on_begin: list[Callable[[Transaction, NewSpace], None]] = []
+_on_leaving: list[Callable[[Transaction, str, list[str]], None]] = []
+_on_unnamed_texts: list[Callable[[Transaction, list[str]], None]] = []
+_on_copy: list[CopyHook] = []
+_before_copy: list[ListWrites] = []
+_on_transfer: list[Hook] = []
+_on_language: list[Hook] = []
+_on_purge: list[Callable[[Transaction, str], None]] = []
+
+
+def register_share_links(find: FindShared) -> None:
+    """Register the function that resolves share links."""
+    _find_shared.append(find)
+
+
+def find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> str | None:
+    return next((url for find in _find_shared if (url := find(tx, context, space_id, key)) is not None), None)
+
+
+def on_begin(hook: Callable[[Transaction, NewSpace], None]) -> None:
+    """Register ``hook(tx, beginning)``, called in the transaction that inserts the row of a space."""
+    _on_begin.append(hook)
+
+
+def on_leaving(hook: Callable[[Transaction, str, list[str]], None]) -> None:
+    """Register ``hook(tx, kind, ids)``, called when spaces or collections (``kind``) are transferred or
+    permanently deleted, to remove the access that the old organization gave."""
+    _on_leaving.append(hook)
+
+
+def on_unnamed_texts(hook: Callable[[Transaction, list[str]], None]) -> None:
+    """Register ``hook(tx, hashes)``, called with texts that are no longer referenced."""
+    _on_unnamed_texts.append(hook)
+
+
+def on_copy(hook: CopyHook) -> None:
+    """Register ``hook(tx, copy)``, called in the transaction that makes the copy visible, in order of
+    registration."""
+    _on_copy.append(hook)
+
+
+def before_copy(list_writes: ListWrites) -> None:
+    """Register ``list_writes(tx, source_id)``, which returns the writes to run before that transaction, each
+    in a short transaction of its own while others keep writing to the source; empty for a small space."""
+    _before_copy.append(list_writes)
+
+
+def on_transfer(hook: Hook) -> None:
+    """Register ``hook(tx, space_id, organization_id)``, called when the space belongs to its new
+    organization."""
+    _on_transfer.append(hook)
+
+
+def on_language(hook: Hook) -> None:
+    """Register ``hook(tx, space_id, organization_id)``, called when the language of the space has changed."""
+    _on_language.append(hook)
+
+
+def on_purge(hook: Callable[[Transaction, str], None]) -> None:
+    """Register ``hook(tx, space_id)``, called before the space is permanently deleted. Rows that reference
+    the space are deleted with it, and the texts and files they name are released; a hook handles the rest."""
+    _on_purge.append(hook)
+
+
+def notify_copied(tx: Transaction, copy: Copy) -> None:
+    for hook in _on_copy:
+        hook(tx, copy)
+
+
+def list_writes(tx: Transaction, source_id: str) -> list[WriteCopy]:
+    return [write for lists in _before_copy for write in lists(tx, source_id)]
+
+
+def notify_transferred(tx: Transaction, space_id: str, organization_id: str) -> None:
+    for hook in _on_transfer:
+        hook(tx, space_id, organization_id)
+
+
+def notify_language_changed(tx: Transaction, space_id: str, organization_id: str) -> None:
+    for hook in _on_language:
+        hook(tx, space_id, organization_id)
+
+
+def notify_purged(tx: Transaction, space_id: str) -> None:
+    for hook in _on_purge:
+        hook(tx, space_id)
+
+
+def notify_created(tx: Transaction, beginning: NewSpace) -> None:
+    for hook in _on_begin:
+        hook(tx, beginning)
+
+
+def notify_left(tx: Transaction, kind: str, ids: list[str]) -> None:
+    for hook in _on_leaving:
+        hook(tx, kind, ids)
+
+
+def notify_unnamed_texts(tx: Transaction, hashes: list[str]) -> None:
+    for hook in _on_unnamed_texts:
+        hook(tx, hashes)

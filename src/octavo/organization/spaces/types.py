@@ -1,0 +1,25 @@
+"""Edit modes, merge rules, and default titles of spaces."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.organization.orgs.types import MergeRule
+
+EditMode = Literal["live", "locked"]
+UNTITLED = "Untitled"
+MAX_TITLE = 50
+"""Maximum number of characters in the title of a space."""
+
+
+class SpaceMergeRules(Struct, omit_defaults=True):
+    """Merge rules of a space. Only the type `rules` has ``rules``."""
+
+    type: Literal["inherit", "none", "rules"]
+    rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.type == "rules") != (self.rules is not UNSET):
+            raise ValueError("rules: required for the type `rules` and not allowed otherwise")

@@ -1,0 +1,95 @@
+"""Changes of the settings of spaces and collections. Omitted values remain unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from octavo.errors import Forbidden
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import CollectionAccess, SpaceAccess
+from octavo.organization.access.rights.authorization import ObjectAccess
+from octavo.organization.access.rights.granting import guard_roles, keep_own_role
+from octavo.organization.access.roles import at_least
+from octavo.organization.orgs.merge_rules import require_merge_rules
+
+from . import store
+from .store import CollectionRow, SpaceRow
+from .types import SpaceMergeRules
+
+
+def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) -> None:
+    """Update the given values of title, emoji or icon, language, edit mode, default level, and merge rules,
+    keyed by column name.
+
+    Raises Forbidden for a default level above the caller's role, and NotFound for merge rules with
+    non-members.
+    """
+    values = dict(given)
+    # Setting an emoji or icon replaces the other.
+    if values.get("emoji") is not None:
+        values["icon"] = None
+    elif values.get("icon") is not None:
+        values["emoji"] = None
+    if "merge_rules" in values:
+        rules: SpaceMergeRules = values["merge_rules"]
+        if rules.rules is not UNSET:
+            require_merge_rules(tx, space.organization_id, rules.rules)
+        values["merge_rules"] = msgspec.json.encode(rules).decode()
+    before = store.get_space(tx, space.space_id)
+    if values:
+        target = ObjectAccess.of(space)
+        with _guard_default_level(tx, target, values):
+            store.update_space(tx, space.space_id, **values)
+        _audit(tx, target, before, values)
+
+
+def update_collection(tx: Transaction, collection: CollectionAccess, given: Mapping[str, Any]) -> None:
+    """Update the given values of title, description, and default level. Raises Forbidden for a default level
+    above the caller's role."""
+    values = dict(given)
+    before = store.get_collection(tx, collection.collection_id)
+    if values:
+        target = ObjectAccess.of(collection)
+        with _guard_default_level(tx, target, values):
+            store.update_collection(tx, collection.collection_id, **values)
+        _audit(tx, target, before, values)
+
+
+@contextmanager
+def _guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[str, Any]) -> Iterator[None]:
+    """Wrap a change of the default level. Raises Forbidden for a level above the caller's own role there.
+
+    Callers whose access came from the old default level keep their role through a grant.
+    """
+    if "default_level" not in values:
+        yield
+        return
+    level = values["default_level"]
+    if level not in (None, "inherit") and not at_least(target.role, level):
+        raise Forbidden(f"defaultLevel: `{level}` is higher than your own role here, `{target.role}`.")
+    with guard_roles(tx, target):
+        yield
+        keep_own_role(tx, target)
+
+
+def _audit(
+    tx: Transaction,
+    target: ObjectAccess,
+    before: SpaceRow | CollectionRow,
+    values: dict[str, Any],
+) -> None:
+    audit(
+        tx,
+        target.actor,
+        f"{target.kind}.updated",
+        target.organization_id,
+        (target.kind, target.id),
+        before={name: getattr(before, name) for name in values},
+        after=values,
+    )

@@ -1,1 +1,0 @@
-"""The members of an organization."""

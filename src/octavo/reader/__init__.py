@@ -1,7 +1,0 @@
-"""What visitors see: published sites."""
-
-from ..core.document.html import ALL_FIELDS
-from .api_reference import reference_routes
-from .app import icon_route, reader_edge
-
-__all__ = ["ALL_FIELDS", "icon_route", "reader_edge", "reference_routes"]

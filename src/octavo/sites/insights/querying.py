@@ -1,0 +1,289 @@
+"""Questions about events, in the public form: what is selected, of which events, grouped by what."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from octavo.errors import BadRequest
+from octavo.kit.clock import iso, milliseconds, now, parse_iso
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import SiteAccess
+
+from . import store
+from .questions import Aggregate, Aggregation, Column, Filter, Range, Segment, Values
+from .visibility import sight_of
+
+_HOUR = 3_600_000
+_DAY = 24 * _HOUR
+_PRESETS = {
+    "last24Hours": _DAY,
+    "last7Days": 7 * _DAY,
+    "last30Days": 30 * _DAY,
+    "last3Months": 91 * _DAY,
+    "lastYear": 365 * _DAY,
+}
+_SEGMENTS = 200
+# Weeks begin on Monday; the first day of 1970 was a Thursday.
+_INTERVALS = {
+    "hour": f"(e.at / {_HOUR}) * {_HOUR}",
+    "day": f"(e.at / {_DAY}) * {_DAY}",
+    "week": f"((e.at + {3 * _DAY}) / {7 * _DAY}) * {7 * _DAY} - {3 * _DAY}",
+    "month": "e.month",
+}
+_TEXTS = {
+    "url": "url",
+    "eventType": "type",
+    "siteSection": "section_id",
+    "siteSpace": "site_space_id",
+    "siteShareKey": "share_link_id",
+    "displayContext": "display_context",
+    "visitorDevice": "device",
+    "visitorBrowser": "browser",
+    "visitorOS": "os",
+    "visitorBot": "bot",
+    "visitorLanguage": "language",
+    "eventLinkTargetValue": "link_target",
+    "eventLinkTargetKind": "link_kind",
+    "eventLinkTargetDomain": "link_domain",
+    "eventLinkPosition": "link_position",
+    "eventAPIOperationPath": "api_path",
+    "eventAPIOperationMethod": "api_method",
+    "eventSearchQuery": "query",
+    "eventPageFeedbackRating": "page_rating",
+    "eventPageFeedbackComment": "comment",
+    "eventAskResponseRating": "rating",
+    "referrer": "referrer",
+    "referrerDomain": "referrer_domain",
+    "utmSource": "utm_source",
+    "utmMedium": "utm_medium",
+    "utmCampaign": "utm_campaign",
+    "utmTerm": "utm_term",
+    "utmContent": "utm_variant",
+    "eventAdDomain": "ad_domain",
+    "eventAdPlacement": "placement",
+    "eventTrademarkPlacement": "placement",
+}
+_ALWAYS_NULL = ("visitorGeoCountry", "visitorGeoPoint")
+"""What is not kept: addresses, from which a place could be guessed."""
+_COUNTS = {
+    "eventsCount": ("count(*)",),
+    "sessionsCount": ("count(DISTINCT e.session)",),
+    "visitorsCount": ("count(DISTINCT e.visitor)",),
+    "pageFeedbackRating": tuple(
+        f"COALESCE(sum(CASE WHEN e.page_rating = '{word}' THEN 1 ELSE 0 END), 0)"
+        for word in ("ok", "good", "bad")
+    ),
+    "askResponseRating": tuple(
+        f"COALESCE(sum(CASE WHEN e.rating = {n} THEN 1 ELSE 0 END), 0)" for n in (1, -1)
+    ),
+}
+_OPERATORS = {"greaterThan": ">", "greaterThanOrEqual": ">=", "lessThan": "<", "lessThanOrEqual": "<="}
+
+
+class _Question:
+    def __init__(self, tx: Transaction, site: SiteAccess, host: str) -> None:
+        self._tx = tx
+        self._sight = sight_of(tx, site)
+        self.prefix = self._sight.prefix
+        self.parameters: dict[str, Any] = {"site": site.site_id, **self._sight.parameters}
+        self.where = ["e.site_id = :site", self._sight.where]
+        self._host = host
+
+    def bind(self, value: Any) -> str:
+        name = f"p{len(self.parameters)}"
+        self.parameters[name] = value
+        return f":{name}"
+
+    def expressions(self, column: Column) -> tuple[str, ...]:
+        """The SQL that a column of the answer is made of; empty for one that is always null."""
+        name = column.column
+        if name in _COUNTS:
+            return _COUNTS[name]
+        if name in _ALWAYS_NULL:
+            return ()
+        if name == "datetime":
+            return (_INTERVALS[column.interval],)
+        if name == "page":
+            return ("e.page_id", "e.space_id")
+        if name == "visitorClaim":
+            return (self.claim(column.claim),)
+        return (self._text(name),)
+
+    def _text(self, name: str) -> str:
+        """A column as it is kept. Where a space of the site is closed to the caller, the page of the site that a visitor
+        came from may be one of it."""
+        if name == "referrer" and not self._sight.whole:
+            return f"CASE WHEN e.referrer_domain = {self.bind(self._host)} THEN NULL ELSE e.referrer END"
+        return f"e.{_TEXTS.get(name, 'at')}"
+
+    def claim(self, claim: str | None) -> str:
+        return store.claim_expression(self._tx, self.bind(claim)[1:])
+
+    def add(self, place: str, condition: Filter) -> None:
+        """Raises BadRequest for values that the column cannot have."""
+        name = condition.column
+        if name == "page":
+            self.where.append(self._pages(place, condition))
+            return
+        if name in _ALWAYS_NULL:
+            holds = (None in condition.values) == (condition.operator == "in")
+            self.where.append("1 = 1" if holds else "1 = 0")
+            return
+        expression = self.claim(condition.claim) if name == "visitorClaim" else self._text(name)
+        values = [_value(place, name, value) for value in condition.values]
+        if condition.operator in _OPERATORS:
+            if len(values) != 1 or values[0] is None:
+                raise BadRequest(f"{place}.values: `{condition.operator}` compares with one value")
+            self.where.append(f"{expression} {_OPERATORS[condition.operator]} {self.bind(values[0])}")
+            return
+        known = [value for value in values if value is not None]
+        parts = [f"{expression} IN {self.bind(known)}"] if known else []
+        if None in values:
+            parts.append(f"{expression} IS NULL")
+        found = f"({' OR '.join(parts)})" if parts else "1 = 0"
+        self.where.append(found if condition.operator == "in" else f"NOT COALESCE({found}, 1 = 0)")
+
+    def _pages(self, place: str, condition: Filter) -> str:
+        if condition.operator not in ("in", "notIn"):
+            raise BadRequest(f"{place}.operator: pages are `in` or `notIn`")
+        parts = []
+        for value in condition.values:
+            if value is None:
+                parts.append("e.page_id IS NULL")
+                continue
+            page, space = (value.get("page"), value.get("space")) if isinstance(value, dict) else (None, None)
+            if not isinstance(space, str) or not (page is None or isinstance(page, str)):
+                raise BadRequest(f"{place}.values: expected objects with `page` and `space`")
+            at = f"e.page_id = {self.bind(page)}" if page is not None else "e.page_id IS NULL"
+            parts.append(f"({at} AND e.space_id = {self.bind(space)})")
+        found = f"({' OR '.join(parts)})" if parts else "1 = 0"
+        return found if condition.operator == "in" else f"NOT COALESCE({found}, 1 = 0)"
+
+
+def _value(place: str, name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if name == "datetime":
+        return _moment(f"{place}.values", value)
+    if name == "eventAskResponseRating":
+        if value in (1, -1) and not isinstance(value, bool):
+            return int(value)
+        raise BadRequest(f"{place}.values: expected 1 or -1")
+    if name == "eventLinkTargetValue":
+        if isinstance(value, dict):
+            return msgspec.json.encode(value).decode()
+        raise BadRequest(f"{place}.values: expected references")
+    if not isinstance(value, str) or "\0" in value:
+        raise BadRequest(f"{place}.values: expected texts")
+    return value
+
+
+def _moment(place: str, text: Any) -> int:
+    try:
+        return parse_iso(text)
+    except (ValueError, TypeError):
+        raise BadRequest(f"{place}: expected a date and time (ISO 8601)") from None
+
+
+def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> Aggregation:
+    """Count events of a site, which is at ``host``, in the spaces that the caller sees. The answer has the columns of ``groupBy`` and ``select``; what of these is not counted groups as
+    well. Programs are counted where `visitorBot` is named. Raises BadRequest."""
+    asked = _Question(tx, site, host)
+    for n, column in enumerate(body.group_by):
+        if column.column in _COUNTS:
+            raise BadRequest(f"groupBy[{n}].column: {column.column!r} is counted, nothing is grouped by it")
+    answered = [*body.group_by, *body.select]
+    answered = [column for n, column in enumerate(answered) if column not in answered[:n]]
+    answered = answered or [Column("eventsCount")]
+    since, until = _span(body.range)
+    asked.where += [f"e.at >= {asked.bind(since)}", f"e.at < {asked.bind(until)}"]
+    for n, condition in enumerate(body.where):
+        asked.add(f"where[{n}]", condition)
+    named = {*(column.column for column in answered), *(condition.column for condition in body.where)}
+    if "visitorBot" not in named:
+        # Programs are counted where a question names them, and otherwise are no visitors.
+        asked.where.append("e.bot IS NULL")
+    made = [asked.expressions(column) for column in answered]
+    flat = [expression for one in made for expression in one]
+    names = [f"c{n}" for n in range(len(flat))]
+    grouped, position = [], 0
+    places: list[slice] = []
+    for column, one in zip(answered, made, strict=True):
+        places.append(slice(position, position + len(one)))
+        if column.column not in _COUNTS:
+            grouped += names[places[-1]]
+        position += len(one)
+    order = _order(body, answered, [names[place] for place in places])
+    selected = [f"{expression} AS {name}" for expression, name in zip(flat, names, strict=True)] or ["1"]
+    found = store.aggregate(
+        tx, asked.prefix, selected, asked.where, grouped, order, body.limit, asked.parameters
+    )
+    return Aggregation(
+        [
+            Values(column.column, [_present(column, row[place]) for row in found], column.claim or UNSET)
+            for column, place in zip(answered, places, strict=True)
+        ]
+    )
+
+
+def _order(body: Aggregate, answered: list[Column], names: list[list[str]]) -> str:
+    if body.order is UNSET:
+        return ""
+    for column, made in zip(answered, names, strict=True):
+        if column == body.order.by:
+            nulls = f", {', '.join(names[0])}" if names[0] and names[0] != made else ""
+            return (
+                f" ORDER BY {', '.join(f'{name} {body.order.direction}' for name in made)}{nulls}"
+                if made
+                else ""
+            )
+    raise BadRequest("order.by: expected a column that is selected or grouped by")
+
+
+def _span(range: str | Range) -> tuple[int, int]:
+    if isinstance(range, Range):
+        since, until = _moment("range.from", range.from_), _moment("range.to", range.to)
+        if since > until:
+            raise BadRequest("range: `from` lies behind `to`")
+        return since, until
+    moment = now()
+    return moment - _PRESETS[range], moment + 1
+
+
+def _present(column: Column, cells: tuple[Any, ...]) -> Any:
+    """The value of a column from the cells of its expressions."""
+    name = column.column
+    if name in _ALWAYS_NULL:
+        return None
+    if name == "page":
+        return {"page": cells[0], "space": cells[1]} if cells[1] is not None else None
+    if name == "pageFeedbackRating":
+        return dict(zip(("ok", "good", "bad"), map(int, cells), strict=True))
+    if name == "askResponseRating":
+        return dict(zip(("positive", "negative"), map(int, cells), strict=True))
+    value = cells[0]
+    if name == "datetime":
+        if column.interval == "month":
+            return iso(milliseconds(datetime(value // 100, value % 100, 1, tzinfo=UTC)))
+        return iso(value)
+    if name == "eventLinkTargetValue" and value is not None:
+        return msgspec.json.decode(value)
+    return value
+
+
+def list_segments(tx: Transaction, site: SiteAccess) -> list[Segment]:
+    """List groups of visitors with the same signed claims, of the last year, in the spaces that the caller sees."""
+    since, sight = now() - _PRESETS["lastYear"], sight_of(tx, site)
+    rows = store.list_segments(
+        tx, site.site_id, since, _SEGMENTS, sight.prefix, sight.where, sight.parameters
+    )
+    found = []
+    for text, events, visitors, sessions in rows:
+        claims = msgspec.json.decode(text, type=dict[str, str])
+        title = ", ".join(f"{name}: {value}" for name, value in claims.items())
+        found.append(Segment(title[:200], claims, events, visitors, sessions))
+    return found

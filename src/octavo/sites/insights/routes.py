@@ -1,0 +1,101 @@
+"""Insights: tracking what visitors of sites do, and asking about it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from octavo.core.url_parts import host_of
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing
+from octavo.kit.http.operation import PUBLIC, Area, Call, Reply
+from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.roles import Can
+from octavo.organization.orgs.store import get_organization
+from octavo.sites.site.published import published_url
+from octavo.sites.site.store import get_site
+
+from . import querying
+from .collecting import collect
+from .drawing import CHARTS_POLICY, draw_insights
+from .questions import Aggregate, Aggregation, Preset, Segment
+from .wire import TrackEvents, read_events
+
+operation = Area("sites").operation
+
+_HTML = "text/html; charset=utf-8"
+_INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
+
+
+@operation("trackEventsInSiteById", "POST", f"{_INSIGHTS}/events", needs=PUBLIC, body_limit=256 * 1024)
+def track_events(call: Call, organization_id: str, site_id: str, body: TrackEvents) -> None:
+    """Keeps what visitors of a published site did: at most 100 events, without addresses and cookies. Programs are
+    kept apart from people, by kind. Events of unknown types are skipped, and the header Octavo-Unread-Keys names
+    them."""
+    events, unknown = read_events(body.events)
+    if unknown:
+        call.response_headers["octavo-unread-keys"] = ", ".join(unknown)
+    collect(call.context, organization_id, site_id, events)
+
+
+@operation(
+    "aggregateSiteEvents",
+    "POST",
+    f"{_INSIGHTS}/events/aggregate",
+    needs=Can.VIEW,
+    returns=Aggregation,
+    agents="docs:gaps",
+)
+def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
+    """Counts events of a site, in the spaces that you can see: `select` says what, `where` of which events, `groupBy` for each of what.
+    People alone, unless `visitorBot` is named: it is `crawler`, `assistant`, `coding-agent` or `unknown`, and null for
+    people."""
+    with call.db.read() as tx:
+        return querying.aggregate(tx, site, host_of(_address(call, tx, site)), body)
+
+
+@operation(
+    "listSiteVisitorSegments",
+    "GET",
+    f"{_INSIGHTS}/visitor-segments",
+    needs=Can.VIEW,
+    returns=Listing[Segment],
+)
+def list_segments(call: Call, site: SiteAccess) -> Listing[Segment]:
+    """Groups of visitors with the same signed claims, the most active first."""
+    with call.db.read() as tx:
+        found = querying.list_segments(tx, site)
+    return Listing(found, len(found))
+
+
+def _address(call: Call, tx: Transaction, site: SiteAccess) -> str:
+    """The URL of a site."""
+    row = get_site(tx, site.site_id)
+    return published_url(call.settings.sites_url, get_organization(tx, site.organization_id), row)
+
+
+class InsightsQuery(Struct):
+    range: Preset = "last30Days"
+
+
+@operation(
+    "getSiteInsightsPage",
+    "GET",
+    f"{_INSIGHTS}/page",
+    needs=Can.VIEW,
+    returns=bytes,
+    media_type=_HTML,
+    extension=True,
+    browsed=True,
+)
+def get_insights_page(call: Call, site: SiteAccess, query: InsightsQuery) -> Reply:
+    """The insights of a site as a page of charts, for browsers in which somebody is signed in."""
+    with call.db.read() as tx:
+        title = get_site(tx, site.site_id).title
+        page = draw_insights(tx, site, title, _address(call, tx, site), query.range)
+    headers = {
+        "content-type": _HTML,
+        "content-security-policy": CHARTS_POLICY,
+        "referrer-policy": "no-referrer",
+        "cache-control": "private, no-store",
+    }
+    return Reply(page, headers=headers)

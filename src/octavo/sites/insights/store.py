@@ -1,0 +1,119 @@
+"""Events of sites: rows in, counted columns out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct, structs
+
+from octavo.kit.db.database import Row, Transaction
+
+
+class EventRow(Struct, kw_only=True):
+    """``bot``: the kind of program; None for a person. ``consent``: what the visitor answered when they were asked for cookies, `yes` or `no`; never stored."""
+
+    id: str
+    site_id: str
+    at: int
+    month: int
+    type: str
+    visitor: str
+    session: str
+    url: str
+    display_context: str
+    device: str
+    browser: str
+    os: str
+    section_id: str | None = None
+    site_space_id: str | None = None
+    space_id: str | None = None
+    page_id: str | None = None
+    share_link_id: str | None = None
+    language: str | None = None
+    referrer: str | None = None
+    referrer_domain: str | None = None
+    utm_source: str | None = None
+    utm_medium: str | None = None
+    utm_campaign: str | None = None
+    utm_term: str | None = None
+    utm_variant: str | None = None
+    claims: str | None = None
+    query: str | None = None
+    rating: int | None = None
+    page_rating: str | None = None
+    comment: str | None = None
+    link_target: str | None = None
+    link_kind: str | None = None
+    link_domain: str | None = None
+    link_position: str | None = None
+    api_path: str | None = None
+    api_method: str | None = None
+    ad_domain: str | None = None
+    placement: str | None = None
+    bot: str | None = None
+    consent: str | None = None
+
+
+def insert_events(tx: Transaction, rows: Iterable[EventRow]) -> None:
+    # Most of the columns are of few events: who reads a page pays for those that it has.
+    by_columns: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        columns = structs.asdict(row)
+        del columns["consent"]
+        given = {name: value for name, value in columns.items() if value is not None}
+        by_columns.setdefault(tuple(given), []).append(given)
+    for names, found in by_columns.items():
+        values = ", ".join(f":{name}" for name in names)
+        tx.run_many(f"INSERT INTO site_events ({', '.join(names)}) VALUES ({values})", found)
+
+
+def delete_events_before(tx: Transaction, moment: int, limit: int) -> int:
+    """Deletes at most ``limit`` events that are older; how many."""
+    return tx.run(
+        "DELETE FROM site_events WHERE id IN (SELECT id FROM site_events WHERE at < :moment LIMIT :limit)",
+        moment=moment,
+        limit=limit,
+    )
+
+
+def claim_expression(tx: Transaction, parameter: str) -> str:
+    """SQL: the value of the claim that a parameter names."""
+    if tx.engine == "sqlite":
+        return f"json_extract(e.claims, '$.\"' || :{parameter} || '\"')"
+    return f"(e.claims::jsonb ->> CAST(:{parameter} AS TEXT))"
+
+
+def aggregate(
+    tx: Transaction,
+    prefix: str,
+    columns: list[str],
+    where: list[str],
+    group_by: list[str],
+    order: str,
+    limit: int,
+    parameters: dict[str, Any],
+) -> list[Row]:
+    """The rows of a question; all of it but the parameters is SQL of ours."""
+    grouped = f" GROUP BY {', '.join(group_by)}" if group_by else ""
+    return tx.all(
+        f"{prefix} SELECT {', '.join(columns)} FROM site_events e WHERE {' AND '.join(where)}{grouped}{order} LIMIT :limit",
+        limit=limit,
+        **parameters,
+    )
+
+
+def list_segments(
+    tx: Transaction, site_id: str, since: int, limit: int, prefix: str, where: str, parameters: dict[str, Any]
+) -> list[Row]:
+    """(claims, events, visitors, sessions) of visitors with the same claims, the most active first; of the events of
+    which ``where`` behind ``prefix`` holds."""
+    return tx.all(
+        f"""{prefix} SELECT e.claims, count(*), count(DISTINCT e.visitor), count(DISTINCT e.session) FROM site_events e
+           WHERE e.site_id = :site AND e.at >= :since AND e.claims IS NOT NULL AND e.bot IS NULL AND {where}
+           GROUP BY e.claims ORDER BY count(*) DESC, e.claims LIMIT :limit""",
+        site=site_id,
+        since=since,
+        limit=limit,
+        **parameters,
+    )

@@ -1,0 +1,25 @@
+"""What the tables of insights are."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from octavo.kit.db.tables import Table, declare
+
+from .agents import Program
+from .types import DisplayContext, EventType, PageRating
+
+declare(
+    Table(
+        name="site_events",
+        stays="counted where it happened, and forgotten in time",
+        values={
+            "type": get_args(EventType),
+            "display_context": get_args(DisplayContext),
+            "page_rating": get_args(PageRating),
+            "bot": get_args(Program),
+        },
+        json={"claims": dict[str, str], "link_target": dict},
+        long=("url", "referrer", "comment"),
+    ),
+)

@@ -1,0 +1,5 @@
+"""API specifications: stored unchanged, versioned, and drawn inside pages."""
+
+from . import pages as pages
+from . import processing as processing
+from . import tables as tables

@@ -1,0 +1,68 @@
+"""Access to an organization's specifications. Members with a role can see them. Guests see what is drawn from them
+in content they can read, but not the specifications themselves. Visitors of a site see the one that a page
+refers to."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from octavo.errors import Forbidden, NotFound
+from octavo.kit.http.operation import Actor, Call, enters
+from octavo.organization.access.authorization import OrgAccess as Organization
+from octavo.organization.access.authorization import Visiting, enter_organization, require_visitor
+from octavo.organization.access.roles import Can, at_least
+
+OPENAPI: dict[Can, str] = {Can.VIEW: "read", Can.EDIT: "create"}
+"""Minimum role in the organization for each ability."""
+
+
+class SpecsAccess(Struct, frozen=True):
+    """Access of the caller to the specifications of an organization."""
+
+    organization: Organization
+
+    @property
+    def actor(self) -> Actor:
+        return self.organization.actor
+
+    @property
+    def organization_id(self) -> str:
+        return self.organization.organization_id
+
+    @property
+    def may_edit(self) -> bool:
+        return at_least(self.organization.role, OPENAPI[Can.EDIT])
+
+
+def find_specs_access(org: Organization) -> SpecsAccess | None:
+    """Return access to the specifications of an organization, if the caller can see them."""
+    return SpecsAccess(org) if at_least(org.role, OPENAPI[Can.VIEW]) else None
+
+
+class VisitedSpecs(Visiting, frozen=True):
+    """Access of a site visitor to the one specification that a page refers to."""
+
+    organization_id: str
+
+
+@enters(VisitedSpecs, "organizationId", visitors=True)
+def visit_specs(call: Call, needs: Can, organization_id: str) -> VisitedSpecs:
+    visitor, asked = require_visitor(call), ("openapi", call.path_parameters.get("specSlug"))
+    if visitor.organization_id != organization_id or visitor.named != asked:
+        raise NotFound(
+            f"There is no organization with the ID {organization_id!r} whose specifications you can see."
+        )
+    return VisitedSpecs(visitor, organization_id)
+
+
+@enters(SpecsAccess, "organizationId")
+def enter_specs(call: Call, needs: Can, organization_id: str) -> SpecsAccess:
+    org = enter_organization(call, Can.VIEW, organization_id)
+    specs = find_specs_access(org)
+    if specs is None:
+        raise NotFound(
+            f"There is no organization with the ID {organization_id!r} whose specifications you can see."
+        )
+    if not at_least(org.role, OPENAPI[needs]):
+        raise Forbidden(f"This requires the role `{OPENAPI[needs]}` or a higher one; yours is `{org.role}`.")
+    return specs

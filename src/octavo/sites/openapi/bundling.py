@@ -1,0 +1,224 @@
+"""Bundling of a description's files into one, in which every reference is internal.
+
+Only the uploaded files are followed: files beside the description, never a path of this machine and never another
+host. The content of another file is in the bundle under ``x-octavo-files``, unchanged."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from .problems import MOST, Complaint, SpecError, Way, pointer
+from .reading import SpecFiles
+from .validating import EARLY_WEBHOOKS
+
+FILES = "x-octavo-files"
+_HOPS = 50
+
+_NAMED = frozenset(
+    ["properties", "patternProperties", "definitions", "$defs", "schemas", "responses", "parameters", "examples",
+     "requestBodies", "headers", "securitySchemes", "securityDefinitions", "links", "callbacks", "pathItems",
+     "paths", "webhooks", EARLY_WEBHOOKS, "mapping", "variables", "encoding", "content", "scopes", "dependentSchemas", FILES]
+)  # fmt: skip
+"""Objects whose keys are chosen by authors."""
+_VALUES = frozenset(["example", "default", "enum", "const", "value"])
+"""Keys that hold values of the API, in which ``$ref`` has no meaning."""
+
+
+def bundle(files: SpecFiles) -> dict[str, Any]:
+    """Bundle the files. Raises SpecError naming every broken reference."""
+    bundler = _Bundler(files)
+    whole = bundler.run()
+    if bundler.complaints:
+        raise SpecError(bundler.complaints)
+    return whole
+
+
+def drop_empty_keys(value: Any) -> bool:
+    """Remove keys without a value from a description in place, as authors of YAML leave them (``schema:``). Returns
+    whether there were any. Keys chosen by authors stay, and so does null as a value of the API."""
+    stack: list[tuple[Any, bool]] = [(value, False)]
+    seen: set[int] = set()
+    found = False
+    while stack:
+        here, named = stack.pop()
+        if not isinstance(here, (dict, list)) or id(here) in seen:
+            continue
+        seen.add(id(here))
+        if isinstance(here, list):
+            stack += [(item, False) for item in here]
+            continue
+        for key, inner in list(here.items()):
+            if named:
+                stack.append((inner, False))
+            elif key in _VALUES or key.startswith("x-"):
+                continue
+            elif inner is None:
+                del here[key]
+                found = True
+            else:
+                stack.append((inner, key in _NAMED))
+    return found
+
+
+def walk_references(value: Any, change: Callable[[str, Way], str | None]) -> Any:
+    """Return a copy of a description with references replaced by ``change(reference, way)``; None leaves them
+    unchanged."""
+
+    def copy(here: Any, way: Way, named: bool) -> Any:
+        if isinstance(here, list):
+            return [copy(item, (*way, index), False) for index, item in enumerate(here)]
+        if not isinstance(here, dict):
+            return here
+        made = {}
+        for key, inner in here.items():
+            if named:
+                made[key] = copy(inner, (*way, key), False)
+            elif key == "$ref" and isinstance(inner, str):
+                made[key] = change(inner, (*way, key)) or inner
+            elif key in _VALUES or (key.startswith("x-") and key not in (FILES, EARLY_WEBHOOKS)):
+                made[key] = inner
+            elif key == "mapping" and isinstance(inner, dict):
+                made[key] = {
+                    name: (change(to, (*way, key, name)) or to) if isinstance(to, str) and "/" in to else to
+                    for name, to in inner.items()
+                }
+            else:
+                made[key] = copy(inner, (*way, key), key in _NAMED and isinstance(inner, dict))
+        return made
+
+    return copy(value, (), False)
+
+
+def use_full_paths(files: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
+    """Return a file with its references to other files changed to their full paths, and the files it refers to."""
+    named: dict[str, None] = {}
+
+    def change(reference: str, way: Way) -> str | None:
+        place, mark, fragment = reference.partition("#")
+        other = resolve_path(path, place) if place else ""
+        if other not in files:
+            return None
+        if other != path:
+            named[other] = None
+        return f"{other}{mark}{fragment}"
+
+    return walk_references(files[path], change), list(named)
+
+
+def resolve_path(file: str, place: str) -> str:
+    """Return the path of a file that another file calls ``place``."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(place)))
+
+
+def _is_name(way: Way) -> bool:
+    """Return whether this is not a reference but the name of a schema in a discriminator's ``mapping``:
+    descriptions bundled by other tools often contain names of files there that no longer exist."""
+    return way[-1] != "$ref"
+
+
+class _Bundler:
+    def __init__(self, files: SpecFiles) -> None:
+        self._files = files
+        self._wanted: list[str] = []
+        self.complaints: list[Complaint] = []
+
+    def run(self) -> dict[str, Any]:
+        entry = self._copy(self._files.entry)
+        if not isinstance(entry, dict):
+            raise SpecError([Complaint("The description must be an object.", "NO_VERSION")])
+        others: dict[str, Any] = {}
+        for path in self._wanted:
+            others[path] = self._copy(path)
+        if others:
+            entry[FILES] = others
+        self._check(entry)
+        return entry
+
+    def _copy(self, path: str) -> Any:
+        return walk_references(
+            self._files.files[path].value, lambda reference, way: self._change(path, reference, way)
+        )
+
+    def _complain(self, file: str, way: Way, message: str) -> None:
+        if len(self.complaints) < MOST:
+            shown = "" if file == self._files.entry else file
+            line = self._files.files[file].line(way)
+            self.complaints.append(Complaint(message, "INVALID_REFERENCE", pointer(way), line, shown))
+
+    def _change(self, file: str, reference: str, way: Way) -> str | None:
+        place, _, fragment = reference.partition("#")
+        if place and _is_name(way) and resolve_path(file, place) not in self._files.files:
+            return None
+        if place:
+            if re.match(r"[a-z][a-z0-9+.-]*:|//", place, re.I):
+                self._complain(file, way, (f"`{reference[:200]}`: references to other hosts and to files "
+"of the server aren't followed. Add the file to an archive "
+"with the description."))  # fmt: skip
+                return None
+            other = resolve_path(file, place)
+            if other not in self._files.files:
+                self._complain(
+                    file, way, f"`{reference[:200]}`: there is no such file beside the description."
+                )
+                return None
+        else:
+            other = file
+        if other == self._files.entry:
+            return f"#{fragment}"
+        if other not in self._wanted:
+            self._wanted.append(other)
+        return f"{pointer((FILES, other))}{fragment.rstrip('/') if fragment != '/' else ''}"
+
+    def _check(self, whole: dict[str, Any]) -> None:
+        """Check that every reference leads to something other than a reference."""
+
+        def look(reference: str, way: Way) -> None:
+            if not reference.startswith("#") or _is_name(way):
+                return  # already reported, or not followed
+            followed = reference
+            for _ in range(_HOPS):
+                try:
+                    found = resolve(whole, followed)
+                except LookupError:
+                    self._complain_at(way, f"`{reference[:200]}`: nothing exists at this location.")
+                    return
+                if not isinstance(found, (dict, bool)):
+                    self._complain_at(way, f"`{reference[:200]}`: must refer to an object.")
+                    return
+                if not (isinstance(found, dict) and isinstance(found.get("$ref"), str)):
+                    return
+                followed = found["$ref"]
+            self._complain_at(way, f"`{reference[:200]}`: this reference refers to itself.")
+
+        walk_references(whole, look)
+
+    def _complain_at(self, way: Way, message: str) -> None:
+        if way[0] == FILES:
+            self._complain(str(way[1]), way[2:], message)
+        else:
+            self._complain(self._files.entry, way, message)
+
+
+def pointer_keys(reference: str) -> Iterator[str]:
+    """Yield the keys of a JSON pointer in a URL fragment."""
+    for step in reference.removeprefix("#").split("/")[1:]:
+        yield unquote(step).replace("~1", "/").replace("~0", "~")
+
+
+def resolve(whole: Any, reference: str) -> Any:
+    """Return the target of a reference such as ``#/components/schemas/Pet``. Raises LookupError."""
+    if not reference.startswith("#") or (len(reference) > 1 and reference[1] != "/"):
+        raise LookupError(reference)
+    here = whole
+    for step in pointer_keys(reference):
+        if isinstance(here, dict):
+            here = here[step]
+        elif isinstance(here, list) and step.isdecimal() and len(step) < 10:
+            here = here[int(step)]
+        else:
+            raise LookupError(reference)
+    return here

@@ -1,0 +1,75 @@
+"""Reading, validation, and bundling of a description in a separate process: ``python -m octavo.sites.openapi.compiling
+FOLDER``.
+
+Anyone can provide descriptions, and C parsers read them. So this runs in a sandbox (``kit.apart``) that contains
+only this code. It reads ``source`` and writes ``result.json``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from .bundling import bundle, drop_empty_keys
+from .converting import from_swagger
+from .problems import Complaint, SpecError
+from .reading import SourceFile, read_files
+from .validating import Version, validate, version_of
+
+_NULL_TYPE = '"null" is not one of'
+_COMPLAIN_ABOUT = "The description could not be read: it is too large or nested too deeply."
+
+
+class Compiled(Struct):
+    """Result. ``document``: the description as bundled OpenAPI 3 in JSON. ``files``: the source texts by path, the
+    description itself first. Both are missing if there are ``errors``."""
+
+    errors: list[Complaint] = []
+    document: str = ""
+    files: dict[str, str] = {}
+
+
+def compile_description(data: bytes) -> Compiled:
+    """Compile a description. Problems with it are part of the result and don't raise."""
+    try:
+        files = read_files(data)
+        entry = files.files[files.entry]
+        version = version_of(entry.value)
+        _validate(entry, version)
+        document: dict[str, Any] = bundle(files)
+        if version == "2.0":
+            document = from_swagger(document)
+        others = {path: file.text for path, file in files.files.items() if path != files.entry}
+        return Compiled([], msgspec.json.encode(document).decode(), {files.entry: entry.text, **others})
+    except SpecError as error:
+        return Compiled(error.complaints)
+    except (RecursionError, MemoryError):
+        return Compiled([Complaint(_COMPLAIN_ABOUT, "TOO_LARGE")])
+
+
+def _validate(entry: SourceFile, version: Version) -> None:
+    """Validate a description. Raises SpecError. Two common mistakes with a clear meaning are accepted: a key
+    without a value, and the type ``null`` before OpenAPI 3.1."""
+    try:
+        validate(entry, version)
+    except SpecError as error:
+        if drop_empty_keys(entry.value):
+            _validate(entry, version)
+        elif version == "3.0" and all(_NULL_TYPE in each.message for each in error.complaints):
+            validate(msgspec.structs.replace(entry, value={**entry.value, "openapi": "3.1.0"}), "3.1")
+        else:
+            raise
+
+
+def main(arguments: Sequence[str]) -> None:
+    folder = Path(arguments[0])
+    compiled = compile_description((folder / "source").read_bytes())
+    (folder / "result.json").write_bytes(msgspec.json.encode(compiled))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,203 @@
+"""Descriptions in files of a space: read by a job when a revision adds one, and stored by the hash of the file.
+
+So a page can show an operation from a file of its space, in any revision or change request."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+from octavo.content.revisions.computing import notify_dependency_changed
+from octavo.content.revisions.store import Changes, Item, State, list_content, list_items, main_state
+from octavo.errors import NotFound
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
+from octavo.organization.spaces.hooks import Copy
+from octavo.organization.spaces.store import get_space
+
+from .compiling import Compiled
+from .problems import ASYNCAPI, Complaint
+from .processing import compile_apart
+from .reading import MAX_BYTES, SUFFIXES
+
+FileState = Literal["waiting", "good", "bad"]
+FILE_STATES = get_args(FileState)
+
+_NAMED = (*SUFFIXES, ".zip")
+_TOO_LARGE = f"The file has more than {MAX_BYTES} bytes."
+_NO_VERSION = "The file has neither the key `openapi` nor the key `swagger`."
+
+
+class LocalSource(Struct, frozen=True):
+    """Result of reading a file. ``complaint``: the first problem, in one line."""
+
+    space_id: str
+    content: str
+    state: FileState
+    complaint: str | None
+
+
+def find_source(tx: Transaction, space_id: str, content: str) -> LocalSource | None:
+    """Return the result for a file; None if it was never in the space, or if its name excludes a description."""
+    row = tx.one(
+        "SELECT state, complaint FROM openapi_sources WHERE space_id = :space AND content = :content",
+        space=space_id,
+        content=content,
+    )
+    return LocalSource(space_id, content, *row) if row else None
+
+
+def get_text(tx: Transaction, source: LocalSource) -> str:
+    """Return a valid description as JSON."""
+    found: str = tx.value(
+        "SELECT document FROM openapi_sources WHERE space_id = :space AND content = :content",
+        space=source.space_id,
+        content=source.content,
+    )
+    return found
+
+
+# --- files to read ----------------------------------------------------------------------------------------
+
+
+def _may_be_description(item: Item | None) -> bool:
+    return item is not None and item.kind == "file" and item.name.lower().endswith(_NAMED)
+
+
+def queue_files(tx: Transaction, space_id: str, changes: Changes) -> None:
+    """Queue the files that a revision adds."""
+    _queue(
+        tx,
+        space_id,
+        [item.content or "" for item in changes.items.values() if item and _may_be_description(item)],
+    )
+
+
+def queue_all_files(tx: Transaction, space_id: str, anew: bool) -> None:
+    if anew:
+        _queue(tx, space_id, list_content(tx, space_id, _NAMED))
+
+
+def _queue(tx: Transaction, space_id: str, contents: list[str]) -> None:
+    if not contents:
+        return
+    tx.run_many(
+        """INSERT INTO openapi_sources (space_id, content, state) VALUES (:space, :content, 'waiting')
+           ON CONFLICT (space_id, content) DO NOTHING""",
+        [{"space": space_id, "content": content} for content in sorted({*contents} - {""})],
+    )
+    jobs.enqueue(
+        tx,
+        "readDescriptions",
+        organization=get_space(tx, space_id).organization_id,
+        key=f"readDescriptions {space_id}",
+        space_id=space_id,
+    )
+
+
+def prepare_anew(
+    tx: Transaction,
+    state: State,
+    changes: Changes,
+    hosts: tuple[str, ...],
+    *,
+    anew: bool = False,
+    whole: bool = False,
+) -> bool:
+    """Return ``anew``: only a rebuild queues files here; revisions queue their own, as do change requests."""
+    return anew
+
+
+def clear(tx: Transaction, space_id: str) -> None:
+    tx.run("DELETE FROM openapi_sources WHERE space_id = :space", space=space_id)
+
+
+def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
+    """Check that each file of main that may be a description was queued."""
+    wanted = {
+        item.content for item in list_items(tx, main_state(tx, space_id), "file") if _may_be_description(item)
+    }
+    rows = tx.all("SELECT content FROM openapi_sources WHERE space_id = :space", space=space_id)
+    missing = len(wanted - {None} - {row[0] for row in rows})
+    return f"openapi: {missing} files have not been read" if missing else None
+
+
+def copy_sources(tx: Transaction, copy: Copy) -> None:
+    """Give a copy of a space the results of its source; for a large copy, a job recomputes them with all derived
+    data."""
+    if copy.written:
+        return
+    tx.run(
+        """INSERT INTO openapi_sources (space_id, content, state, document, complaint)
+           SELECT :copy, content, state, document, complaint FROM openapi_sources
+           WHERE space_id = :source AND state <> 'waiting'""",
+        source=copy.source_id,
+        copy=copy.copy_id,
+    )
+    queue_all_files(tx, copy.copy_id, True)
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+@jobs.job("readDescriptions", seconds=900)
+def read_descriptions(context: Context, space_id: str) -> None:
+    """Read the queued files of a space, one after another."""
+    while (content := _next(context, space_id)) is not None:
+        deadlines.check()
+        compiled = _read(context, content)
+        complaint = _shorten_complaint(compiled.errors[0]) if compiled.errors else None
+        with context.db.write() as tx:
+            organization_id = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=space_id)
+            if complaint is None and organization_id is not None:
+                notify_dependency_changed(tx, organization_id, [space_id])
+            tx.run(
+                """UPDATE openapi_sources SET state = :state, document = :document, complaint = :complaint
+                   WHERE space_id = :space AND content = :content""",
+                state="bad" if complaint else "good",
+                document=None if complaint else compiled.document,
+                complaint=complaint,
+                space=space_id,
+                content=content,
+            )
+    with context.db.write() as tx:
+        jobs.finish(tx)
+
+
+def _next(context: Context, space_id: str) -> str | None:
+    with context.db.read() as tx:
+        content: str | None = tx.value(
+            "SELECT content FROM openapi_sources WHERE space_id = :space AND state = 'waiting' LIMIT 1",
+            space=space_id,
+        )
+    return content
+
+
+def _read(context: Context, content: str) -> Compiled:
+    try:
+        if (context.files.find_size(content) or 0) > MAX_BYTES:
+            return Compiled([Complaint(_TOO_LARGE, "TOO_LARGE")])
+        data = context.files.read(content)
+    except NotFound:
+        return Compiled([Complaint("The file no longer exists.", "TOO_LARGE")])
+    # Most files with these names are something else, which can be seen without starting a process.
+    if not data.startswith(b"PK") and b"openapi" not in data and b"swagger" not in data:
+        is_async = re.search(rb"^\s*[\"']?asyncapi[\"']?\s*:", data, re.MULTILINE)
+        return Compiled(
+            [
+                Complaint(
+                    ASYNCAPI if is_async else _NO_VERSION, "UNKNOWN_VERSION" if is_async else "NO_VERSION"
+                )
+            ]
+        )
+    return compile_apart(data)
+
+
+def _shorten_complaint(complaint: Complaint) -> str:
+    where = [each for each in (complaint.file, f"line {complaint.line}" if complaint.line else "") if each]
+    text = " ".join(complaint.message.split())[:500]
+    return f"{', '.join(where)}: {text}" if where else text

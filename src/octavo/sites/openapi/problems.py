@@ -1,0 +1,43 @@
+"""Problems with a description and their locations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+Way = tuple[str | int, ...]
+"""Keys and indexes that lead to a value."""
+
+MOST = 50
+"""Maximum number of problems reported for a description."""
+
+
+ASYNCAPI = "This is an AsyncAPI description, which Octavo can't show. Use an OpenAPI or Swagger description."
+
+
+class Complaint(Struct, frozen=True, omit_defaults=True):
+    """Problem. ``pointer``: a JSON pointer, such as ``#/paths/~1pets/get``. ``line`` starts at 1; 0 if unknown.
+    ``file``: which of several files, empty for the first."""
+
+    message: str
+    code: str
+    pointer: str = "#"
+    line: int = 0
+    file: str = ""
+
+
+class SpecError(Exception):
+    """Raised for an unusable description, with all problems found."""
+
+    def __init__(self, complaints: Iterable[Complaint]) -> None:
+        self.complaints = list(complaints)[:MOST]
+        super().__init__("; ".join(each.message for each in self.complaints[:3]))
+
+
+def pointer(way: Iterable[str | int]) -> str:
+    """Return a JSON pointer as a URL fragment.
+
+    >>> pointer(("paths", "/pets", "get"))
+    '#/paths/~1pets/get'"""
+    return "".join(["#", *(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in way)])

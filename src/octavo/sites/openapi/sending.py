@@ -1,0 +1,31 @@
+"""Requests sent on behalf of visitors: to servers of a description, within limits, and never stored."""
+
+from __future__ import annotations
+
+import time
+
+from msgspec import Struct
+
+from octavo.kit.net.fetch import Fetcher, Limits
+
+from .trying import PreparedRequest
+
+_LIMITS = Limits(size=2 * 1024 * 1024, seconds=20, follow=False)
+"""A redirect is returned like any other response: it may lead to a server that the description doesn't name."""
+
+
+class Sent(Struct):
+    """Response of a server. ``body`` is base64 in JSON; ``milliseconds`` is the duration."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    milliseconds: int
+    body: bytes
+
+
+def send(fetcher: Fetcher, prepared: PreparedRequest) -> Sent:
+    """Send a request. Raises FetchError, which names the host and the reason but nothing that was sent."""
+    begin = time.monotonic()
+    got = fetcher.fetch(prepared.url, prepared.method, prepared.headers, prepared.body, _LIMITS)
+    taken = round((time.monotonic() - begin) * 1000)
+    return Sent(got.status, list(got.headers.multi_items()), taken, got.body)

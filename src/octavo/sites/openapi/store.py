@@ -1,0 +1,235 @@
+"""Specifications and their versions: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Slice, list_page
+from octavo.organization.spaces.garbage import release
+
+from .problems import Complaint
+
+State = Literal["pending", "progress", "complete"]
+Visibility = Literal["private", "public"]
+ErrorCode = Literal["FETCH_TIMEOUT", "FETCH_ERROR", "PARSE_ERROR"]
+STATES, VISIBILITIES, ERROR_CODES = get_args(State), get_args(Visibility), get_args(ErrorCode)
+
+
+class SpecRow(Struct, frozen=True):
+    """Specification. ``pending``: hash of a text to process. ``generation``: of the newest request to process it.
+    ``errors``: the problems found by the newest processing, as JSON. Times are in milliseconds."""
+
+    id: str
+    organization_id: str
+    slug: str
+    source_url: str | None
+    pending: str | None
+    visibility: Visibility
+    state: State
+    generation: int
+    version_id: str | None
+    processed_at: int | None
+    error_code: ErrorCode | None
+    errors: str
+    etag: str | None
+    last_modified: str | None
+    created_at: int
+    updated_at: int
+
+    @property
+    def complaints(self) -> list[Complaint]:
+        return msgspec.json.decode(self.errors, type=list[Complaint])
+
+
+class VersionRow(Struct, frozen=True):
+    """Version. ``digest``: of all files. ``document``: hash of the text of the whole as OpenAPI 3. ``file``: hash
+    of the same as a file, of ``size`` bytes."""
+
+    id: str
+    spec_id: str
+    number: int
+    digest: str
+    document: str
+    file: str
+    size: int
+    created_at: int
+
+
+_SPEC = ", ".join(SpecRow.__struct_fields__)
+_VERSION = ", ".join(VersionRow.__struct_fields__)
+
+
+def find_spec(tx: Transaction, organization_id: str, slug: str) -> SpecRow | None:
+    row = tx.one(
+        f"SELECT {_SPEC} FROM openapi_specs WHERE organization_id = :org AND slug = :slug",
+        org=organization_id,
+        slug=slug,
+    )
+    return SpecRow(*row) if row else None
+
+
+def find_spec_by_id(tx: Transaction, spec_id: str) -> SpecRow | None:
+    row = tx.one(f"SELECT {_SPEC} FROM openapi_specs WHERE id = :id", id=spec_id)
+    return SpecRow(*row) if row else None
+
+
+def find_spec_by_url(tx: Transaction, organization_id: str, url: str) -> SpecRow | None:
+    row = tx.one(
+        f"""SELECT {_SPEC} FROM openapi_specs WHERE organization_id = :org AND source_url = :url
+            ORDER BY slug LIMIT 1""",
+        org=organization_id,
+        url=url,
+    )
+    return SpecRow(*row) if row else None
+
+
+def list_specs(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[SpecRow]:
+    """Return the specifications by slug."""
+    return list_page(
+        tx, limit, page, _SPEC, "FROM openapi_specs WHERE organization_id = :org", lambda row: SpecRow(*row),
+        by="slug", org=organization_id,
+    )  # fmt: skip
+
+
+def insert_spec(tx: Transaction, organization_id: str, slug: str) -> str:
+    spec_id = ids.new_id()
+    tx.run(
+        """INSERT INTO openapi_specs (id, organization_id, slug, visibility, state, created_at, updated_at)
+           VALUES (:id, :org, :slug, 'private', 'pending', :now, :now)""",
+        id=spec_id,
+        org=organization_id,
+        slug=slug,
+        now=now(),
+    )
+    return spec_id
+
+
+def update_spec(tx: Transaction, spec_id: str, **columns: Any) -> None:
+    names = ", ".join(f"{name} = :{name}" for name in columns)
+    tx.run(f"UPDATE openapi_specs SET {names} WHERE id = :id", id=spec_id, **columns)
+
+
+def delete_spec(tx: Transaction, spec_id: str) -> None:
+    release_pending(tx, spec_id)
+    _release_versions(tx, "spec_id = :id", id=spec_id)
+    tx.run("DELETE FROM openapi_specs WHERE id = :id", id=spec_id)
+
+
+def release_pending(tx: Transaction, spec_id: str) -> None:
+    """Release a pending text before it is replaced or dropped."""
+    release(tx, "text", "SELECT pending AS hash FROM openapi_specs WHERE id = :id", id=spec_id)
+
+
+def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
+    """Return the specifications to be processed again by then, longest due first."""
+    rows = tx.all(
+        f"""SELECT {_SPEC} FROM openapi_specs WHERE check_at IS NOT NULL AND check_at <= :now
+            ORDER BY check_at LIMIT :limit""",
+        now=moment,
+        limit=limit,
+    )
+    return [SpecRow(*row) for row in rows]
+
+
+# --- versions -------------------------------------------------------------------------------------------
+
+
+def find_version(tx: Transaction, spec_id: str, version_id: str) -> VersionRow | None:
+    row = tx.one(
+        f"SELECT {_VERSION} FROM openapi_versions WHERE id = :id AND spec_id = :spec",
+        id=version_id,
+        spec=spec_id,
+    )
+    return VersionRow(*row) if row else None
+
+
+def list_versions_before(tx: Transaction, version: VersionRow, limit: int) -> list[VersionRow]:
+    """Return the versions before this one, newest first."""
+    rows = tx.all(
+        f"""SELECT {_VERSION} FROM openapi_versions WHERE spec_id = :spec AND number < :number
+            ORDER BY number DESC LIMIT :limit""",
+        spec=version.spec_id,
+        number=version.number,
+        limit=limit,
+    )
+    return [VersionRow(*row) for row in rows]
+
+
+def list_versions(tx: Transaction, spec_id: str, limit: int, page: str | None) -> Slice[VersionRow]:
+    """Return the versions, newest first."""
+    return list_page(
+        tx, limit, page, _VERSION, "FROM openapi_versions WHERE spec_id = :spec", lambda row: VersionRow(*row),
+        by="number", key_types=(int,), descending=True, spec=spec_id,
+    )  # fmt: skip
+
+
+def insert_version(
+    tx: Transaction,
+    spec_id: str,
+    *,
+    digest: str,
+    document: str,
+    file: str,
+    size: int,
+    bodies: Mapping[str, str],
+) -> str:
+    """Insert a version. ``bodies``: the hashes of the files by path, the specification itself first."""
+    version_id = ids.new_id()
+    last = tx.value("SELECT max(number) FROM openapi_versions WHERE spec_id = :spec", spec=spec_id)
+    tx.run(
+        """INSERT INTO openapi_versions (id, spec_id, number, digest, document, file, size, created_at)
+           VALUES (:id, :spec, :number, :digest, :document, :file, :size, :now)""",
+        id=version_id,
+        spec=spec_id,
+        number=(last or 0) + 1,
+        digest=digest,
+        document=document,
+        file=file,
+        size=size,
+        now=now(),
+    )
+    for position, (path, body) in enumerate(bodies.items()):
+        tx.run(
+            "INSERT INTO openapi_files (version_id, position, path, body) VALUES (:version, :position, :path, :body)",
+            version=version_id,
+            position=position,
+            path=path,
+            body=body,
+        )
+    return version_id
+
+
+def drop_versions(tx: Transaction, spec_id: str, kept: int) -> None:
+    """Delete all versions except the newest so many."""
+    rows = tx.all(
+        "SELECT number FROM openapi_versions WHERE spec_id = :spec ORDER BY number DESC LIMIT :limit",
+        spec=spec_id,
+        limit=kept + 1,
+    )
+    if len(rows) > kept:
+        where = "spec_id = :spec AND number <= :last"
+        _release_versions(tx, where, spec=spec_id, last=rows[-1][0])
+        tx.run(f"DELETE FROM openapi_versions WHERE {where}", spec=spec_id, last=rows[-1][0])
+
+
+def _release_versions(tx: Transaction, where: str, **given: Any) -> None:
+    release(tx, "text", f"SELECT document AS hash FROM openapi_versions WHERE {where}", **given)
+    release(tx, "file", f"SELECT file AS hash FROM openapi_versions WHERE {where}", **given)
+    versions = f"SELECT id FROM openapi_versions WHERE {where}"
+    release(tx, "text", f"SELECT body AS hash FROM openapi_files WHERE version_id IN ({versions})", **given)
+
+
+def list_files(tx: Transaction, version_id: str) -> Sequence[tuple[str, str]]:
+    """Return the path and text hash of each file, the specification itself first."""
+    rows = tx.all(
+        "SELECT path, body FROM openapi_files WHERE version_id = :version ORDER BY position",
+        version=version_id,
+    )
+    return [(row[0], row[1]) for row in rows]

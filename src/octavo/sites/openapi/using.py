@@ -1,0 +1,74 @@
+"""Uses of schemas in a description. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+
+from .description import ApiDescription, DescribedOperation, object_of
+
+_SCHEMAS = "#/components/schemas/"
+
+
+class Uses(Struct):
+    """Direct uses of one schema by name. Each once, in the order of the description."""
+
+    answers: dict[str, DescribedOperation] = {}
+    requests: dict[str, DescribedOperation] = {}
+    events: dict[str, DescribedOperation] = {}
+    schemas: dict[str, None] = {}
+
+
+_uses: WeakKeyDictionary[ApiDescription, dict[str, Uses]] = WeakKeyDictionary()
+
+
+def uses_of(description: ApiDescription) -> dict[str, Uses]:
+    """Return the uses by the names of schemas; unused schemas are left out. Cached."""
+    found = _uses.get(description)
+    if found is None:
+        found = _uses[description] = _list_uses(description)
+    return found
+
+
+def _list_uses(description: ApiDescription) -> dict[str, Uses]:
+    found: dict[str, Uses] = {}
+    for operation in description.operations.values():
+        body = {
+            "body": operation.data.get("requestBody"),
+            "parameters": [each.get("schema") for each in description.parameters(operation)],
+        }
+        for name in _list_references(description, body):
+            found.setdefault(name, Uses()).requests[operation.key] = operation
+        for name in _list_references(description, object_of(operation.data.get("responses"))):
+            found.setdefault(name, Uses()).answers[operation.key] = operation
+    for webhook in description.webhooks.values():
+        for name in _list_references(description, webhook.data):
+            found.setdefault(name, Uses()).events[webhook.key] = webhook
+    for schema, value in description.schemas.items():
+        for name in _list_references(description, value):
+            if name != schema:
+                found.setdefault(name, Uses()).schemas[schema] = None
+    return found
+
+
+def _list_references(description: ApiDescription, value: Any) -> Iterator[str]:
+    """Yield the schemas that something refers to, also through named responses, parameters, and bodies."""
+    stack, seen = [value], set[str]()
+    while stack:
+        here = stack.pop()
+        if isinstance(here, list):
+            stack += here
+        elif isinstance(here, dict):
+            reference = here.get("$ref")
+            if isinstance(reference, str):
+                if reference in seen:
+                    continue
+                seen.add(reference)
+                if reference.startswith(_SCHEMAS):
+                    yield description.name_of(here)
+                else:
+                    stack.append(description.follow(here))
+            stack += [each for key, each in here.items() if key not in ("example", "examples", "$ref")]

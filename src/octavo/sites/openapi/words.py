@@ -1,0 +1,77 @@
+"""Labels of computed pages: titles of pages and headings, and labels in lists of changes.
+
+They are part of the content, which navigation, search, Markdown, and PDFs show: so they are in the language of the
+space. Labels added when a page is shown are in the language of its reader (``BlockLabels``)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from msgspec import Struct
+
+from octavo.kit.db.database import Transaction
+from octavo.kit.locales import DEFAULT, find_locale, read_catalogue
+from octavo.organization.spaces.store import get_titles
+
+
+class ReferenceWords(Struct, frozen=True, kw_only=True):
+    """Labels in one language; ``words.toml`` has the others. ``{name}`` stands for a number."""
+
+    overview: str = "Overview"
+    models: str = "Models"
+    webhooks: str = "Webhooks"
+    changes: str = "Changes"
+    download: str = "Download specification"
+    other: str = "Other"
+    operations: str = "Operations"
+    version: str = "Version"
+    servers: str = "Servers"
+    authentication: str = "Authentication"
+    api: str = "The API"
+    breaks_callers: str = "Breaking"
+    new: str = "New"
+    deprecated: str = "Deprecated"
+    also_changed: str = "Also changed"
+    before: str = "Before"
+    after: str = "After"
+    breaks: str = "Breaking changes: {name}"
+    and_more: str = "{name} more"
+    beyond: str = "{name} more in the specification."
+    cut: str = "{name} more characters in the specification."
+    name: str = "Name"
+    what_it_is: str = "Description"
+    fields: str = "Fields"
+    used_by: str = "Used by"
+    in_answers: str = "Returned by"
+    in_requests: str = "Sent to"
+    in_events: str = "Sent in"
+    in_models: str = "Part of"
+    scopes: str = "Scopes"
+    needed: str = "operations: {name}"
+    authorize: str = "Authorization URL"
+    token_address: str = "Token URL"  # noqa: S105 - a label
+    sent: str = "What to send"
+    refresh_address: str = "Refresh URL"
+    together: str = "Together with"
+    open_to_all: str = "No authentication"
+    errors_and_limits: str = "Errors and limits"
+    errors: str = "Errors"
+    error_bodies: str = "Error format"
+    rate_limits: str = "Rate limits"
+    paging: str = "Pagination"
+    unchanged: str = "No changes yet."
+
+
+ENGLISH = ReferenceWords()
+
+
+@cache
+def catalogue() -> dict[str, ReferenceWords]:
+    """Return the labels of every language. Raises ValueError if a language lacks one."""
+    return read_catalogue(ReferenceWords, __package__, "words.toml")
+
+
+def locale_of(tx: Transaction, space_id: str) -> str:
+    """Return the catalog language of a space; English if it has none or an unknown one."""
+    space = get_titles(tx, [space_id]).get(space_id)
+    return (find_locale(space.language, catalogue()) if space is not None else None) or DEFAULT

@@ -1,0 +1,77 @@
+"""Links to prints: signed, on the origin of sites, and valid for an hour as long as the person who requested one
+can see the space.
+
+Creating a link writes nothing: the print starts when someone opens it."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from octavo.core.pages import slugify
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.files import FileGrant
+from octavo.kit.http.operation import Actor
+from octavo.organization.access.authorization import find_space_access
+from octavo.organization.access.roles import Can
+from octavo.organization.access.tokens import Grantor, find_grantor, grantor_of
+
+from . import store
+from .print_job import order_print
+from .store import PrintSubject
+from .styles import find_look
+
+PATH = "/~pdf/"
+GOOD_FOR = 3_600_000
+_PURPOSE = "print"
+
+
+class PrintGrant(Struct, frozen=True):
+    wanted: PrintSubject
+    name: str
+    by: Grantor
+
+
+class OpenedPrint(Struct, frozen=True):
+    """Result of opening a link: the file, or a permanent error; neither while the print is in progress."""
+
+    file: FileGrant | None = None
+    size: int | None = None
+    error: str | None = None
+
+
+def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) -> str:
+    """Return a link to a print for a person who sees the space, valid for an hour."""
+    name = f"{slugify(title)}.pdf"
+    payload = msgspec.json.encode(PrintGrant(wanted, name, grantor_of(actor))).decode()
+    token = context.signer.sign(_PURPOSE, payload, now() + GOOD_FOR)
+    return f"{context.settings.sites_url.rstrip('/')}{PATH}{token}/{quote(name)}"
+
+
+def open_print(context: Context, token: str) -> OpenedPrint | None:
+    """Return the print of a link, and order it if necessary. None if the link is invalid or has expired, or if the
+    person it was made for can no longer see this."""
+    signed = context.signer.read(_PURPOSE, token)
+    if signed is None:
+        return None
+    try:
+        grant = msgspec.json.decode(signed.payload, type=PrintGrant)
+    except msgspec.ValidationError:
+        return None
+    with context.db.read() as tx:
+        actor = find_grantor(tx, grant.by, "getSpacePDF")
+        if actor is None or find_space_access(tx, actor, Can.VIEW, grant.wanted.space_id) is None:
+            return None
+        look = find_look(context, tx, grant.wanted.space_id).version
+        row = store.find_print(tx, grant.wanted.id_in(look))
+    if row is None:
+        with context.db.write() as tx:
+            row = order_print(tx, grant.wanted, look)
+        if row is None:
+            return None
+    if row.file is None:
+        return OpenedPrint(error=row.error)
+    return OpenedPrint(FileGrant(row.file, grant.name, "application/pdf", signed.expires), row.size)

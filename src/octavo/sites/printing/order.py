@@ -1,0 +1,129 @@
+"""Order of a print: everything that the process that typesets it receives. That process makes no requests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from octavo.core.document.nodes import Document
+from octavo.core.document.typst import Labels
+from octavo.core.pages import PageKind
+
+
+class PrintChapter(Struct, frozen=True, kw_only=True):
+    """Page to print; its document is in the print's folder (``write_document``). ``level`` is its depth in the
+    print, from 1."""
+
+    id: str
+    kind: PageKind
+    level: int
+    title: str
+    emoji: str | None = None
+    description: str = ""
+
+
+class LinkedPage(Struct, frozen=True, kw_only=True):
+    """Target of a link, whether printed or not."""
+
+    id: str
+    title: str
+    description: str | None = None
+    emoji: str | None = None
+
+
+class StoredFile(Struct, frozen=True, kw_only=True):
+    """File that the print shows or names. ``image`` is the name of its copy in the print's folder; None if there is
+    none."""
+
+    id: str
+    name: str
+    image: str | None = None
+    width: int | None = None
+    height: int | None = None
+    size: int | None = None
+
+
+class PrintWords(Labels, frozen=True, kw_only=True):
+    """Labels of a print, beside the content of its pages."""
+
+    contents: str = "Contents"
+    untitled: str = "Untitled"
+    not_set: str = "This page couldn't be laid out. Its text follows."
+
+
+class PrintFace(Struct, frozen=True, kw_only=True):
+    """Font in the print's folder: ``weights`` to make from the ``file``, as faces of ``family``."""
+
+    file: str
+    family: str
+    weights: list[int]
+    italic: bool = False
+
+
+class OrderLook(Struct, frozen=True, kw_only=True):
+    """Look of a print, from the site that shows its space. ``logo`` is a file in the print's folder, ``colours``
+    are lightness, chroma, and hue."""
+
+    site: str = ""
+    address: str = ""
+    logo: str | None = None
+    colours: dict[str, tuple[float, float, float]] = {}
+    text: list[PrintFace] = []
+    mono: list[PrintFace] = []
+
+
+class PrintOrder(Struct, frozen=True, kw_only=True):
+    """Order of a print. ``whole``: with a title page and contents. ``about`` is its subject, ``subtitle`` its state;
+    ``fonts`` is a folder of further fonts."""
+
+    title: str
+    about: str = ""
+    subtitle: str = ""
+    date: str = ""
+    language: str = "en"
+    whole: bool = True
+    chapters: list[PrintChapter]
+    places: list[LinkedPage]
+    files: list[StoredFile]
+    look: OrderLook = OrderLook()
+    words: PrintWords = PrintWords()
+    fonts: str | None = None
+
+
+class ContainedFailure(Struct, frozen=True):
+    """Failure of our own code that affected only single blocks: its stage, its message, and how often it occurred."""
+
+    stage: str
+    error: str
+    count: int
+
+
+class PrintResult(Struct, frozen=True):
+    """Result of a print: chapters that could only be printed as plain text, images that couldn't be read, and
+    failures in single blocks."""
+
+    plain: list[str]
+    broken: list[str]
+    contained: list[ContainedFailure] = []
+
+
+def write_document(folder: Path, number: int, document: Document) -> None:
+    """Write the document of a chapter, as its reader sees it and with references resolved, to the print's folder."""
+    for block in document.nodes:
+        block.source = None
+    _path(folder, number).write_bytes(msgspec.json.encode(document))
+
+
+def read_document(folder: Path, number: int) -> Document:
+    return msgspec.json.decode(_path(folder, number).read_bytes(), type=Document)
+
+
+def read_stored_document(folder: Path, number: int) -> str:
+    """Return the stored document of a chapter: JSON."""
+    return _path(folder, number).read_text()
+
+
+def _path(folder: Path, number: int) -> Path:
+    return folder / f"chapter{number}.json"

@@ -1,0 +1,39 @@
+"""A space, a change request, or a page of either as PDF."""
+
+from __future__ import annotations
+
+from octavo.content.revisions.authorization import ReadState
+from octavo.content.revisions.store import get_page
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.store import get_space
+
+from .links import print_url
+from .store import PrintSubject
+from .wire import PrintLink, PrintQuery
+
+operation = Area("printing").operation
+
+
+@operation(
+    "getSpacePDF", "GET", "/spaces/{spaceId}/pdf", needs=Can.VIEW, returns=PrintLink, yields=("content:read",)
+)
+@operation(
+    "getChangeRequestPDF",
+    "GET",
+    "/spaces/{spaceId}/change-requests/{changeRequestId}/pdf",
+    needs=Can.VIEW,
+    returns=PrintLink,
+    yields=("content:read",),
+)
+def get_pdf(call: Call, read: ReadState, query: PrintQuery) -> PrintLink:
+    """Create a link to the current content of a space or change request as PDF. The link expires after an hour. The
+    PDF is made when the link is first opened."""
+    state = read.state
+    with call.db.read() as tx:
+        title = get_space(tx, state.space_id).title
+        if query.page is not None:
+            title = get_page(tx, state, query.page).title
+    only = query.only and query.page is not None
+    wanted = PrintSubject(state.space_id, state.revision_id, query.page, only, read.label[:200])
+    return PrintLink(print_url(call.context, read.space.actor, wanted, title[:60]))

@@ -1,0 +1,106 @@
+"""Look of prints of a space: that of the site that shows it, which a package above provides."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.net.fetch import Fetcher, FetchError, Limits
+from octavo.kit.processes.image_conversion import redraw
+from octavo.sites.fonts.built_in import read_font
+
+from .order import OrderLook, PrintFace
+
+log = logging.getLogger(__name__)
+
+_LOGO = (560, 96)
+"""Points of the box that a logo is drawn into; larger than on the page, so that it stays sharp on paper."""
+_LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
+
+
+class FontFile(Struct, frozen=True):
+    """Font file: one of ours by its ``name``, or an organization's by its ``content``. ``weights``: those to make
+    from it. Files of one ``group`` are faces of one family; later groups supply what earlier ones lack."""
+
+    name: str = ""
+    content: str = ""
+    weights: tuple[int, ...] = (400,)
+    group: int = 0
+    italic: bool = False
+
+
+class PrintLook(Struct, frozen=True):
+    """Look of a print. ``site`` is its title, ``logo`` a URL. ``colours`` are lightness, chroma, and hue (OKLCH) by
+    their use: accent, info, success, warning, danger."""
+
+    site: str = ""
+    address: str = ""
+    logo: str | None = None
+    colours: dict[str, tuple[float, float, float]] = {}
+    text: tuple[FontFile, ...] = ()
+    mono: tuple[FontFile, ...] = ()
+
+    @property
+    def version(self) -> str:
+        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()[:16]
+
+
+FindLook = Callable[[Context, Transaction, str], PrintLook | None]
+_finders: list[FindLook] = []
+
+
+def register_look_finder(find: FindLook) -> None:
+    """Register ``find``, which returns the look for prints of a space by its id; None if it has none."""
+    _finders.append(find)
+
+
+def find_look(context: Context, tx: Transaction, space_id: str) -> PrintLook:
+    """Return the look for prints of a space; a plain one by default."""
+    for find in _finders:
+        look = find(context, tx, space_id)
+        if look is not None:
+            return look
+    return PrintLook()
+
+
+def write_look(context: Context, look: PrintLook, folder: Path) -> OrderLook:
+    """Write the files of a look to the folder of a print. Fetches the logo, so don't call it within a transaction."""
+    return OrderLook(
+        site=look.site,
+        address=look.address,
+        logo=_write_logo(context, look.logo, folder) if look.logo else None,
+        colours=look.colours,
+        text=_write_faces(context, look.text, folder, "text"),
+        mono=_write_faces(context, look.mono, folder, "mono"),
+    )
+
+
+def _write_faces(context: Context, files: tuple[FontFile, ...], folder: Path, kind: str) -> list[PrintFace]:
+    faces = []
+    for number, file in enumerate(files):
+        name = f"{kind}{number}.font"
+        data = read_font(file.name) if file.name else context.files.read(file.content)
+        (folder / name).write_bytes(data)
+        family = f"{kind} {file.group}"
+        faces.append(PrintFace(file=name, family=family, weights=list(file.weights), italic=file.italic))
+    return faces
+
+
+def _write_logo(context: Context, url: str, folder: Path) -> str | None:
+    try:
+        fetched = Fetcher(context.settings.allow_private_fetch).fetch(url, limits=_LOGO_LIMITS)
+    except FetchError as error:
+        log.info("could not fetch a logo", extra={"url": url, "error": str(error)})
+        return None
+    drawn = redraw(fetched.body, *_LOGO) if fetched.status == 200 else None
+    if drawn is None:
+        return None
+    (folder / "logo.png").write_bytes(drawn)
+    return "logo.png"

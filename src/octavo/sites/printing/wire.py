@@ -1,0 +1,16 @@
+"""Wire format of prints."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class PrintQuery(Struct, rename="camel"):
+    """Query of a print. ``page``: print from this page down; with ``only``, that page alone."""
+
+    only: bool = False
+    page: str | None = None
+
+
+class PrintLink(Struct):
+    url: str

@@ -1,0 +1,20 @@
+"""Labels of a print, in the language of its space."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from octavo.kit.locales import DEFAULT, find_locale, read_catalogue
+
+from .order import PrintWords
+
+
+@cache
+def _read_catalog() -> dict[str, PrintWords]:
+    return read_catalogue(PrintWords, "octavo.sites.printing", "words.toml")
+
+
+def find_words(language: str | None) -> tuple[str, PrintWords]:
+    """Return the labels in the language closest to this one, and that language."""
+    locale = find_locale(language, _read_catalog()) or DEFAULT
+    return locale, _read_catalog()[locale]

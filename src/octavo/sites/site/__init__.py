@@ -1,0 +1,8 @@
+"""Published sites: which spaces they show, and to whom."""
+
+from . import authorization as authorization
+from . import prints as prints
+from . import repositories as repositories
+from . import sharing as sharing
+from . import tables as tables
+from . import variants as variants

@@ -1,0 +1,68 @@
+"""Ads on sites: Octavo shows none. What is said about them is kept and answered, for programs that ask."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from octavo.errors import Forbidden, NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Slice
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import SignedIn, SiteAccess, organization_access
+from octavo.organization.access.reach import list_reachable_organizations
+from octavo.organization.access.roles import Can
+from octavo.organization.orgs.store import OrgRow, get_organization
+
+from . import store
+
+
+def submit_ads(tx: Transaction, site: SiteAccess, status: str, topic: str) -> None:
+    """Sends a site in for review, or turns its ads off."""
+    ads: dict[str, object] = {"status": status, "topic": topic}
+    if status == "disabled":
+        ads["zoneId"] = ""
+    _put(tx, site, ads)
+
+
+def review_ads(
+    tx: Transaction,
+    site: SiteAccess,
+    status: str,
+    zone_id: str | None = None,
+    reporting_id: str | None = None,
+    reason: str | None = None,
+) -> None:
+    """Keeps what became of a site that was sent in: it is `live` with two ids, or was `rejected` for a reason."""
+    ads: dict[str, object] = {"status": status}
+    if status == "live":
+        before = store.get_site(tx, site.site_id).settings.ads or {}
+        ads |= {"topic": before.get("topic", "webdev"), "zoneId": zone_id}
+        ads["reportingId"] = reporting_id
+    elif status == "pending":
+        ads["submittable"] = True
+    elif reason is not None:
+        ads["reason"] = reason
+    _put(tx, site, ads)
+
+
+def _put(tx: Transaction, site: SiteAccess, ads: dict[str, object]) -> None:
+    before = store.get_site(tx, site.site_id)
+    store.update_site(tx, site.site_id, settings=replace(before.settings, ads=ads))
+    target = ("site", site.site_id)
+    audit(
+        tx, site.actor, "site.adsUpdated", site.organization_id, target, before=before.settings.ads, after=ads
+    )
+
+
+def list_sites_with_ads(
+    tx: Transaction, caller: SignedIn, status: str, limit: int, page: str | None
+) -> tuple[Slice[store.SiteRow], dict[str, OrgRow]]:
+    """Of the sites that the caller manages those that stand so, oldest first; and whose they are, by id."""
+    managed = {}
+    for organization_id in list_reachable_organizations(tx, caller.actor):
+        try:
+            organization_access(tx, caller.actor, Can.CREATE_CONTENT, organization_id)
+        except (Forbidden, NotFound):
+            continue
+        managed[organization_id] = get_organization(tx, organization_id)
+    return store.list_sites_with_ads(tx, list(managed), status, limit, page), managed

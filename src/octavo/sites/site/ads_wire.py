@@ -1,0 +1,67 @@
+"""Ads on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.kit.db.pagination import PageQuery
+
+from .store import SiteRow
+
+Topic = Literal["webdev", "crypto"]
+ReviewStatus = Literal["in-review", "live", "rejected"]
+Id = Annotated[str, Meta(max_length=256)]
+
+
+class UpdateAds(Struct):
+    """A site is sent in for review with a ``topic``, or shows no ads."""
+
+    status: Literal["in-review", "disabled"] = "in-review"
+    topic: Topic = "webdev"
+
+
+class UpdateAdsOfSite(Struct, rename="camel"):
+    """``zoneId`` and ``reportingId`` belong to the status `live`, ``reason`` to `rejected`."""
+
+    status: Literal["live", "rejected", "pending"]
+    zone_id: Id | UnsetType = UNSET
+    reporting_id: Id | UnsetType = UNSET
+    reason: Annotated[str, Meta(max_length=512)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        for name, given in (("zoneId", self.zone_id), ("reportingId", self.reporting_id)):
+            if (given is UNSET) == (self.status == "live"):
+                raise ValueError(f"{name}: expected with the status `live`, and only there")
+        if self.reason is not UNSET and self.status != "rejected":
+            raise ValueError("reason: belongs to the status `rejected`")
+
+
+class AdsQuery(PageQuery):
+    status: ReviewStatus = "in-review"
+
+
+class AdsOfSite(Struct, rename="camel"):
+    """``email``: of the caller, who manages the site."""
+
+    id: str
+    url: str
+    email: str
+    topic: Topic
+    status: ReviewStatus
+    zone_id: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+
+
+def present_ads(site: SiteRow, url: str, email: str, status: ReviewStatus) -> AdsOfSite:
+    ads = site.settings.ads or {}
+    return AdsOfSite(
+        id=site.id,
+        url=url,
+        email=email,
+        topic=ads.get("topic", "webdev"),
+        status=status,
+        zone_id=ads.get("zoneId", UNSET),
+        reason=ads.get("reason", UNSET),
+    )

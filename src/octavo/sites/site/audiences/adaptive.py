@@ -1,0 +1,50 @@
+"""The schema of a site's visitors: kept and answered, and read where a visitor is looked at."""
+
+from __future__ import annotations
+
+import msgspec
+
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import SiteAccess
+
+from ..publishing import require_opening_if_published
+from .schema import EMPTY, VisitorSchema
+
+_decoder = msgspec.json.Decoder(VisitorSchema)
+
+
+def find_schema(tx: Transaction, site_id: str) -> tuple[VisitorSchema, int] | None:
+    """The schema of a site and when it was set; None where there is none."""
+    row = tx.one("SELECT adaptive_schema, adaptive_updated_at FROM sites WHERE id = :site", site=site_id)
+    if row is None or row[0] is None:
+        return None
+    return _decoder.decode(row[0]), row[1]
+
+
+def get_schema(tx: Transaction, site_id: str) -> VisitorSchema:
+    """The schema of a site; one without any claim where none was set."""
+    found = find_schema(tx, site_id)
+    return found[0] if found is not None else EMPTY
+
+
+def set_schema(tx: Transaction, site: SiteAccess, schema: VisitorSchema) -> None:
+    """Raises Forbidden for a published site of spaces that the caller may not publish: what conditions ask changes."""
+    require_opening_if_published(tx, site)
+    before = find_schema(tx, site.site_id)
+    tx.run(
+        "UPDATE sites SET adaptive_schema = :schema, adaptive_updated_at = :at, updated_at = :at WHERE id = :site",
+        schema=msgspec.json.encode(schema).decode(),
+        at=now(),
+        site=site.site_id,
+    )
+    audit(
+        tx,
+        site.actor,
+        "site.visitorSchemaUpdated",
+        site.organization_id,
+        ("site", site.site_id),
+        before=before[0] if before else None,
+        after=schema,
+    )

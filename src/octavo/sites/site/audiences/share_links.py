@@ -1,0 +1,131 @@
+"""Share links: addresses with a key, each with a name, to be closed one by one.
+
+A key is derived from the id of its link, so that it can be shown again; looked up, it is by its hash.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from octavo.errors import Conflict, NotFound
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Slice, list_page
+from octavo.kit.secrets.signing import Signer
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.tokens import hash_token
+
+from ..publishing import require_opening
+
+MAX_LINKS = 1000
+_KEY = 24
+"""Characters of a key: 144 bits."""
+_COLUMNS = "id, name, active, created_at"
+
+
+class ShareLinkRow(Struct, frozen=True):
+    id: str
+    name: str
+    active: int
+    created_at: int
+
+
+def share_key(signer: Signer, link_id: str) -> str:
+    return signer.derive("share link", link_id)[:_KEY]
+
+
+def find_link_by_key(tx: Transaction, site_id: str, key: str) -> ShareLinkRow | None:
+    """The link of a site that a key opens it by; None for a key that is unknown, closed, or another site's."""
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM share_links WHERE key_hash = :hash AND site_id = :site AND active = 1",
+        hash=hash_token(key),
+        site=site_id,
+    )
+    return ShareLinkRow(*row) if row else None
+
+
+def find_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow | None:
+    row = tx.one(
+        f"SELECT {_COLUMNS} FROM share_links WHERE id = :id AND site_id = :site", id=link_id, site=site_id
+    )
+    return ShareLinkRow(*row) if row else None
+
+
+def get_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow:
+    found = find_link(tx, site_id, link_id)
+    if found is None:
+        raise NotFound(f"There is no share link {link_id!r} in this site.")
+    return found
+
+
+def list_links(tx: Transaction, site_id: str, limit: int, page: str | None) -> Slice[ShareLinkRow]:
+    """Newest first."""
+    return list_page(
+        tx, limit, page, _COLUMNS, "FROM share_links WHERE site_id = :site", lambda row: ShareLinkRow(*row),
+        descending=True, site=site_id,
+    )  # fmt: skip
+
+
+def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) -> ShareLinkRow:
+    """A link that is open at once. Raises Conflict for a site that has too many, Forbidden for who may not publish
+    what it shows."""
+    require_opening(tx, site)
+    count = tx.value("SELECT count(*) FROM share_links WHERE site_id = :site", site=site.site_id)
+    if count >= MAX_LINKS:
+        raise Conflict(f"A site has at most {MAX_LINKS} share links.")
+    link_id = ids.new_id()
+    tx.run(
+        """INSERT INTO share_links (id, site_id, name, key_hash, active, created_at)
+           VALUES (:id, :site, :name, :hash, 1, :at)""",
+        id=link_id,
+        site=site.site_id,
+        name=name,
+        hash=hash_token(share_key(context.signer, link_id)),
+        at=now(),
+    )
+    audit(
+        tx,
+        site.actor,
+        "shareLink.created",
+        site.organization_id,
+        ("shareLink", link_id),
+        after={"site": site.site_id, "name": name},
+    )
+    return get_link(tx, site.site_id, link_id)
+
+
+def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: dict[str, Any]) -> ShareLinkRow:
+    """Renames a link, closes it or opens it again; a closed one opens nothing from that moment on. Raises Forbidden
+    for who may not publish what an open one shows."""
+    before = get_link(tx, site.site_id, link_id)
+    if values.get("active"):
+        require_opening(tx, site)
+    columns = ", ".join(f"{name} = :{name}" for name in values)
+    tx.run(f"UPDATE share_links SET {columns} WHERE id = :id", id=link_id, **values)
+    was = {name: getattr(before, name) for name in values}
+    audit(
+        tx,
+        site.actor,
+        "shareLink.updated",
+        site.organization_id,
+        ("shareLink", link_id),
+        before=was,
+        after=values,
+    )
+    return get_link(tx, site.site_id, link_id)
+
+
+def delete_link(tx: Transaction, site: SiteAccess, link_id: str) -> bool:
+    """False when it is not there."""
+    found = find_link(tx, site.site_id, link_id)
+    if found is None:
+        return False
+    tx.run("DELETE FROM share_links WHERE id = :id", id=link_id)
+    state = {"site": site.site_id, "name": found.name}
+    audit(tx, site.actor, "shareLink.removed", site.organization_id, ("shareLink", link_id), before=state)
+    return True

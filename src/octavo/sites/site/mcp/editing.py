@@ -1,0 +1,68 @@
+"""Keeping records of MCP servers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from octavo.errors import Conflict, NotFound
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import SiteAccess
+
+from . import store
+from .store import McpServerRow
+
+
+def get_server(tx: Transaction, context: Context, site: SiteAccess, server_id: str) -> McpServerRow:
+    found = store.find_server(tx, context.sealer, site.site_id, server_id)
+    if found is None:
+        raise NotFound(f"There is no MCP server {server_id!r} in this site.")
+    return found
+
+
+def create_server(
+    tx: Transaction, context: Context, site: SiteAccess, name: str, url: str, headers: dict[str, str]
+) -> McpServerRow:
+    """Raises Conflict for a site that has too many."""
+    if store.count_servers(tx, site.site_id) >= store.MAX_SERVERS:
+        raise Conflict(f"A site has at most {store.MAX_SERVERS} MCP servers.")
+    server_id = store.insert_server(tx, context.sealer, site.site_id, name, url, headers)
+    _note(tx, site, "created", server_id, after={"name": name, "url": url})
+    return get_server(tx, context, site, server_id)
+
+
+def update_server(
+    tx: Transaction, context: Context, site: SiteAccess, server_id: str, values: dict[str, Any]
+) -> McpServerRow:
+    before = get_server(tx, context, site, server_id)
+    if values:
+        store.update_server(tx, context.sealer, server_id, values)
+        # Headers may hold secrets: the log says that they were changed, not to what.
+        after = {name: "changed" if name == "headers" else value for name, value in values.items()}
+        was = {name: getattr(before, name) for name in values if name != "headers"}
+        _note(tx, site, "updated", server_id, before=was, after=after)
+    return get_server(tx, context, site, server_id)
+
+
+def delete_server(tx: Transaction, context: Context, site: SiteAccess, server_id: str) -> bool:
+    """False when it is not there."""
+    found = store.find_server(tx, context.sealer, site.site_id, server_id)
+    if found is None:
+        return False
+    store.delete_server(tx, server_id)
+    _note(tx, site, "removed", server_id, before={"name": found.name, "url": found.url})
+    return True
+
+
+def _note(
+    tx: Transaction,
+    site: SiteAccess,
+    done: str,
+    server_id: str,
+    *,
+    before: Any = None,
+    after: Any = None,
+) -> None:
+    target = ("siteMcpServer", server_id)
+    audit(tx, site.actor, f"siteMcpServer.{done}", site.organization_id, target, before=before, after=after)

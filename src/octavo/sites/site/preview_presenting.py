@@ -1,0 +1,274 @@
+"""What of a site a visitor with certain claims sees, and what keeps the rest from them: the same outline, views and
+documents that the reader is drawn from, asked what they decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+from msgspec import UNSET, UnsetType
+
+from octavo.content.references.mentions import documents_for
+from octavo.content.references.showing import ViewDocuments
+from octavo.content.references.viewing import SiteVisitor, SpaceView, load_view
+from octavo.content.revisions.store import shown_state
+from octavo.core.expressions import Shown
+from octavo.core.page_tree import PageTree
+from octavo.core.pages import Page
+from octavo.errors import NotFound
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Next, Slice, decode_token, slice_items, slice_rows
+from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.spaces.store import list_spaces_by_id
+
+from .audiences.wire import (
+    Obstacle,
+    PretendedCondition,
+    PretendedEntry,
+    PretendedListing,
+    PretendedObject,
+    PretendedPart,
+    PretendedQuery,
+)
+from .previewing import read_claims, require_seeing_all
+from .store import get_site
+from .structure.outline import Outline
+from .structure.store import GroupRow, SectionRow, SiteSpaceRow, Structure, load_structure
+
+_EXCERPT = 200
+Row = SectionRow | GroupRow | SiteSpaceRow
+
+
+def list_entries(
+    tx: Transaction, context: Context, site: SiteAccess, query: PretendedQuery
+) -> PretendedListing:
+    """The sections and variants of a site, or the pages of one of its site spaces, in reading order. Raises Forbidden
+    for who does not see all that the site shows, BadRequest for claims that are no object, NotFound for a site space of
+    another site."""
+    structure = load_structure(tx, site.site_id)
+    require_seeing_all(tx, site, structure)
+    given, visitor = read_claims(tx, site.site_id, query.claims)
+    row = get_site(tx, site.site_id)
+    outline = Outline(structure, visitor)
+    parts = _Parts(tx, site, structure, outline)
+    if query.site_space is None:
+        found = parts.slice(query)
+        entries = [parts.entry(one, level) for one, level, _ in found.rows]
+        total, following = found.count, found.next_token
+    else:
+        shown = structure.site_spaces.get(query.site_space)
+        if shown is None:
+            raise NotFound(f"siteSpace: there is no site space {query.site_space!r} in this site.")
+        seen = frozenset(one.space_id for one in outline.site_spaces())
+
+        def view(space_id: str) -> SpaceView:
+            return load_view(tx, shown_state(tx, None, space_id), visitor)
+
+        pages = _Pages(
+            view(shown.space_id),
+            documents_for(
+                tx, view(shown.space_id), SiteVisitor(tx, seen.__contains__, view), context.settings.url
+            ),
+            seen,
+            outline.base(shown),
+            parts.obstacle(shown),
+        )
+        lines = pages.slice(query)
+        entries = [pages.entry(page, len(line) - 1) for page, line in lines.rows]
+        total, following = lines.count, lines.next_token
+    return PretendedListing(
+        items=entries,
+        count=total,
+        next=Next(following) if following is not None else UNSET,
+        claims=visitor["claims"],
+        ignored=list(_left_out(given, visitor["claims"])),
+        enabled=row.settings.adaptive,
+    )
+
+
+def _left_out(given: Mapping[str, Any], admitted: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """The names of claims that the schema does not let through, those in others behind their names and a point."""
+    for name, value in given.items():
+        known = admitted.get(name)
+        if isinstance(value, dict) and isinstance(known, dict):
+            yield from _left_out(value, known, f"{above}{name}.")
+        elif known is None or isinstance(known, dict):
+            yield f"{above}{name}"
+
+
+def _asked(shown: Shown, expression: str | None) -> PretendedCondition | UnsetType:
+    return _told(shown, expression, shown.holds(expression)) if expression else UNSET
+
+
+def _told(shown: Shown, expression: str, holds: bool) -> PretendedCondition:
+    return PretendedCondition(expression, holds, (None if holds else shown.problem(expression)) or UNSET)
+
+
+# --- sections and variants -------------------------------------------------------------------------------
+
+
+class _Placed(NamedTuple):
+    row: Row
+    level: int
+    key: str
+
+
+class _Parts:
+    """The sections and variants of a site."""
+
+    def __init__(self, tx: Transaction, site: SiteAccess, structure: Structure, outline: Outline) -> None:
+        self._structure = structure
+        self._outline = outline
+        spaces = {shown.space_id for shown in structure.site_spaces.values()}
+        self._titles = {
+            id: space.title
+            for id, (space, _) in list_spaces_by_id(tx, site.organization, sorted(spaces)).items()
+        }
+
+    def slice(self, query: PretendedQuery) -> Slice[_Placed]:
+        rows = sorted(self._rows(), key=lambda placed: placed.key)
+        return slice_items(rows, query.limit, query.page, lambda placed: placed.key)
+
+    def _rows(self) -> Iterator[_Placed]:
+        structure = self._structure
+        for shown in structure.variants(None):
+            yield _Placed(shown, 0, f"0{structure.key(shown)}")
+        for node in structure.ordered():
+            level = structure.depth(structure.parent(node))
+            yield _Placed(node, level, f"1{structure.key(node)}")
+            for shown in structure.variants(node.id) if isinstance(node, SectionRow) else ():
+                yield _Placed(shown, level + 1, f"1{structure.key(shown)}")
+
+    def entry(self, row: Row, level: int) -> PretendedEntry:
+        obstacle = self.obstacle(row)
+        return PretendedEntry(
+            object=_object_of(row),
+            id=row.id,
+            title=self._title(row),
+            level=level,
+            visible=obstacle is None,
+            listed=obstacle is None,
+            path=self._outline.base(row) if isinstance(row, SiteSpaceRow) else UNSET,
+            condition=self._condition(row),
+            hidden_by=obstacle or UNSET,
+        )
+
+    def obstacle(self, row: Row) -> Obstacle | None:
+        found = self._outline.obstacle(row)
+        if found is None:
+            return None
+        condition = self._condition(found.row) if found.reason == "condition" else UNSET
+        return Obstacle(_object_of(found.row), found.row.id, self._title(found.row), found.reason, condition)
+
+    def _condition(self, row: Row) -> PretendedCondition | UnsetType:
+        return _asked(self._outline.shown, None if isinstance(row, GroupRow) else row.condition)
+
+    def _title(self, row: Row) -> str:
+        return self._titles[row.space_id] if isinstance(row, SiteSpaceRow) else row.title
+
+
+def _object_of(row: Row) -> PretendedObject:
+    if isinstance(row, SiteSpaceRow):
+        return "site-space"
+    return "site-section" if isinstance(row, SectionRow) else "site-section-group"
+
+
+# --- pages -----------------------------------------------------------------------------------------------
+
+_Line = tuple[Page, list[str]]
+"""A page and what sorts it among all pages, level by level."""
+
+
+class _Pages:
+    """The pages of a site space. ``seen``: the spaces that the visitor sees; ``base``: the path of the site space;
+    ``obstacle``: what keeps all of it from the visitor."""
+
+    def __init__(
+        self,
+        view: SpaceView,
+        documents: ViewDocuments,
+        seen: frozenset[str],
+        base: str,
+        obstacle: Obstacle | None,
+    ) -> None:
+        self._view = view
+        self._documents = documents
+        self._seen = seen
+        self._base = base
+        self._obstacle = obstacle
+
+    def slice(self, query: PretendedQuery) -> Slice[_Line]:
+        after = decode_token(query.page, str)
+        behind = after[0].split("/") if after is not None else []
+        lines = (line for line in _lines(self._view.every) if line[1] > behind)
+        rows = list(islice(lines, query.limit + 1))
+        count = sum(1 for _ in self._view.every)
+        return slice_rows(rows, query.limit, count, lambda line: ("/".join(line[1]),))
+
+    def entry(self, page: Page, level: int) -> PretendedEntry:
+        tree, shown = self._view.tree, self._view.shown(page)
+        obstacle = self._obstacle or self._find_obstacle(page)
+        is_document = page.kind == "document"
+        place = tree.url_path(page) if obstacle is None else self._view.every.path(page)
+        return PretendedEntry(
+            object="page",
+            id=page.id,
+            title=page.title,
+            level=level,
+            visible=obstacle is None,
+            listed=obstacle is None and not tree.is_hidden(page),
+            path=f"{self._base}{place}" if is_document else UNSET,
+            condition=_asked(shown, page.condition),
+            hidden_by=obstacle or UNSET,
+            parts=self._parts(page, shown) if is_document and obstacle is None else UNSET,
+        )
+
+    def _find_obstacle(self, page: Page) -> Obstacle | None:
+        tree = self._view.tree
+        for above in (*self._view.every.ancestors(page), page):
+            if above.id in tree.withheld:
+                condition = _asked(self._view.shown(above), above.condition)
+                return Obstacle("page", above.id, above.title, "condition", condition)
+        if page.kind == "link" and self._is_closed(self._documents.target(page)):
+            return Obstacle("page", page.id, page.title, "target")
+        if page.kind in ("group", "computed") and _is_empty(tree, page):
+            return Obstacle("page", page.id, page.title, "empty")
+        return None
+
+    def _is_closed(self, target: dict[str, Any]) -> bool:
+        """Whether a link leads to what this visitor does not see."""
+        own = self._view.state.space_id
+        return self._view.is_withheld(target) or target.get("space", own) not in {own, *self._seen}
+
+    def _parts(self, page: Page, shown: Shown) -> list[PretendedPart]:
+        return [
+            PretendedPart(
+                " ".join(decision.text.split())[:_EXCERPT],
+                _told(shown, decision.expression, decision.holds),
+            )
+            for decision in self._documents.decisions(page)
+        ]
+
+
+def _lines(tree: PageTree) -> Iterator[_Line]:
+    """The pages of a tree in reading order."""
+    stack: list[tuple[Page, list[str]]] = [(page, []) for page in reversed(tree.children.get(None, []))]
+    while stack:
+        page, above = stack.pop()
+        # No rank has a sign that sorts before the blank.
+        line = [*above, f"{page.rank} {page.id}"]
+        yield page, line
+        stack += [(child, line) for child in reversed(tree.children.get(page.id, []))]
+
+
+def _is_empty(tree: PageTree, page: Page) -> bool:
+    """Whether there is nothing in a group but groups in which there is nothing."""
+    stack = [page]
+    while stack:
+        below = tree.children.get(stack.pop().id, [])
+        if any(child.kind not in ("group", "computed") for child in below):
+            return False
+        stack += below
+    return True

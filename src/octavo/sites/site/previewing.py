@@ -1,0 +1,203 @@
+"""Previews: an address by which a member sees a site as visitors will, published or not, for an hour, and no longer
+than the member sees all that it shows, and than the token or session is good that it was made by.
+
+It may say whom to pretend to be, claims as a visitor's token would have them, and show one change request as if it
+were merged. It shows no other: whoever is handed the address sees that one draft.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from octavo.content.changes.store import find_change
+from octavo.errors import BadRequest, Forbidden, NotFound
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor, Drafted, Person
+from octavo.kit.secrets.signing import Signer
+from octavo.organization.access.authorization import SiteAccess, find_space_access, organization_access
+from octavo.organization.access.roles import Can
+from octavo.organization.access.tokens import Grantor, find_grantor, grantor_of
+from octavo.organization.orgs.store import get_organization
+
+from .audiences.adaptive import get_schema
+from .audiences.schema import UNSIGNED, admit
+from .customization.model import Mode
+from .published import published_url
+from .store import find_site, get_site
+from .structure.store import Structure, load_structure
+
+PREVIEWED = "/~previewed/"
+"""Previews in frames of the app begin with this, and then have their token: a frame gets no cookies where sites are on
+another domain than the app, and should leave none with whoever looks at the site as a visitor next."""
+PREVIEW = "preview_token"
+"""The parameter of addresses that a token comes in."""
+_PURPOSE = "site preview"
+_OPERATION = "getSitePublishingPreviewById"
+_HOUR = 3_600_000
+
+
+class _Preview(Struct, omit_defaults=True):
+    site: str
+    by: Grantor
+    visitor: dict[str, Any]
+    change: str = ""
+    look: bool = False
+    theme: Mode | None = None
+
+
+_decoder = msgspec.json.Decoder(_Preview)
+
+
+def make_preview(
+    signer: Signer,
+    site_id: str,
+    actor: Actor,
+    visitor: dict[str, Any],
+    change: str = "",
+    *,
+    look: bool = False,
+    theme: Mode | None = None,
+) -> str:
+    """A token that shows the site to its holder with what a member sees, as the ``visitor`` that conditions ask.
+    ``change``: the id of a change request that is shown in place of what its space has. ``look``: with the look that the
+    member tries. ``theme``: light or dark, whatever the look says."""
+    preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme)
+    payload = msgspec.json.encode(preview).decode()
+    until = now() + _HOUR
+    if isinstance(actor, Person) and actor.expires_at is not None:
+        until = min(until, actor.expires_at)
+    return signer.sign(_PURPOSE, payload, until)
+
+
+class Preview(Struct, frozen=True):
+    """What a token says. ``drafted``: the change request that it shows. ``expires`` in milliseconds. ``look``: the
+    person whose tried look it shows."""
+
+    site: str
+    visitor: dict[str, Any]
+    drafted: Drafted | None
+    expires: int
+    look: str | None = None
+    theme: Mode | None = None
+
+
+def preview_until(signer: Signer, token: str) -> int | None:
+    """When a token ends, in milliseconds; None for one that is not good."""
+    signed = signer.read(_PURPOSE, token)
+    return signed.expires if signed is not None else None
+
+
+def read_preview(tx: Transaction, signer: Signer, token: str) -> Preview | None:
+    """What a good token says, else None: also when the member who made it has left, is disabled, took the token back
+    that they made it by or ended the session, or does not see all that the site shows any more."""
+    signed = signer.read(_PURPOSE, token)
+    if signed is None or signed.expires is None:
+        return None
+    try:
+        found = _decoder.decode(signed.payload)
+    except msgspec.ValidationError:
+        return None
+    site, actor = find_site(tx, found.site), find_grantor(tx, found.by, _OPERATION)
+    if site is None or actor is None:
+        return None
+    try:
+        organization_access(tx, actor, Can.VIEW, site.organization_id)
+    except (NotFound, Forbidden):
+        return None
+    structure = load_structure(tx, site.id)
+    if not _sees_all(tx, actor, structure):
+        return None
+    drafted = _find_drafted(tx, structure, found.change)
+    if found.change and drafted is None:
+        return None
+    look = actor.user_id if found.look else None
+    return Preview(found.site, found.visitor, drafted, signed.expires, look, found.theme)
+
+
+def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Drafted | None:
+    """A change request of a space that a site shows."""
+    # Each space has a number 1.
+    if not change_id or change_id.isdigit():
+        return None
+    for shown in structure.site_spaces.values():
+        change = find_change(tx, shown.space_id, change_id)
+        if change is not None:
+            return Drafted(change.id, shown.space_id, change.revision)
+    return None
+
+
+def _sees_all(tx: Transaction, actor: Actor, structure: Structure) -> bool:
+    spaces = {shown.space_id for shown in structure.site_spaces.values()}
+    return all(find_space_access(tx, actor, Can.VIEW, space_id) is not None for space_id in spaces)
+
+
+def require_seeing_all(tx: Transaction, site: SiteAccess, structure: Structure) -> None:
+    """Raises Forbidden for who does not see all that the site shows."""
+    if not _sees_all(tx, site.actor, structure):
+        raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
+
+
+def read_claims(tx: Transaction, site_id: str, claims: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The claims that JSON has, unsigned ones below `unsigned`, and the visitor whom conditions meet with them. Raises
+    BadRequest for JSON that is no object."""
+    try:
+        given = msgspec.json.decode(claims, type=dict[str, Any]) if claims else {}
+    except (msgspec.MsgspecError, RecursionError):
+        raise BadRequest("claims: expected an object as JSON") from None
+    unsigned = given.get(UNSIGNED)
+    return given, admit(get_schema(tx, site_id), given, unsigned if isinstance(unsigned, dict) else {})
+
+
+def preview_url(
+    tx: Transaction,
+    context: Context,
+    site: SiteAccess,
+    site_space_id: str | None,
+    claims: str | None,
+    change_id: str | None,
+) -> str:
+    """Raises Forbidden for who does not see all that the site shows, BadRequest for claims that are no object, NotFound
+    for a site space of another site, or a change request of a space that this one does not show."""
+    structure = load_structure(tx, site.site_id)
+    start = None
+    if site_space_id is not None:
+        start = structure.site_spaces.get(site_space_id)
+        if start is None:
+            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} in this site.")
+    if change_id is not None:
+        drafted = _find_drafted(tx, structure, change_id)
+        if drafted is None:
+            raise NotFound(f"changeRequest: this site shows no space with a change request {change_id!r}.")
+        showing = (s for s in structure.site_spaces.values() if s.space_id == drafted.space_id)
+        start = start or next(showing)
+    base = structure.base(start) if start is not None else ""
+    require_seeing_all(tx, site, structure)
+    _, visitor = read_claims(tx, site.site_id, claims)
+    organization = get_organization(tx, site.organization_id)
+    url = published_url(context.settings.sites_url, organization, get_site(tx, site.site_id))
+    token = make_preview(context.signer, site.site_id, site.actor, visitor, change_id or "")
+    return f"{url}{quote(base)}?{PREVIEW}={token}"
+
+
+def framed_preview_url(
+    tx: Transaction, context: Context, site: SiteAccess, site_space_id: str | None, theme: Mode | None
+) -> str:
+    """An address for a frame of the app that shows the site with the look that the caller tries. Raises Forbidden for
+    who does not see all that the site shows, NotFound for a site space of another site."""
+    structure = load_structure(tx, site.site_id)
+    base = ""
+    if site_space_id is not None:
+        start = structure.site_spaces.get(site_space_id)
+        if start is None:
+            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} in this site.")
+        base = structure.base(start)
+    require_seeing_all(tx, site, structure)
+    visitor = admit(get_schema(tx, site.site_id), {}, {})
+    token = make_preview(context.signer, site.site_id, site.actor, visitor, look=True, theme=theme)
+    return f"{context.settings.sites_url.rstrip('/')}{PREVIEWED}{token}/{quote(base)}"

@@ -1,0 +1,49 @@
+"""All that a published site is, in one answer: what a renderer of its own draws it from."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from octavo.errors import NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Recipient
+from octavo.organization.access.authorization import SiteAccess, VisitedSite
+
+from .customization.editing import get_customization, list_customizations
+from .customization.showing import shown_to
+from .profile_wire import Customizations, PublishedSite
+from .scripts import list_scripts
+from .structure.outline import Outline
+from .structure.presenting import ShownStructure
+from .structure.store import load_structure
+from .wire import present_site
+
+
+def present_profile(
+    tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None
+) -> PublishedSite:
+    """Raises NotFound for a site that is not published, or a key that opens nothing."""
+    shown = ShownStructure(tx, to, site, share_key)
+    if not shown.site.published and isinstance(site, SiteAccess):
+        raise NotFound("This site is not published.")
+    whole, of_site_spaces = get_customization(tx, site.site_id), list_customizations(tx, site.site_id)
+    scripts = list_scripts(tx, to.context, site.site_id)
+    presented = present_site(to, shown.organization, shown.site)
+    if isinstance(site, SiteAccess):
+        mine = {one.id for one in shown.seen(list(shown.structure.site_spaces.values()))}
+        looks = {id: look for id, look in of_site_spaces.items() if id in mine}
+        return PublishedSite(presented, shown.whole(), Customizations(whole, looks), scripts)
+    visitor = site.visitor
+    presented.urls.published = visitor.base
+    presented.site_spaces = len(visitor.spaces)
+    presented.ads = presented.proxy = UNSET
+    seen = {
+        one.id
+        for one in Outline(
+            load_structure(tx, site.site_id), visitor.claims, preview=bool(visitor.preview)
+        ).site_spaces()
+    }
+    looks = {id: shown_to(tx, visitor, look) for id, look in of_site_spaces.items() if id in seen}
+    return PublishedSite(
+        presented, shown.whole(), Customizations(shown_to(tx, visitor, whole), looks), scripts
+    )

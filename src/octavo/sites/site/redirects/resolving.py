@@ -1,0 +1,168 @@
+"""Where a path of a site leads at which a visitor finds nothing: to where a section or variant went that was there, by
+a redirect of the space that the path is in, or by one of the site. Only ever to what this visitor sees.
+
+The reader and separate renderers both ask this.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote, unquote
+
+from msgspec import Struct
+
+from octavo.content.references.viewing import load_view
+from octavo.content.revisions.bodies import get_body
+from octavo.content.revisions.store import State, find_item_by_path, shown_state
+from octavo.core.document.urls import safe_url
+from octavo.core.hosts import spell_host
+from octavo.core.space_config import CONFIG_PATH, Config, read_config
+from octavo.core.space_config import match_redirect as match_space_redirect
+from octavo.core.summary import entry_path
+from octavo.core.url_parts import escape_address, own_address, read_address
+from octavo.kit.db.database import Transaction
+
+from ..store import SiteRow
+from ..structure.outline import Outline
+from ..structure.store import SiteSpaceRow, find_former_paths
+from . import store
+from .store import RedirectRow
+
+
+class Lead(Struct, frozen=True):
+    """``target``: a path below the site (quoted, without a slash in front), or a whole address. ``redirect``: the site's
+    own that says so; ``site_space``: else where the address leads to, or which space says so."""
+
+    target: str
+    redirect: RedirectRow | None
+    site_space: str | None = None
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the target is a whole address."""
+        return self.target.startswith(("http://", "https://"))
+
+
+def find_lead(
+    tx: Transaction, site: SiteRow, outline: Outline, claims: dict[str, Any], path: str, sites_url: str
+) -> Lead | None:
+    """``path``: decoded, below the site. ``sites_url``: the public address of sites, to which redirects of spaces do not
+    lead."""
+    plain = path.strip("/")
+    parts = plain.lower().split("/")
+    located = outline.locate(path)
+    former = find_former_paths(tx, site.id, ["/".join(parts[:n]) for n in (0, 1, 2) if n <= len(parts)])
+    for left, site_space_id in former:
+        shown = outline.find(site_space_id)
+        below = plain[len(left) :].lstrip("/")
+        if shown is None or (
+            located.shown is not None and (located.shown.id, located.rest) == (shown.id, below)
+        ):
+            continue
+        if not _is_left(outline, left):
+            # Another space is there now: what neither has is missing there.
+            tree = load_view(tx, shown_state(tx, outline.drafted, shown.space_id), claims).tree
+            page = tree.find(below.removesuffix(".md")) if below else None
+            if page is None or tree.first_document(page) is None:
+                continue
+        return Lead(quote(outline.base(shown) + below), None, shown.id)
+    if located.shown is not None and not located.begins_there:
+        target = _of_space(tx, site, outline, claims, located.shown, located.rest, sites_url)
+        if target is not None:
+            return Lead(target, None, located.shown.id)
+    row = store.match(tx, site.id, quote(plain))
+    target = find_target(tx, outline, claims, row) if row is not None else None
+    return Lead(target, row) if target is not None else None
+
+
+def _is_left(outline: Outline, path: str) -> bool:
+    """Whether no site space is at a path where one was."""
+    return all(outline.base(shown).strip("/") != path for shown in outline.site_spaces())
+
+
+def find_target(tx: Transaction, outline: Outline, claims: dict[str, Any], row: RedirectRow) -> str | None:
+    """Where a redirect of the site leads; None when its target is not shown any more, or not to this visitor."""
+    if row.url is not None:
+        return row.url
+    if row.section_id is not None:
+        section = next((one for one in outline.sections if one.id == row.section_id), None)
+        shown = outline.start(section) if section is not None else None
+    else:
+        shown = outline.find(row.site_space_id or "")
+    if shown is None:
+        return None
+    base = quote(outline.base(shown))
+    if row.page_id is None:
+        return base
+    tree = load_view(tx, shown_state(tx, outline.drafted, shown.space_id), claims).tree
+    page = tree.page(row.page_id)
+    return f"{base}{quote(tree.url_path(page))}" if page is not None else None
+
+
+@lru_cache(maxsize=64)
+def _read_config(text: str) -> Config:
+    return read_config(text)
+
+
+def _config_of(tx: Transaction, state: State) -> Config:
+    item = find_item_by_path(tx, state, CONFIG_PATH)
+    known = item is not None and item.kind == "source"
+    return _read_config(get_body(tx, item.content) if known and item.content else "")  # type: ignore[union-attr]
+
+
+def list_space_redirects(tx: Transaction, state: State) -> list[str]:
+    """The paths below a space that its ``.gitbook.yaml`` redirects, decoded; ``old/*`` is everything below one."""
+    return [unquote(source) for source in _config_of(tx, state).redirects]
+
+
+def _of_space(
+    tx: Transaction,
+    site: SiteRow,
+    outline: Outline,
+    claims: dict[str, Any],
+    shown: SiteSpaceRow,
+    rest: str,
+    sites_url: str,
+) -> str | None:
+    """Where the ``.gitbook.yaml`` of a space sends a visitor: a page of it that they see, or another host. So a redirect
+    never leads to another one."""
+    state = shown_state(tx, outline.drafted, shown.space_id)
+    config = _config_of(tx, state)
+    target = match_space_redirect(config, rest)
+    if target is None:
+        return None
+    if target.lower().startswith(("http://", "https://")):
+        return _elsewhere(target, site, sites_url)
+    path, _, anchor = target.partition("#")
+    inside = entry_path(path.lstrip("/"))
+    if inside is None:
+        return None
+    view = load_view(tx, state, claims)
+    tree = view.tree
+    found = view.page_of_file(f"{config.root}{inside}".strip("/"))
+    page = tree.page(found) if found is not None else tree.find(unquote(inside).removesuffix(".md"))
+    first = tree.first_document(page) if page is not None else None
+    if first is None:
+        return None
+    address = quote(f"{outline.base(shown)}{tree.url_path(first)}")
+    return f"{address}#{quote(anchor, safe='%')}" if anchor else address
+
+
+def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
+    safe = safe_url(url)
+    if safe is None or not is_elsewhere(safe, site, sites_url):
+        return None
+    return escape_address(safe)
+
+
+def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
+    """Whether an address is outside of the site and of the installation's other sites, at which redirects may lead
+    back."""
+    parts = read_address(url)
+    if parts is None:
+        return False
+    host = spell_host(parts.host)
+    # Beside the path that a proxy shows the site at, the owner has other pages.
+    below_proxy = f"{host}{parts.path}/".startswith(f"{site.proxy}/") if site.proxy else False
+    return bool(host) and not below_proxy and host not in (site.hostname, own_address(sites_url).host)

@@ -1,0 +1,144 @@
+"""Redirects of a site."""
+
+from __future__ import annotations
+
+from typing import assert_never
+from urllib.parse import unquote
+
+from octavo.errors import NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, present_slice
+from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.organization.access.authorization import SiteAccess, VisitedSite
+from octavo.organization.access.roles import Can
+from octavo.organization.orgs.store import get_organization
+
+from ..audiences.share_links import find_link_by_key
+from ..published import published_url
+from ..store import get_site
+from ..structure.outline import Outline
+from ..structure.store import load_structure
+from . import editing, importing, store, wire
+from .resolving import find_lead
+
+operation = Area("sites").operation
+
+_SITE = "/orgs/{organizationId}/sites/{siteId}"
+_REDIRECTS = f"{_SITE}/redirects"
+_REDIRECT = _REDIRECTS + "/{siteRedirectId}"
+
+
+@operation("listSiteRedirects", "GET", _REDIRECTS, needs=Can.VIEW, returns=Listing[wire.Redirect])
+def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> Listing[wire.Redirect]:
+    """The redirects of a site, newest first; with `search` those with this in their source."""
+    with call.db.read() as tx:
+        found = store.list_redirects(tx, site.site_id, query.limit, query.page, query.search)
+    return present_slice(found, wire.present_redirect)
+
+
+@operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.ADMIN, returns=wire.Redirect, status=201)
+def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> wire.Redirect:
+    """A redirect for visitors who come to a path at which nothing is; `/old/*` is everything below `/old`."""
+    with call.db.write() as tx:
+        return wire.present_redirect(
+            editing.create_redirect(tx, call.context, site, body.source, body.destination)
+        )
+
+
+@operation(
+    "importSiteRedirects",
+    "POST",
+    f"{_REDIRECTS}/import",
+    needs=Can.ADMIN,
+    returns=importing.Imported,
+    body_limit=2 * 1024 * 1024,
+    extension=True,
+)
+def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -> importing.Imported:
+    """Sets up to 500 redirects from a table in CSV with the columns `source`, `destination` and `intent`. An empty
+    destination removes a redirect. Wrong rows are reported, the others are done."""
+    with call.db.write() as tx:
+        return importing.import_redirects(tx, call, site, body.csv)
+
+
+@operation("updateSiteRedirectById", "PATCH", _REDIRECT, needs=Can.ADMIN, returns=wire.Redirect)
+def update_redirect(
+    call: Call, site: SiteAccess, site_redirect_id: str, body: wire.UpdateRedirect
+) -> wire.Redirect:
+    """Changes where a redirect comes from or leads to."""
+    with call.db.write() as tx:
+        return wire.present_redirect(
+            editing.update_redirect(tx, call.context, site, site_redirect_id, body.source, body.destination)
+        )
+
+
+@operation("deleteSiteRedirectById", "DELETE", _REDIRECT, needs=Can.ADMIN, returns=Deletion)
+def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool:
+    """Removes a redirect."""
+    with call.db.write() as tx:
+        return editing.delete_redirect(tx, site, site_redirect_id)
+
+
+@operation(
+    "getSiteRedirectBySource",
+    "GET",
+    f"{_SITE}/redirect",
+    needs=Can.VIEW,
+    returns=wire.FoundRedirect,
+    errors=(404,),
+    visitors=True,
+)
+def get_redirect_by_source(
+    call: Call, site: SiteAccess | VisitedSite, query: wire.SourceQuery
+) -> wire.FoundRedirect:
+    """The redirect from a path, and the address that it leads to. Upper and lower case are the same. With a token of
+    `POST /urls/published` also where the files of a space redirect from, and addresses that sections and variants left:
+    then `redirect` has the id of the site space."""
+    with call.db.read() as tx:
+        if query.share_key is not None and find_link_by_key(tx, site.site_id, query.share_key) is None:
+            raise NotFound("shareKey: there is no share link with this key.")
+        match site:
+            case VisitedSite():
+                found = _lead(tx, call, site, query)
+            case SiteAccess():
+                found = _lead_member(tx, call, site, query)
+            case _:
+                assert_never(site)
+        if found is None:
+            raise NotFound(f"There is no redirect from {query.source!r} in this site.")
+        return found
+
+
+def _lead_member(
+    tx: Transaction, call: Call, site: SiteAccess, query: wire.SourceQuery
+) -> wire.FoundRedirect | None:
+    found = store.match(tx, site.site_id, query.source)
+    target = (
+        editing.target_of(tx, site.actor, load_structure(tx, site.site_id), found)
+        if found is not None
+        else None
+    )
+    if found is None or target is None:
+        return None
+    if found.url is None:
+        organization = get_organization(tx, site.organization_id)
+        base = published_url(call.settings.sites_url, organization, get_site(tx, site.site_id))
+        target = f"{base}{query.share_key}/{target}" if query.share_key else f"{base}{target}"
+    return wire.FoundRedirect(wire.present_redirect(found), target)
+
+
+def _lead(
+    tx: Transaction, call: Call, site: VisitedSite, query: wire.SourceQuery
+) -> wire.FoundRedirect | None:
+    visitor = site.visitor
+    structure, drafted = load_structure(tx, site.site_id), visitor.drafted
+    outline = Outline(structure, visitor.claims, preview=bool(visitor.preview), drafted=drafted)
+    path = unquote(query.source).strip("/")
+    row = get_site(tx, site.site_id)
+    lead = find_lead(tx, row, outline, visitor.claims, path, call.settings.sites_url)
+    if lead is None:
+        return None
+    target = lead.target if lead.is_elsewhere else f"{visitor.base}{lead.target}"
+    if lead.redirect is not None:
+        return wire.FoundRedirect(wire.present_redirect(lead.redirect), target)
+    return wire.FoundRedirect(wire.present_lead(lead.site_space or "", query.source, target), target)

@@ -1,0 +1,62 @@
+"""Redirects on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.kit.db.pagination import PageQuery
+
+from .store import RedirectRow, destination_of
+from .types import MAX_SOURCE, SEGMENT, SOURCE_PATTERN, Destination, ToUrl
+
+Source = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=rf"^/{SEGMENT}(?:/{SEGMENT})*\Z")]
+SourcePattern = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=SOURCE_PATTERN)]
+"""A path, or with `/*` behind it everything below one."""
+
+
+class Redirect(Struct, tag_field="object", tag="site-redirect"):
+    id: str
+    source: str
+    destination: Destination
+
+
+class FoundRedirect(Struct):
+    redirect: Redirect
+    target: str
+
+
+class CreateRedirect(Struct):
+    source: SourcePattern
+    destination: Destination
+
+
+class UpdateRedirect(Struct):
+    source: SourcePattern | UnsetType = UNSET
+    destination: Destination | UnsetType = UNSET
+
+
+class ImportRedirects(Struct):
+    """``csv``: a table with the columns `source`, `destination` and perhaps `intent`."""
+
+    csv: Annotated[str, Meta(max_length=1_500_000)]
+
+
+class RedirectsQuery(PageQuery):
+    search: Annotated[str, Meta(max_length=512)] | None = None
+
+
+class SourceQuery(Struct, rename="camel"):
+    source: Source
+    share_key: Annotated[str, Meta(max_length=100)] | None = None
+
+
+def present_redirect(row: RedirectRow) -> Redirect:
+    return Redirect(row.id, row.source, destination_of(row))
+
+
+def present_lead(site_space_id: str, source: str, target: str) -> Redirect:
+    """A redirect that is none of the site's own: the files of a space say it, or an address was left. It has the id of
+    the site space."""
+    return Redirect(site_space_id, source, ToUrl(target))

@@ -1,0 +1,261 @@
+"""A site and a repository: ``docs.yaml`` is its structure, and each space of it has a folder there.
+
+The structure is one thing: it goes one way or the other as a whole. Where both sides changed it since they agreed,
+somebody says which one counts. Spaces are synced page by page, as every synced space is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from octavo.core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, read_docs, write_docs
+from octavo.core.docs_editing import edit_docs
+from octavo.core.free_names import free_name
+from octavo.core.problems import Problem
+from octavo.core.yaml_text import YamlError
+from octavo.errors import BadRequest, Forbidden
+from octavo.interchange.gitsync.failures import Reason, Stopped
+from octavo.interchange.gitsync.projects import Ground, Settled, SpaceFolder, add_kind
+from octavo.interchange.gitsync.store import First, ProjectRow, list_members
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor
+from octavo.organization.access.authorization import (
+    SiteAccess,
+    find_kept_space_access,
+    find_space_access,
+    organization_access,
+    site_access,
+)
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.creating import create_space
+from octavo.organization.spaces.wire import LANGUAGES
+
+from .store import get_site
+from .structure.arranging import arrange_site, describe_site, name_spaces, provide_spaces, require_bounds
+from .structure.store import MAX_DEPTH, load_structure
+
+
+class _Agreed(Struct):
+    """``file``: the hash of docs.yaml, None where there was none. ``ours``: of the structure as one."""
+
+    file: str | None
+    ours: str
+
+
+class _Site:
+    def require(self, tx: Transaction, actor: Actor, row: ProjectRow) -> None:
+        _access(tx, actor, row)
+
+    def spaces(self, tx: Transaction, row: ProjectRow) -> list[str]:
+        return list(name_spaces(tx, row.id).values())
+
+    def look(
+        self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground
+    ) -> tuple[list[SpaceFolder], list[Problem]]:
+        if row.first == "export":
+            described = describe_site(tx, get_site(tx, row.id))
+            entries = {entry.directory or "": entry for entry in described.config.spaces}
+            return [
+                SpaceFolder(folder, entries[folder].title, space_id, "export")
+                for folder, space_id in described.spaces.items()
+            ], []
+        try:
+            config = _read(ground)
+        except Stopped as stopped:
+            raise BadRequest(f"folder: {stopped.message}") from None
+        ours, there = name_spaces(tx, row.id), _there(config, ground, set())
+        keys = {entry.key for entry in config.spaces}
+        for key in ours.keys() - keys:
+            message = f"{key} would be taken out of the site; its content stays where it is"
+            config.problems.append(Problem(DOCS_PATH, 0, "removed", message))
+        places = {
+            entry.directory or "": SpaceFolder(
+                entry.directory or "", entry.title, ours.get(entry.key), "import"
+            )
+            for entry in config.spaces
+            if entry.key in there
+        }
+        return list(places.values()), config.problems
+
+    def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground) -> Settled:
+        access = _access(tx, actor, row)
+        data = ground.read(DOCS_PATH)
+        agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else None
+        problems: list[Problem] = []
+        if agreed is not None and row.first == "export" and not ground.is_as_seen(DOCS_PATH):
+            raise Stopped(
+                Reason.STRUCTURE, f"{DOCS_PATH} was changed again since somebody decided how to go on"
+            )
+        side = _side(row, agreed, data, describe_site(tx, get_site(tx, row.id)).config, problems)
+        made: set[str] = set()
+        files: dict[str, bytes] = {}
+        if side == "import":
+            problems += _arrange(tx, access, row, ground, made)
+        elif side == "export":
+            text = _write(tx, access, row, ground)
+            if text != data:
+                files = {DOCS_PATH: text}
+        ours = _print_of(describe_site(tx, get_site(tx, row.id)).config)
+        spaces = {folder: (space_id, space_id in made) for folder, space_id in _folders(tx, row, problems)}
+        return Settled(spaces, _Agreed(_hash(files.get(DOCS_PATH, data)), ours), files, problems)
+
+
+def _access(tx: Transaction, actor: Actor, row: ProjectRow) -> SiteAccess:
+    """Raises NotFound, and Forbidden for whoever does not see each space of the site, those in the trash included:
+    docs.yaml names all of them, and says of each what it is called and whether it is there."""
+    access = site_access(tx, actor, Can.ADMIN, row.organization_id, row.id)
+    shown = {one.space_id for one in load_structure(tx, row.id, trashed=True).site_spaces.values()}
+    if any(find_kept_space_access(tx, actor, Can.VIEW, space_id) is None for space_id in shown):
+        raise Forbidden(
+            "This site shows spaces that you cannot see. Ask somebody who sees all of them to connect the repository."
+        )
+    return access
+
+
+def _hash(data: bytes | None) -> str | None:
+    return hashlib.sha256(data).hexdigest() if data is not None else None
+
+
+def _print_of(config: DocsConfig) -> str:
+    """The hash of a structure. Without languages: what the first import of a space finds of its language is no change
+    that anybody made."""
+    plain = [(entry, entry.language) for entry in config.spaces]
+    for entry, _ in plain:
+        entry.language = None
+    found = hashlib.sha256(write_docs(config).encode()).hexdigest()
+    for entry, language in plain:
+        entry.language = language
+    return found
+
+
+def _source(row: ProjectRow) -> str:
+    """As an import of the repository calls it."""
+    return hashlib.sha256(row.remote.encode()).hexdigest()
+
+
+def _side(
+    row: ProjectRow, agreed: _Agreed | None, data: bytes | None, config: DocsConfig, problems: list[Problem]
+) -> First | None:
+    """The side whose structure the other one gets; None where both have it."""
+    if agreed is None:
+        return row.first  # type: ignore[return-value]
+    theirs, ours = _hash(data) != agreed.file, _print_of(config) != agreed.ours
+    if not (theirs or ours) or data is not None and _edited(data, config) == data:
+        return None
+    if row.first is not None:
+        return row.first  # type: ignore[return-value]
+    if theirs and ours and row.direction == "both":
+        raise Stopped(
+            Reason.STRUCTURE, "Both the structure of the site and docs.yaml were changed since the last sync"
+        )
+    if theirs and row.direction != "export":
+        return "import"
+    if ours and row.direction != "import":
+        return "export"
+    if theirs:
+        message = "it was changed in the repository, which only takes the structure of the site"
+        problems.append(Problem(DOCS_PATH, 0, "not_imported", message))
+    return None
+
+
+def _edited(data: bytes | None, config: DocsConfig) -> bytes:
+    """docs.yaml as the structure has it, with what else is written there; the same bytes where both agree."""
+    try:
+        text = data.decode("utf-8") if data is not None else None
+    except UnicodeDecodeError:
+        text = None
+    if text is None:
+        return write_docs(config).encode()
+    return edit_docs(text, config, max_depth=MAX_DEPTH, languages=LANGUAGES).encode()
+
+
+def _read(ground: Ground) -> DocsConfig:
+    """Raises Stopped, BadRequest for more than a site may have."""
+    data = ground.read(DOCS_PATH)
+    if data is None:
+        raise Stopped(Reason.EMPTIED, f"The repository has no {DOCS_PATH} in this folder")
+    try:
+        config = read_docs(data.decode("utf-8"), max_depth=MAX_DEPTH, languages=LANGUAGES)
+    except (YamlError, UnicodeDecodeError) as error:
+        raise Stopped(Reason.CONTENT, f"{DOCS_PATH}: {error}") from None
+    require_bounds(config)
+    return config
+
+
+def _there(config: DocsConfig, ground: Ground, synced: set[str]) -> set[str]:
+    """The keys of spaces with a folder that is there, or was when they were synced; the others are reported."""
+    found: set[str] = set()
+    for entry in config.spaces:
+        if entry.directory is None:
+            continue
+        if ground.holds(entry.directory) or entry.directory in synced:
+            found.add(entry.key)
+        else:
+            message = f"there is no folder {entry.directory or './'}; {entry.key} is left out"
+            config.problems.append(Problem(DOCS_PATH, entry.line, "missing_directory", message))
+    return found
+
+
+def _arrange(
+    tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Ground, made: set[str]
+) -> Sequence[Problem]:
+    """The structure that docs.yaml says. ``made`` gets the spaces that it makes."""
+    config = _read(ground)
+    there = _there(config, ground, {member.folder[len(row.folder) :] for member in list_members(tx, row.id)})
+    if not there:
+        raise Stopped(Reason.CONTENT, f"{DOCS_PATH} names no folder that is there")
+    ours = name_spaces(tx, row.id)
+    for key in there & ours.keys():
+        if find_space_access(tx, access.actor, Can.ADMIN, ours[key]) is None:
+            raise Forbidden(f"the space {key} is not theirs")
+
+    def make(entry: DocsEntry) -> str:
+        org = organization_access(tx, access.actor, Can.VIEW, access.organization_id)
+        space = create_space(tx, org, entry.title, language=entry.language)
+        made.add(space.id)
+        return space.id
+
+    spaces = provide_spaces(tx, row.id, config, there, {}, make, by=access.actor)
+    removed = arrange_site(tx, row.id, config, spaces, _source(row), access)
+    return [*config.problems, *removed]
+
+
+def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Ground) -> bytes:
+    """docs.yaml as the structure has it, each space in a folder that is its own for good."""
+    described = describe_site(tx, get_site(tx, row.id))
+    synced = {member.space_id for member in list_members(tx, row.id)}
+    taken = set(described.spaces)
+    spaces: dict[str, str] = {}
+    for entry in described.config.spaces:
+        folder = entry.directory or ""
+        space_id = spaces[entry.key] = described.spaces[folder]
+        if row.agreed is not None and folder and space_id not in synced and ground.holds(folder):
+            # What lies there is not the space's.
+            name = free_name(folder[:-1], lambda name: f"{name}/" in taken or ground.holds(f"{name}/"))
+            entry.directory = f"{name}/"
+            taken.add(entry.directory)
+    arrange_site(tx, row.id, described.config, spaces, _source(row), access)
+    return _edited(ground.read(DOCS_PATH), described.config)
+
+
+def _folders(tx: Transaction, row: ProjectRow, problems: list[Problem]) -> list[tuple[str, str]]:
+    """The folder of each space that has one. None lies in another: two spaces would write into each other."""
+    shown = load_structure(tx, row.id).site_spaces.values()
+    wanted = {one.docs_directory: one.space_id for one in shown if one.docs_directory is not None}
+    found: list[tuple[str, str]] = []
+    taken: set[str] = set()
+    for folder in sorted(wanted):
+        if any(folder.startswith(other) for other, _ in found):
+            message = "it lies in the folder of another space, which alone is synced"
+            problems.append(Problem(folder, 0, "overlapping", message))
+        elif wanted[folder] not in taken:
+            taken.add(wanted[folder])
+            found.append((folder, wanted[folder]))
+    return found
+
+
+add_kind("site", _Site())

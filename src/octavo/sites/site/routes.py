@@ -1,0 +1,388 @@
+"""Sites: making, reading, publishing."""
+
+from __future__ import annotations
+
+from octavo.content.pages.embedding import Embed, find_embed
+from octavo.content.pages.wire import EmbedQuery
+from octavo.content.search.wire import SearchListing, SearchQuery, SearchSpace
+from octavo.core.hosts import spell_host
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, PageQuery, present_slice
+from octavo.kit.http.bodies import given
+from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.organization.access.accounts import find_user
+from octavo.organization.access.authorization import (
+    OrgAccess,
+    SignedIn,
+    SiteAccess,
+    VisitedSite,
+    find_space_access,
+)
+from octavo.organization.access.roles import Can
+from octavo.organization.access.wire import present_people
+from octavo.organization.orgs.store import get_organization
+
+from . import ads, editing, hostnames, organization_routes, publishing, scripts, searching, site_images, store
+from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite, present_ads
+from .creating import create_site as create
+from .profile_presenting import present_profile
+from .profile_wire import PublishedSite, SearchSite, UserSitePermission, named_spaces, searched
+from .published import published_url
+from .publishing import require_publishable
+from .scripts import IntegrationScript
+from .site_images_wire import CreatePicture, OrganizationPicture, present_picture
+from .structure.wire import ShownQuery
+from .urls_presenting import present_address
+from .urls_wire import AddressQuery, CollectionAt, SpaceAt
+from .wire import (
+    CreateSite,
+    CustomHostname,
+    Site,
+    SiteOrganizationTarget,
+    SitesQuery,
+    Subdomain,
+    UpdateSite,
+    present_hostname,
+    present_site,
+)
+
+operation = Area("sites").operation
+
+__all__ = ["organization_routes"]
+
+
+def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Site:
+    return present_site(call, get_organization(tx, organization_id), store.get_site(tx, site_id))
+
+
+@operation(
+    "listSites",
+    "GET",
+    "/orgs/{organizationId}/sites",
+    needs=Can.LIST_TEAMS,
+    returns=Listing[Site],
+    agents="docs:read",
+)
+def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
+    """The sites of an organization, newest first; with ``space`` those that show a space that the caller sees."""
+    with call.db.read() as tx:
+        row = get_organization(tx, org.organization_id)
+        if query.space is not None and find_space_access(tx, org.actor, Can.VIEW, query.space) is None:
+            return Listing([], 0)
+        found = store.list_sites(
+            tx,
+            org.organization_id,
+            query.limit,
+            query.page,
+            space=query.space,
+            title=query.title,
+            published=query.published,
+            types=list(query.type or []),
+        )
+    return present_slice(found, lambda site: present_site(call, row, site))
+
+
+@operation(
+    "createSite",
+    "POST",
+    "/orgs/{organizationId}/sites",
+    needs=Can.CREATE_CONTENT,
+    returns=Site,
+    status=201,
+    yields=("content:read",),
+)
+def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
+    """A new site, not yet published, over spaces of the organization that the caller administers."""
+    given = body or CreateSite()
+    with call.db.write() as tx:
+        require_publishable(tx, org, {f"spaces[{n}]": space for n, space in enumerate(given.spaces)})
+        site_id = create(
+            tx,
+            organization_id=org.organization_id,
+            title=given.title,
+            type=given.type,
+            visibility=given.visibility,
+            spaces=given.spaces,
+        )
+        return _site(call, tx, org.organization_id, site_id)
+
+
+@operation(
+    "getSiteById",
+    "GET",
+    "/orgs/{organizationId}/sites/{siteId}",
+    needs=Can.VIEW,
+    returns=Site,
+    errors=(404,),
+)
+def get_site(call: Call, site: SiteAccess) -> Site:
+    """One site."""
+    with call.db.read() as tx:
+        return _site(call, tx, site.organization_id, site.site_id)
+
+
+@operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN, returns=Site)
+def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
+    """Changes a site. A basename that it leaves leads on to it; so do the addresses of sections and variants. A host
+    name, and a path at which a proxy shows the site, count once they are proved to be the organization's; sent again,
+    they are looked at again."""
+    wanted = given(body)
+    proved = editing.find_proofs(call.context, site, wanted)
+    with call.db.write() as tx:
+        editing.update_site(tx, call.context, site, wanted, proved)
+        return _site(call, tx, site.organization_id, site.site_id)
+
+
+@operation(
+    "deleteSiteById", "DELETE", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN, returns=Deletion
+)
+def delete_site(call: Call, site: SiteAccess) -> bool:
+    """Removes a site with its structure and settings. The content of its spaces stays where it is."""
+    with call.db.write() as tx:
+        return editing.delete_site(tx, site)
+
+
+@operation(
+    "publishSite",
+    "POST",
+    "/orgs/{organizationId}/sites/{siteId}/publish",
+    needs=Can.ADMIN,
+    returns=Site,
+    yields=("content:read",),
+)
+def publish_site(call: Call, site: SiteAccess) -> Site:
+    """Opens the site to the audience its visibility sets. For those who administer each space that it shows."""
+    with call.db.write() as tx:
+        publishing.publish_site(tx, site)
+        return _site(call, tx, site.organization_id, site.site_id)
+
+
+@operation(
+    "unpublishSite", "POST", "/orgs/{organizationId}/sites/{siteId}/unpublish", needs=Can.ADMIN, returns=Site
+)
+def unpublish_site(call: Call, site: SiteAccess) -> Site:
+    """Closes the site; nobody reaches it until it is published again."""
+    with call.db.write() as tx:
+        publishing.unpublish_site(tx, site)
+        return _site(call, tx, site.organization_id, site.site_id)
+
+
+@operation(
+    "getPublishedContentSite",
+    "GET",
+    "/orgs/{organizationId}/sites/{siteId}/published",
+    needs=Can.VIEW,
+    returns=PublishedSite,
+    errors=(404,),
+    visitors=True,
+)
+def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQuery) -> PublishedSite:
+    """A published site as a whole: its structure, as far as the caller sees it, and how it looks."""
+    with call.db.read() as tx:
+        return present_profile(tx, call, site, query.share_key)
+
+
+@operation(
+    "searchSiteContent",
+    "POST",
+    "/orgs/{organizationId}/sites/{siteId}/search",
+    needs=Can.VIEW,
+    returns=SearchListing[SearchSpace],
+    visitors=True,
+    yields=("content:read",),
+)
+def search_site(
+    call: Call, site: SiteAccess | VisitedSite, body: SearchSite, query: PageQuery
+) -> SearchListing[SearchSpace]:
+    """All spaces of the site with pages that match, best first, of those the caller sees, each with its ten best
+    pages.
+
+    Up to 1,000 spaces are counted exactly. Of more, of words that each are on more than 1,000 pages, and of pages that
+    have only some of the words, `count` is a smaller number, and `countIsLowerBound` says so."""
+    with call.db.read() as tx:
+        asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)
+        return searching.search_site(tx, call, site, asked, named_spaces(body), searched(body))
+
+
+@operation(
+    "listPermissionsAggregateInSite",
+    "GET",
+    "/orgs/{organizationId}/sites/{siteId}/permissions/aggregate",
+    needs=Can.ADMIN,
+    returns=Listing[UserSitePermission],
+)
+def list_people(call: Call, site: SiteAccess, query: PageQuery) -> Listing[UserSitePermission]:
+    """Everybody who sees the site in the organization, with their role: nobody has another one here than there."""
+    with call.db.read() as tx:
+        found = store.list_people(tx, site.organization_id, query.limit, query.page)
+        people = present_people(call, tx, [user_id for user_id, _ in found.rows])
+    origin = SiteOrganizationTarget(site.organization_id)
+    return present_slice(found, lambda row: UserSitePermission(row[1], people[row[0]], origin))
+
+
+@operation(
+    "listSiteIntegrationScripts",
+    "GET",
+    "/orgs/{organizationId}/sites/{siteId}/integration-scripts",
+    needs=Can.VIEW,
+    returns=list[IntegrationScript],
+    errors=(400,),
+)
+def list_scripts(call: Call, site: SiteAccess) -> list[IntegrationScript]:
+    """The scripts that integrations put into the site's pages."""
+    with call.db.read() as tx:
+        return scripts.list_scripts(tx, call.context, site.site_id)
+
+
+@operation("updateSiteAdsById", "POST", "/orgs/{organizationId}/sites/{siteId}/ads", needs=Can.ADMIN)
+def update_ads(call: Call, site: SiteAccess, body: UpdateAds | None) -> None:
+    """Keeps what is said about ads, and shows it on the site. Octavo shows no ads."""
+    with call.db.write() as tx:
+        wanted = body or UpdateAds()
+        ads.submit_ads(tx, site, wanted.status, wanted.topic)
+
+
+@operation("adsListSites", "GET", "/ads/sites", needs=Can.SIGN_IN, returns=Listing[AdsOfSite])
+def list_ads(call: Call, caller: SignedIn, query: AdsQuery) -> Listing[AdsOfSite]:
+    """Of the sites that the caller manages, those that were sent in for ads and what became of that."""
+    with call.db.read() as tx:
+        found, owners = ads.list_sites_with_ads(tx, caller, query.status, query.limit, query.page)
+        user = find_user(tx, caller.user_id)
+    email = user.email if user is not None else ""
+
+    def present(site: store.SiteRow) -> AdsOfSite:
+        url = published_url(call.settings.sites_url, owners[site.organization_id], site)
+        return present_ads(site, url, email, query.status)
+
+    return present_slice(found, present)
+
+
+@operation("adsUpdateSite", "PATCH", "/ads/sites/{siteId}", needs=Can.ADMIN)
+def review_ads(call: Call, site: SiteAccess, body: UpdateAdsOfSite) -> None:
+    """Keeps what became of a site that was sent in for ads. Octavo shows no ads."""
+    with call.db.write() as tx:
+        ads.review_ads(tx, site, **given(body))
+
+
+@operation("getSubdomain", "GET", "/subdomains/{subdomain}", needs=Can.VIEW, returns=Subdomain)
+def get_subdomain(call: Call, org: OrgAccess) -> Subdomain:
+    """What the first part of the address of an organization's sites stands for."""
+    with call.db.read() as tx:
+        return Subdomain(
+            get_organization(tx, org.organization_id).hostname or "",
+            SiteOrganizationTarget(org.organization_id),
+        )
+
+
+# --- addresses ----------------------------------------------------------------------------------------
+
+
+@operation(
+    "getContentByUrl",
+    "GET",
+    "/urls/content",
+    needs=Can.SIGN_IN,
+    returns=CollectionAt | SpaceAt,
+    yields=("content:read",),
+)
+def get_content_by_url(call: Call, caller: SignedIn, query: AddressQuery) -> CollectionAt | SpaceAt:
+    """What of the caller's content is at an address, of the application or of a published site."""
+    with call.db.read() as tx:
+        return present_address(tx, call, caller, query.url)
+
+
+@operation("getEmbedByUrl", "GET", "/urls/embed", needs=Can.SIGN_IN, returns=Embed, scripts=True)
+def get_embed_by_url(call: Call, caller: SignedIn, query: EmbedQuery) -> Embed:
+    """What an address shows when it is embedded; one that cannot be reached is a plain link."""
+    return find_embed(call.context, query.url)
+
+
+# --- host names ---------------------------------------------------------------------------------------
+
+
+def _hostname(call: Call, tx: Transaction, site: SiteAccess) -> CustomHostname:
+    return present_hostname(call, store.get_site(tx, site.site_id), _named(call))
+
+
+def _named(call: Call) -> str:
+    return spell_host(call.path_parameters["hostname"])
+
+
+@operation("getCustomHostname", "GET", "/custom-hostnames/{hostname}", needs=Can.VIEW, returns=CustomHostname)
+def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
+    """Which site a host name belongs to, and what the last check of it said."""
+    with call.db.read() as tx:
+        return _hostname(call, tx, site)
+
+
+@operation(
+    "dnsRevalidateCustomHostname",
+    "PATCH",
+    "/custom-hostnames/{hostname}",
+    needs=Can.ADMIN,
+    errors=(400, 409),
+)
+def check_hostname(call: Call, site: SiteAccess) -> None:
+    """Asks the network whether the host name leads to the sites of this server, and whether it is proved."""
+    hostname = _named(call)
+    status = hostnames.check_hostname(call.settings, hostname)
+    leads_here = status == "live"
+    proved = hostnames.is_proved(call.context, site.organization_id, hostname, leading_here=leads_here)
+    with call.db.write() as tx:
+        hostnames.put_status(tx, call.context, site, hostname, status, proved)
+
+
+@operation(
+    "removeCustomHostname", "DELETE", "/custom-hostnames/{hostname}", needs=Can.ADMIN, returns=Deletion
+)
+def remove_hostname(call: Call, site: SiteAccess) -> bool:
+    """Gives a host name up: the site is below the address of this server's sites again."""
+    with call.db.write() as tx:
+        hostnames.remove_hostname(tx, site, _named(call))
+    return True
+
+
+# --- pictures for looks ----------------------------------------------------------------------------------
+
+_PICTURES = "/orgs/{organizationId}/pictures"
+
+
+@operation(
+    "listPictures", "GET", _PICTURES, needs=Can.VIEW, returns=Listing[OrganizationPicture], extension=True
+)
+def list_pictures(call: Call, org: OrgAccess, query: PageQuery) -> Listing[OrganizationPicture]:
+    """The pictures that an organization uploaded for its sites, oldest first."""
+    with call.db.read() as tx:
+        found = site_images.list_pictures(tx, org.organization_id, query.limit, query.page)
+        return present_slice(found, lambda row: present_picture(call, row))
+
+
+@operation(
+    "createPicture",
+    "POST",
+    _PICTURES,
+    needs=Can.CREATE_CONTENT,
+    returns=OrganizationPicture,
+    status=201,
+    errors=(400, 404),
+    extension=True,
+)
+def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> OrganizationPicture:
+    """A picture made of a file that the caller uploaded: PNG, JPEG, GIF, WebP, SVG or an icon. Everybody who knows its
+    `url` has it; customization names that."""
+    with call.db.write() as tx:
+        return present_picture(call, site_images.create(tx, call.context, org, body.storage_key))
+
+
+@operation(
+    "deletePicture",
+    "DELETE",
+    _PICTURES + "/{pictureId}",
+    needs=Can.CREATE_CONTENT,
+    returns=Deletion,
+    extension=True,
+)
+def delete_picture(call: Call, org: OrgAccess, picture_id: str) -> bool:
+    """Removes a picture. Sites that show it show none."""
+    with call.db.write() as tx:
+        return site_images.delete(tx, org, picture_id)

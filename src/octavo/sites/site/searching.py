@@ -1,0 +1,84 @@
+"""Search of a site over the API: the spaces it shows, as far as the caller sees them, and for a visitor what the site
+tells them of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from octavo.content.search.presenting import search_spaces
+from octavo.content.search.wire import SearchListing, SearchQuery, SearchSpace
+from octavo.core.pages import Page
+from octavo.errors import NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Recipient
+from octavo.organization.access.authorization import SiteAccess, VisitedSite
+from octavo.organization.spaces.store import get_titles, list_spaces_by_id
+
+from .structure.outline import Outline
+from .structure.store import Structure, load_structure
+from .types import Searched
+from .visible_sections import sight_of
+
+
+def search_site(
+    tx: Transaction,
+    to: Recipient,
+    site: SiteAccess | VisitedSite,
+    asked: SearchQuery,
+    named: Mapping[str, str],
+    where: Searched,
+) -> SearchListing[SearchSpace]:
+    """Spaces with pages that match, each with its best pages. ``named``: site spaces by where in the body they are named;
+    ``where``: which site spaces are searched. Raises NotFound for a site space that is not in the site, or
+    whose space the caller does not see."""
+    structure = load_structure(tx, site.site_id)
+    if isinstance(site, VisitedSite):
+        visitor = site.visitor
+        wanted = {
+            one.id: one.space_id
+            for one in Outline(structure, visitor.claims, preview=bool(visitor.preview)).site_spaces()
+        }
+    else:
+        shown = {one.id: one.space_id for one in structure.site_spaces.values()}
+        seen = list_spaces_by_id(tx, site.organization, list(set(shown.values())))
+        wanted = {id: space for id, space in shown.items() if space in seen}
+    for place, id in named.items():
+        if id not in wanted:
+            raise NotFound(f"{place}: there is no site space {id!r} in this site.")
+    if where.spread == "named":
+        wanted = {id: wanted[id] for id in named.values()}
+    elif where.spread == "currentSiteSpace" and where.current is not None:
+        wanted = {where.current: wanted[where.current]}
+    elif where.spread != "all":
+        wanted = _by_default(tx, structure, wanted, where.current)
+        if where.spread == "otherSiteSpaces":
+            wanted.pop(where.current or "", None)
+    spaces = list(dict.fromkeys(wanted.values()))
+    if isinstance(site, SiteAccess):
+        return search_spaces(tx, to, spaces, asked)
+    sight = sight_of(tx, site.visitor)
+
+    def trace(space_id: str, page_ids: Sequence[str]) -> dict[str, list[Page]]:
+        tree = sight.views[space_id].tree
+        found = {page_id: tree.page(page_id) for page_id in page_ids}
+        return {id: [*tree.ancestors(page), page] for id, page in found.items() if page is not None}
+
+    return search_spaces(tx, to, spaces, asked, sight, trace, sight.draft)
+
+
+def _by_default(
+    tx: Transaction, structure: Structure, wanted: Mapping[str, str], current: str | None
+) -> dict[str, str]:
+    """One site space of each section, and the one that the search is made from: of a section's variants the first in
+    the language of that one, else the default, else the first that the caller sees."""
+    languages = {id: titles.language for id, titles in get_titles(tx, list(set(wanted.values()))).items()}
+    language = languages.get(wanted[current]) if current is not None else None
+    found = {} if current is None else {current: wanted[current]}
+    for section_id in (None, *structure.sections):
+        variants = [one for one in structure.variants(section_id) if one.id in wanted]
+        if not variants or (current is not None and any(one.id == current for one in variants)):
+            continue
+        alike = [one for one in variants if language and languages.get(one.space_id) == language]
+        chosen = [one for one in alike or variants if one.is_default] or alike or variants
+        found[chosen[0].id] = chosen[0].space_id
+    return found

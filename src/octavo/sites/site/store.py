@@ -1,0 +1,388 @@
+"""Sites: rows in, frozen records out."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.errors import NotFound
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Row, Transaction
+from octavo.kit.db.pagination import Slice, list_page
+
+MAX_PROXY = 512
+"""Characters of host and path of a proxy."""
+
+
+class VisitorAuth(Struct, frozen=True, omit_defaults=True):
+    """How visitors of a site sign in. ``login_url``: where they are sent; ``key_version``: of the key that their
+    tokens are signed with, see ``audiences.visitor_auth``; ``by_integration``: an integration on the site comes before
+    the address."""
+
+    login_url: str | None = None
+    key_version: str = ""
+    by_integration: bool = False
+
+    @property
+    def takes_others(self) -> bool:
+        """Whether visitors may come through an integration."""
+        return self.by_integration or self.login_url is None
+
+
+class SiteSettings(Struct, frozen=True, omit_defaults=True):
+    """What is seldom asked for; kept as JSON in ``sites.settings``. ``ads`` means nothing here, it is kept and
+    answered."""
+
+    adaptive: bool = False
+    visitor_auth: VisitorAuth = VisitorAuth()
+    ads: dict[str, Any] | None = None
+    hostname_status: str | None = None
+
+
+class SiteRow(Struct, frozen=True):
+    """``claimed_hostname`` and ``claimed_proxy``: what the site was given and is not proved to be its owner's; there is
+    nothing at them."""
+
+    id: str
+    organization_id: str
+    type: str
+    title: str
+    basename: str
+    hostname: str | None
+    claimed_hostname: str | None
+    proxy_host: str | None
+    proxy_path: str | None
+    claimed_proxy: str | None
+    visibility: str
+    published: int
+    agents_context: str
+    settings: SiteSettings
+    created_at: int
+    updated_at: int
+    customization: str | None
+    site_spaces: int
+
+    @property
+    def proxy(self) -> str | None:
+        """Host and path at which a proxy of the owner's shows the site, without a slash at the end."""
+        return f"{self.proxy_host}{self.proxy_path}" if self.proxy_host else None
+
+
+_SITE = (
+    ", ".join(f"t.{name}" for name in SiteRow.__struct_fields__[:-1])
+    + """, (SELECT count(*) FROM site_spaces x JOIN spaces s ON s.id = x.space_id AND s.deleted_at IS NULL
+            WHERE x.site_id = t.id)"""
+)
+
+
+_SETTINGS = SiteRow.__struct_fields__.index("settings")
+_decoder = msgspec.json.Decoder(SiteSettings)
+
+
+def _site(row: Row) -> SiteRow:
+    values = list(row)
+    values[_SETTINGS] = _decoder.decode(values[_SETTINGS])
+    return SiteRow(*values)
+
+
+def get_site(tx: Transaction, site_id: str) -> SiteRow:
+    found = find_site(tx, site_id)
+    if found is None:
+        raise NotFound(f"There is no site {site_id!r}.")
+    return found
+
+
+def find_site(tx: Transaction, site_id: str) -> SiteRow | None:
+    row = tx.one(f"SELECT {_SITE} FROM sites t WHERE t.id = :id", id=site_id)
+    return _site(row) if row else None
+
+
+def list_sites_of_space(tx: Transaction, space_id: str) -> list[SiteRow]:
+    """Every site that shows a space."""
+    rows = tx.all(
+        f"SELECT {_SITE} FROM sites t WHERE t.id IN (SELECT x.site_id FROM site_spaces x WHERE x.space_id = :space)",
+        space=space_id,
+    )
+    return [_site(row) for row in rows]
+
+
+def list_sites_of_organization(tx: Transaction, organization_id: str) -> list[SiteRow]:
+    """Every site of an organization, published or not."""
+    rows = tx.all(
+        f"SELECT {_SITE} FROM sites t WHERE t.organization_id = :org ORDER BY t.id", org=organization_id
+    )
+    return [_site(row) for row in rows]
+
+
+def list_published_sites(tx: Transaction, organization_id: str) -> list[SiteRow]:
+    """Every published site of an organization."""
+    rows = tx.all(
+        f"SELECT {_SITE} FROM sites t WHERE t.organization_id = :org AND t.published = 1 ORDER BY t.id",
+        org=organization_id,
+    )
+    return [_site(row) for row in rows]
+
+
+def list_public_sites(tx: Transaction, limit: int, page: str | None) -> Slice[SiteRow]:
+    """Every site of the installation that is published for everybody and in search engines, newest first."""
+    public = "t.published = 1 AND t.visibility = 'public'"
+    return list_page(
+        tx, limit, page, _SITE, f"FROM sites t WHERE {public}", _site, by="t.id", descending=True
+    )
+
+
+def find_site_by_basename(tx: Transaction, organization_id: str, basename: str) -> SiteRow | None:
+    row = tx.one(
+        f"SELECT {_SITE} FROM sites t WHERE t.organization_id = :org AND t.basename = :basename",
+        org=organization_id,
+        basename=basename,
+    )
+    return _site(row) if row else None
+
+
+def find_site_by_hostname(tx: Transaction, hostname: str) -> SiteRow | None:
+    row = tx.one(f"SELECT {_SITE} FROM sites t WHERE t.hostname = :hostname", hostname=hostname)
+    return _site(row) if row else None
+
+
+def find_site_by_proxy(tx: Transaction, host: str, path: str) -> SiteRow | None:
+    """The site that a proxy shows at this address or above it, the nearest. ``path``: decoded."""
+    parts = path.strip("/").split("/")
+    above = list(accumulate(parts, lambda whole, part: f"{whole}/{part}"))[:MAX_PROXY]
+    row = tx.one(
+        f"""SELECT {_SITE} FROM sites t WHERE t.proxy_host = :host AND t.proxy_path IN :paths
+            ORDER BY length(t.proxy_path) DESC LIMIT 1""",
+        host=host,
+        paths=[f"/{one}" for one in above if len(one) < MAX_PROXY],
+    )
+    return _site(row) if row else None
+
+
+def is_proxied_at(tx: Transaction, host: str, *, but: str) -> bool:
+    """Whether a proxy shows any site at a host, other than one."""
+    found = tx.value(
+        "SELECT 1 FROM sites WHERE proxy_host = :host AND id <> :but LIMIT 1", host=host, but=but
+    )
+    return found is not None
+
+
+def is_proxied_near(tx: Transaction, host: str, path: str, *, but: str) -> bool:
+    """Whether a proxy shows a site of another organization than ``but`` at a host, above or below a path."""
+    rows = tx.all(
+        "SELECT proxy_path FROM sites WHERE proxy_host = :host AND organization_id <> :but",
+        host=host,
+        but=but,
+    )
+    return any(f"{path}/".startswith(f"{one}/") or f"{one}/".startswith(f"{path}/") for (one,) in rows)
+
+
+def list_claiming(tx: Transaction, hostname: str) -> list[SiteRow]:
+    """The sites that claim a host name, oldest first."""
+    rows = tx.all(
+        f"SELECT {_SITE} FROM sites t WHERE t.claimed_hostname = :hostname ORDER BY t.id", hostname=hostname
+    )
+    return [_site(row) for row in rows]
+
+
+def list_all_sites(tx: Transaction) -> list[SiteRow]:
+    """Every site of the installation, oldest first."""
+    return [_site(row) for row in tx.all(f"SELECT {_SITE} FROM sites t ORDER BY t.id")]
+
+
+def find_site_by_docs_source(tx: Transaction, organization_id: str, source: str) -> str | None:
+    """The site of an organization that was last made from this source."""
+    found = tx.value(
+        "SELECT id FROM sites WHERE organization_id = :org AND docs_source = :source",
+        org=organization_id,
+        source=source,
+    )
+    return None if found is None else str(found)
+
+
+def set_docs_source(tx: Transaction, site: SiteRow, source: str) -> None:
+    """Remembers what a site was made from; no other site of the organization is that any more."""
+    if find_site_by_docs_source(tx, site.organization_id, source) != site.id:
+        names = {"org": site.organization_id, "source": source}
+        tx.run(
+            "UPDATE sites SET docs_source = NULL WHERE organization_id = :org AND docs_source = :source",
+            **names,
+        )
+        tx.run("UPDATE sites SET docs_source = :source WHERE id = :site", source=source, site=site.id)
+
+
+def list_sites(
+    tx: Transaction,
+    organization_id: str,
+    limit: int,
+    page: str | None,
+    *,
+    space: str | None = None,
+    title: str | None = None,
+    published: bool | None = None,
+    types: list[str] | None = None,
+) -> Slice[SiteRow]:
+    """Sites of an organization, newest first; ``title`` matches any part, whatever the case."""
+    where, given = ["t.organization_id = :org"], dict[str, Any](org=organization_id)
+    if space is not None:
+        where.append("EXISTS (SELECT 1 FROM site_spaces x WHERE x.site_id = t.id AND x.space_id = :space)")
+        given["space"] = space
+    if title:
+        where.append("lower(t.title) LIKE :title ESCAPE '!'")
+        escaped = title.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+        given["title"] = f"%{escaped}%"
+    if published is not None:
+        where.append("t.published = :published")
+        given["published"] = int(published)
+    if types:
+        where.append("t.type IN :types")
+        given["types"] = types
+    condition = " AND ".join(where)
+    return list_page(
+        tx, limit, page, _SITE, f"FROM sites t WHERE {condition}", _site, by="t.id", descending=True, **given,
+    )  # fmt: skip
+
+
+def list_sites_with_ads(
+    tx: Transaction, organization_ids: list[str], status: str, limit: int, page: str | None
+) -> Slice[SiteRow]:
+    """The sites of these organizations about whose ads this was said, oldest first."""
+    source = "FROM sites t WHERE t.organization_id IN :orgs AND t.ads_status = :status AND t.ads_status IS NOT NULL"
+    return list_page(tx, limit, page, _SITE, source, _site, by="t.id", orgs=organization_ids, status=status)
+
+
+def insert_site(
+    tx: Transaction, *, organization_id: str, type: str, title: str, basename: str, visibility: str
+) -> str:
+    site_id, moment = ids.new_id(), now()
+    tx.run(
+        """INSERT INTO sites (id, organization_id, type, title, basename, visibility, created_at, updated_at)
+           VALUES (:id, :org, :type, :title, :basename, :visibility, :at, :at)""",
+        id=site_id,
+        org=organization_id,
+        type=type,
+        title=title,
+        basename=basename,
+        visibility=visibility,
+        at=moment,
+    )
+    return site_id
+
+
+def set_published(tx: Transaction, site_id: str, published: bool) -> None:
+    tx.run(
+        "UPDATE sites SET published = :published, updated_at = :at WHERE id = :id",
+        published=int(published),
+        at=now(),
+        id=site_id,
+    )
+
+
+def find_site_of_space(tx: Transaction, space_id: str) -> str | None:
+    """The oldest site that shows a space."""
+    found = tx.value("SELECT min(site_id) FROM site_spaces WHERE space_id = :space", space=space_id)
+    return None if found is None else str(found)
+
+
+def update_site(tx: Transaction, site_id: str, **values: Any) -> None:
+    """Sets columns of a site; ``settings`` as they are, not as JSON."""
+    if "settings" in values:
+        values["ads_status"] = (values["settings"].ads or {}).get("status")
+        values["settings"] = msgspec.json.encode(values["settings"]).decode()
+    if "hostname" in values:
+        _give_up_hostname(tx, site_id)
+        tx.run("DELETE FROM site_former_hostnames WHERE hostname = :name", name=values["hostname"])
+    columns = ", ".join(f"{name} = :{name}" for name in values)
+    tx.run(f"UPDATE sites SET {columns}, updated_at = :at WHERE id = :site", at=now(), site=site_id, **values)
+
+
+def _give_up_hostname(tx: Transaction, site_id: str) -> None:
+    tx.run(
+        """INSERT INTO site_former_hostnames (hostname, organization_id, given_up_at)
+           SELECT hostname, organization_id, :at FROM sites WHERE id = :site AND hostname IS NOT NULL
+           ON CONFLICT (hostname) DO UPDATE SET organization_id = excluded.organization_id,
+                                                given_up_at = excluded.given_up_at""",
+        at=now(),
+        site=site_id,
+    )
+
+
+def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
+    """Whether a site of another organization had this host name last."""
+    row = tx.one(
+        "SELECT 1 FROM site_former_hostnames WHERE hostname = :name AND organization_id <> :org",
+        name=hostname,
+        org=but,
+    )
+    return row is not None
+
+
+def find_version(tx: Transaction, site_id: str) -> int | None:
+    """A number that changes with all that visitors of a site are shown, but for the content of its spaces."""
+    found: int | None = tx.value("SELECT version FROM site_versions WHERE site_id = :site", site=site_id)
+    return found
+
+
+def touch_site(tx: Transaction, site_id: str) -> None:
+    tx.run("UPDATE sites SET updated_at = :at WHERE id = :site", at=now(), site=site_id)
+
+
+def delete_site(tx: Transaction, site_id: str) -> None:
+    """With all that belongs to it; the content of its spaces stays."""
+    _give_up_hostname(tx, site_id)
+    tx.run("DELETE FROM sites WHERE id = :site", site=site_id)
+
+
+def put_former_name(tx: Transaction, organization_id: str, basename: str, site_id: str) -> None:
+    """Remembers what a site was called in its address."""
+    tx.run(
+        """INSERT INTO site_former_names (organization_id, basename, site_id, created_at)
+           VALUES (:org, :basename, :site, :at)
+           ON CONFLICT (organization_id, basename) DO UPDATE SET site_id = :site, created_at = :at""",
+        org=organization_id,
+        basename=basename,
+        site=site_id,
+        at=now(),
+    )
+
+
+def remove_former_name(tx: Transaction, organization_id: str, basename: str) -> None:
+    tx.run(
+        "DELETE FROM site_former_names WHERE organization_id = :org AND basename = :basename",
+        org=organization_id,
+        basename=basename,
+    )
+
+
+def find_site_by_former_name(tx: Transaction, organization_id: str, basename: str) -> SiteRow | None:
+    row = tx.one(
+        f"""SELECT {_SITE} FROM site_former_names f JOIN sites t ON t.id = f.site_id
+            WHERE f.organization_id = :org AND f.basename = :basename""",
+        org=organization_id,
+        basename=basename,
+    )
+    return _site(row) if row else None
+
+
+def list_people(
+    tx: Transaction, organization_id: str, limit: int, page: str | None
+) -> Slice[tuple[str, str]]:
+    """Everybody who sees the sites of an organization, by id, with their role in it."""
+    people = """FROM members m JOIN users u ON u.id = m.user_id AND u.disabled = 0
+                WHERE m.organization_id = :org AND m.disabled = 0 AND m.role IS NOT NULL"""
+    return list_page(
+        tx, limit, page, "m.user_id, m.role", people, lambda row: (row[0], row[1]), by="m.user_id",
+        org=organization_id,
+    )  # fmt: skip
+
+
+def touch_sites(tx: Transaction, organization_id: str) -> None:
+    """Has what is kept of an organization's sites looked at again."""
+    tx.run(
+        "UPDATE site_versions SET version = version + 1"
+        " WHERE site_id IN (SELECT id FROM sites WHERE organization_id = :org)",
+        org=organization_id,
+    )

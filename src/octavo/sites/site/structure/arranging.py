@@ -1,0 +1,377 @@
+"""The structure of a site from and to ``docs.yaml``: what it describes becomes the structure, whole, in one change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Mapping, Sequence, Set
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from octavo.core.docs_config import DOCS_PATH, DocsConfig, DocsEntry, walk_docs
+from octavo.core.free_names import free_name
+from octavo.core.pages import ranks, slugify
+from octavo.core.problems import Problem
+from octavo.errors import BadRequest
+from octavo.kit import ids
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Actor
+from octavo.kit.work.outbox import emit
+from octavo.organization.access.authorization import SiteAccess, space_access
+from octavo.organization.access.roles import Can
+from octavo.organization.spaces.store import get_space, get_titles, update_space
+
+from ..store import SiteRow, get_site, set_docs_source, update_site
+from . import store
+from .changing import RESERVED, change_structure, read_path
+from .store import GroupRow, Node, SectionRow, SiteSpaceRow, Structure
+
+_PATH_MAX = 90
+_KEY_MAX = 40
+
+
+def require_bounds(config: DocsConfig) -> None:
+    """Raises BadRequest for more than a site may have."""
+    entries = list(walk_docs(config.structure))
+    for type, most in (
+        ("section", store.MAX_SECTIONS),
+        ("section-group", store.MAX_GROUPS),
+        ("space", store.MAX_SITE_SPACES),
+    ):
+        count = sum(entry.type == type for entry in entries)
+        if count > most:
+            raise BadRequest(
+                f"{DOCS_PATH}: a site has at most {most} entries of type {type}; these are {count}"
+            )
+
+
+def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
+    """What ``docs.yaml`` calls each part of a structure, by its id: its key, or where it has none, one made of its
+    title, the same whenever it is asked."""
+    titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])
+    found: dict[str, str] = {}
+    for rows in (structure.ordered(), structure.ordered_site_spaces()):
+        taken = {row.docs_key for row in rows if row.docs_key}
+        for row in rows:
+            title = titles[row.space_id].title if isinstance(row, SiteSpaceRow) else row.title
+            key = row.docs_key or free_name(_key_of(title), taken.__contains__)
+            taken.add(key)
+            found[row.id] = key
+    return found
+
+
+def _key_of(title: str) -> str:
+    """The title in letters that links can name a space by."""
+    return re.sub(r"[^a-z0-9]+", "-", slugify(title))[:_KEY_MAX].strip("-") or "part"
+
+
+def _localized(entry: DocsEntry) -> str | None:
+    return msgspec.json.encode(entry.localized, order="deterministic").decode() if entry.localized else None
+
+
+# --- from docs.yaml -------------------------------------------------------------------------------------
+
+
+def arrange_site(
+    tx: Transaction,
+    site_id: str,
+    config: DocsConfig,
+    spaces: Mapping[str, str],
+    source: str,
+    by: SiteAccess | None = None,
+) -> list[Problem]:
+    """Makes the structure of a site what ``config`` says, and nothing else: parts with the same key stay the same
+    parts, all others are taken out. ``spaces``: by the key of each entry of a space the space it shows; entries that
+    have none are left out. ``source``: what the site is made from, to be found by again. ``by``: whose rights the
+    change needs; None: the operator does it. What differs from the file is reported. Raises BadRequest, Forbidden."""
+    site = get_site(tx, site_id)
+    with change_structure(tx, site_id, by) as before:
+        wanted = _Arrangement(tx, site_id, before, spaces)
+        wanted.arrange(config.structure)
+        for old in wanted.old.values():
+            if old.id not in wanted.rows:
+                store.delete_row(tx, old)
+                message = f"{wanted.names[old.id]} was taken out of the site; content stays where it is"
+                wanted.complain(0, "removed", message)
+        for row in wanted.rows.values():
+            if row != wanted.old.get(row.id):
+                store.put_row(tx, row)
+    if config.title is not None and config.title != site.title:
+        update_site(tx, site_id, title=config.title)
+    set_docs_source(tx, site, source)
+    if wanted.rows != wanted.old or config.title not in (None, site.title):
+        emit(tx, "sites_updated", organization_id=site.organization_id)
+    return wanted.problems
+
+
+def provide_spaces(
+    tx: Transaction,
+    site_id: str | None,
+    config: DocsConfig,
+    there: Container[str],
+    known: Mapping[str, str],
+    make: Callable[[DocsEntry], str],
+    *,
+    by: Actor | None,
+) -> dict[str, str]:
+    """The space of each entry: the one that ``known`` says, by its key, or that the site has, or one that ``make`` makes.
+    With the titles and languages that they shall have. ``there``: the keys whose directories have files. Entries without
+    a directory and without a space are left out and reported. ``by``: who needs the right to rename each of them; None:
+    the operator does it. Raises NotFound, Forbidden."""
+    ours = name_spaces(tx, site_id) if site_id is not None else {}
+    found: dict[str, str] = {}
+    of_directory: dict[str | None, str] = {}
+    for entry in config.spaces:
+        space_id = known.get(entry.key) or of_directory.get(entry.directory)
+        if space_id is None and ours.get(entry.key) not in of_directory.values():
+            space_id = ours.get(entry.key)
+        if entry.key in there:
+            space_id = space_id or make(entry)
+            of_directory[entry.directory] = space_id
+        elif entry.directory is not None:
+            continue
+        elif space_id is None:
+            message = f"{entry.key} has no directory, and the site has no space of this key; it is left out"
+            config.problems.append(Problem(DOCS_PATH, entry.line, "no_directory", message))
+            continue
+        if space_id not in found.values():
+            _rename(tx, space_id, entry, by)
+        found[entry.key] = space_id
+    return found
+
+
+def _rename(tx: Transaction, space_id: str, entry: DocsEntry, by: Actor | None) -> None:
+    space = get_space(tx, space_id)
+    if (space.title, space.language) != (entry.title, entry.language):
+        if by is not None:
+            space_access(tx, by, Can.ADMIN, space_id)
+        update_space(tx, space_id, title=entry.title, language=entry.language)
+
+
+class _Arrangement:
+    """The rows that a site shall have."""
+
+    def __init__(self, tx: Transaction, site_id: str, before: Structure, spaces: Mapping[str, str]) -> None:
+        self._site_id = site_id
+        self._spaces = spaces
+        self.names = name_parts(tx, before)
+        self.old: dict[str, Node | SiteSpaceRow] = {**before.sections, **before.groups, **before.site_spaces}
+        self._by_key = {(type(row), self.names[id]): row for id, row in self.old.items()}
+        self._default = before.default_section.id if before.default_section is not None else None
+        self._default_variants = {shown.id for shown in before.site_spaces.values() if shown.is_default}
+        self.rows: dict[str, Node | SiteSpaceRow] = {}
+        self.problems: list[Problem] = []
+
+    def complain(self, line: int, code: str, message: str) -> None:
+        self.problems.append(Problem(DOCS_PATH, line, code, message))
+
+    def arrange(self, structure: Sequence[DocsEntry]) -> None:
+        sections = [entry for entry in walk_docs(structure) if entry.type == "section"]
+        self._variants([entry for entry in structure if entry.type == "space"], None, frozenset())
+        olds = [self._section(entry) for entry in sections]
+        paths = self._paths(sections, [old.path for old in olds], RESERVED)
+        default = self._default_of(sections, [old.id for old in olds], {self._default})
+        made = {}
+        for entry, old, path in zip(sections, olds, paths, strict=True):
+            made[entry.key] = replace(
+                old, path=path, title=entry.title, description=entry.description, icon=entry.icon,
+                condition=entry.condition, is_default=int(entry is default), draft=int(entry.draft),
+                docs_key=entry.key, localized=_localized(entry),
+            )  # fmt: skip
+        self._nodes([entry for entry in structure if entry.type != "space"], None, made)
+        others = frozenset(row.path for row in made.values() if not row.is_default)
+        for entry in sections:
+            row = made[entry.key]
+            self._variants(entry.children, row.id, others if row.is_default else frozenset())
+
+    def _section(self, entry: DocsEntry) -> SectionRow:
+        found = self._by_key.get((SectionRow, entry.key))
+        if isinstance(found, SectionRow):
+            return found
+        return SectionRow(ids.new_id(), self._site_id, None, "", "", entry.title, None, None, None, 0, 0)
+
+    def _nodes(
+        self, entries: Sequence[DocsEntry], parent: str | None, sections: Mapping[str, SectionRow]
+    ) -> None:
+        """Puts sections and groups in their places."""
+        rows: list[Node] = []
+        for entry in entries:
+            if entry.type == "section":
+                rows.append(replace(sections[entry.key], group_id=parent))
+                continue
+            found = self._by_key.get((GroupRow, entry.key))
+            if not isinstance(found, GroupRow):
+                found = GroupRow(ids.new_id(), self._site_id, parent, "", entry.title, None)
+            made = replace(
+                found, parent_id=parent, title=entry.title, icon=entry.icon, docs_key=entry.key,
+                localized=_localized(entry),
+            )  # fmt: skip
+            rows.append(made)
+            self._nodes(entry.children, made.id, sections)
+        for row, rank in zip(rows, _ranks(rows), strict=True):
+            self.rows[row.id] = replace(row, rank=rank)
+
+    def _variants(self, entries: Sequence[DocsEntry], section_id: str | None, taken: Set[str]) -> None:
+        """The site spaces of a section, or of a site without sections. ``taken``: what no variant that is not the
+        default may be called."""
+        entries = [entry for entry in entries if entry.key in self._spaces]
+        olds = []
+        for entry in entries:
+            found = self._by_key.get((SiteSpaceRow, entry.key))
+            if not isinstance(found, SiteSpaceRow):
+                found = SiteSpaceRow(
+                    ids.new_id(), self._site_id, self._spaces[entry.key], None, "", "", 0, None
+                )
+            olds.append(found)
+        default = self._default_of(entries, [old.id for old in olds], self._default_variants)
+        paths = self._paths(entries, [old.path for old in olds], RESERVED, taken, default)
+        made = [
+            replace(
+                old, space_id=self._spaces[entry.key], section_id=section_id, path=path,
+                is_default=int(entry is default), condition=entry.condition, docs_key=entry.key,
+                docs_directory=entry.directory,
+            )
+            for entry, old, path in zip(entries, olds, paths, strict=True)
+        ]  # fmt: skip
+        for row, rank in zip(made, _ranks(made), strict=True):
+            self.rows[row.id] = replace(row, rank=rank)
+
+    def _default_of(
+        self, entries: Sequence[DocsEntry], olds: Sequence[str], before: Set[str | None]
+    ) -> DocsEntry | None:
+        """The entry that says so, else the one that was the default, else the first."""
+        said = [entry for entry in entries if entry.default]
+        for entry in said[1:]:
+            self.complain(
+                entry.line, "bad_value", f"{said[0].key} is the default already, {entry.key} is not"
+            )
+        were = [entry for entry, old in zip(entries, olds, strict=True) if old in before]
+        return next(iter([*said, *were, *entries]), None)
+
+    def _paths(
+        self,
+        entries: Sequence[DocsEntry],
+        olds: Sequence[str],
+        reserved: Set[str],
+        taken: Set[str] = frozenset(),
+        default: DocsEntry | None = None,
+    ) -> list[str]:
+        """A path for each: what it says, else what it was (``olds``), else one made of its title. None twice; and none
+        that is ``taken``, unless it is the default's, which shows at no path."""
+        found: dict[int, str] = {}
+
+        def is_taken(at: int) -> Callable[[str], bool]:
+            others = {*found.values(), *reserved, *(() if entries[at] is default else taken)}
+            return others.__contains__
+
+        for at, entry in enumerate(entries):
+            wanted = entry.path
+            if wanted is not None:
+                try:
+                    wanted = read_path("path", wanted)
+                except BadRequest as error:
+                    self.complain(entry.line, "bad_path", str(error))
+                    wanted = None
+            if wanted is not None and not is_taken(at)(wanted):
+                found[at] = wanted
+            elif wanted is not None:
+                self.complain(entry.line, "path_taken", f"something else of the site is at {wanted} already")
+        for at, entry in enumerate(entries):
+            if at not in found:
+                wanted = olds[at] or slugify(entry.title)[:_PATH_MAX]
+                found[at] = free_name(wanted, is_taken(at))
+        return [found[at] for at in range(len(entries))]
+
+
+def _ranks(rows: Sequence[Node | SiteSpaceRow]) -> list[str]:
+    """The ranks that rows have, where they are in this order; else new ones for all."""
+    kept = [row.rank for row in rows]
+    in_order = all(low < high for low, high in zip(["", *kept], kept, strict=False))
+    return kept if in_order else ranks(len(rows))
+
+
+# --- to docs.yaml ---------------------------------------------------------------------------------------
+
+
+class DescribedSite(Struct, frozen=True):
+    """A site as ``docs.yaml``: ``spaces`` says which space each directory has."""
+
+    site: SiteRow
+    config: DocsConfig
+    spaces: dict[str, str]
+
+
+def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
+    """A site and its structure, each of its spaces in a directory of its own: where it was, or one called like it."""
+    structure = store.load_structure(tx, site.id)
+    names = name_parts(tx, structure)
+    titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])
+    directories = _directories(structure.ordered_site_spaces(), names)
+
+    def variants(section_id: str | None) -> list[DocsEntry]:
+        default = structure.default_site_space(section_id)
+        return [
+            DocsEntry(
+                type="space", key=names[shown.id], title=titles[shown.space_id].title, path=shown.path,
+                condition=shown.condition or None, default=shown is default,
+                directory=directories[shown.space_id], language=titles[shown.space_id].language,
+                localized=store.read_localized(shown),
+            )
+            for shown in structure.variants(section_id)
+        ]  # fmt: skip
+
+    def nodes(group_id: str | None) -> list[DocsEntry]:
+        found = []
+        for node in structure.children(group_id):
+            if isinstance(node, GroupRow):
+                made = DocsEntry(
+                    type="section-group", key=names[node.id], title=node.title, icon=node.icon or None,
+                    localized=store.read_localized(node),
+                )  # fmt: skip
+                made.children = nodes(node.id)
+            else:
+                made = DocsEntry(
+                    type="section", key=names[node.id], title=node.title, path=node.path,
+                    description=node.description or None, icon=node.icon or None,
+                    condition=node.condition or None, default=bool(node.is_default), draft=bool(node.draft),
+                    localized=store.read_localized(node), children=variants(node.id),
+                )  # fmt: skip
+            found.append(made)
+        return found
+
+    config = DocsConfig(title=site.title, structure=[*nodes(None), *variants(None)])
+    return DescribedSite(site, config, {directory: space for space, directory in directories.items()})
+
+
+def _directories(shown: Sequence[SiteSpaceRow], names: Mapping[str, str]) -> dict[str, str]:
+    """A directory for each space: where it came from, unless that lies in another one's or has it in itself."""
+    found: dict[str, str] = {}
+
+    def is_taken(directory: str) -> bool:
+        return any(directory.startswith(other) or other.startswith(directory) for other in found.values())
+
+    rows = {row.space_id: row for row in reversed(shown)}
+    kept = [row for row in rows.values() if row.docs_directory]
+    if len(rows) == 1 and shown[0].docs_directory == "":
+        return {shown[0].space_id: ""}
+    for row in kept:
+        if not is_taken(row.docs_directory or ""):
+            found[row.space_id] = row.docs_directory or ""
+    for space_id, row in rows.items():
+        if space_id not in found:
+            name = free_name(_key_of(names[row.id]), lambda name: is_taken(f"{name}/"))
+            found[space_id] = f"{name}/"
+    return found
+
+
+def find_parts(tx: Transaction, site_id: str) -> dict[str, str]:
+    """By what ``docs.yaml`` calls it, the id of each part of a site."""
+    return {name: id for id, name in name_parts(tx, store.load_structure(tx, site_id, trashed=True)).items()}
+
+
+def name_spaces(tx: Transaction, site_id: str) -> dict[str, str]:
+    """By what ``docs.yaml`` calls it, each space of a site that is not in the trash."""
+    structure = store.load_structure(tx, site_id)
+    names = name_parts(tx, store.load_structure(tx, site_id, trashed=True))
+    return {names[shown.id]: shown.space_id for shown in structure.site_spaces.values()}

@@ -1,0 +1,426 @@
+"""Changing the structure of a site: what is added, renamed and removed, and what then happens to addresses.
+
+Every change runs inside ``change_structure``: it keeps all others off, and when the change is made looks at what it
+did to addresses. No two site spaces may have the same one, and whoever comes to one that was left is sent on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from octavo.core.free_names import free_name
+from octavo.core.pages import rank_between, slugify
+from octavo.errors import BadRequest, Conflict, NotFound
+from octavo.interchange.gitsync.requesting import notice_project
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.auditing import audit
+from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.spaces.store import get_space
+
+from ..publishing import require_opening_if_published
+from ..store import touch_site
+from . import store
+from .store import GroupRow, Node, SectionRow, SiteSpaceRow, Structure
+
+RESERVED = {
+    "robots.txt", "sitemap.xml", "sitemap-pages.xml", "llms.txt", "llms-full.txt", "favicon.ico", "healthz",
+}  # fmt: skip
+"""What sites answer themselves: no path of a section or variant."""
+_PATH = re.compile(r"\w[\w.+-]*")
+_PATH_MAX = 90
+
+
+def read_path(field: str, text: str) -> str:
+    """A path as it is kept: one segment in lower case. Raises BadRequest."""
+    path = text.lower()
+    # Slugs may have marks of scripts that are no letters of their own.
+    readable = _PATH.fullmatch(path) or path == slugify(path)
+    if not readable or path in RESERVED or path.endswith(".md"):
+        raise BadRequest(
+            f"{field}: expected letters, digits and `-_.+`, and no name that sites use themselves"
+        )
+    return path
+
+
+def lock(tx: Transaction, site_id: str) -> None:
+    """Holds off others who change the same site until this transaction ends."""
+    tx.one(f"SELECT id FROM sites WHERE id = :id{tx.for_update}", id=site_id)
+
+
+@contextmanager
+def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> Iterator[Structure]:
+    """The structure before a change. ``by``: who makes it; None: the operator. Raises BadRequest for a change after
+    which two things have the same address, Forbidden for one by which a published site shows a space to more people
+    that is not theirs to publish."""
+    lock(tx, site_id)
+    before = store.load_structure(tx, site_id, trashed=True)
+    yield before
+    after = store.load_structure(tx, site_id, trashed=True)
+    if after.is_same(before):
+        return
+    opened = _opened(before, after)
+    if by is not None and opened:
+        require_opening_if_published(tx, by, opened)
+    bases = {shown.id: after.base(shown).strip("/") for shown in after.site_spaces.values()}
+    taken: dict[str, str] = {}
+    for shown_id, base in bases.items():
+        if taken.setdefault(base, shown_id) != shown_id:
+            raise BadRequest(f"path: two spaces of the site would be at /{base}")
+    left = {
+        base: shown.id
+        for shown in before.site_spaces.values()
+        if shown.id in bases and taken.get(base := before.base(shown).strip("/")) != shown.id
+    }
+    # Of one that another has now, pages may still be looked for there.
+    store.remove_former_paths(tx, site_id, [base for base in taken if base not in left])
+    store.put_former_paths(tx, site_id, left)
+    touch_site(tx, site_id)
+    notice_project(tx, site_id)
+
+
+def _opened(before: Structure, after: Structure) -> set[str]:
+    """The spaces that more people may see than before; of those that were added, the right was asked then."""
+    return {
+        shown.space_id
+        for shown in after.site_spaces.values()
+        if shown.id in before.site_spaces
+        and not before.gates(before.site_spaces[shown.id]) <= after.gates(shown)
+    }
+
+
+def note(
+    tx: Transaction,
+    site: SiteAccess,
+    action: str,
+    target: tuple[str, str],
+    before: Any = None,
+    after: Any = None,
+) -> None:
+    """Puts a change of a site into the audit log of its organization."""
+    audit(tx, site.actor, action, site.organization_id, target, before=before, after=after)
+
+
+# --- looking up ---------------------------------------------------------------------------------------
+
+
+def get_section(structure: Structure, section_id: str, field: str = "") -> SectionRow:
+    """A section of this site; ``field`` names where a body says its id. Raises NotFound."""
+    found = structure.sections.get(section_id)
+    if found is None:
+        raise NotFound(f"{field and f'{field}: '}there is no section {section_id!r} in this site.")
+    return found
+
+
+def get_group(structure: Structure, group_id: str, field: str = "") -> GroupRow:
+    found = structure.groups.get(group_id)
+    if found is None:
+        raise NotFound(f"{field and f'{field}: '}there is no section group {group_id!r} in this site.")
+    return found
+
+
+def get_site_space(structure: Structure, site_space_id: str, field: str = "") -> SiteSpaceRow:
+    found = structure.site_spaces.get(site_space_id)
+    if found is None:
+        raise NotFound(f"{field and f'{field}: '}there is no site space {site_space_id!r} in this site.")
+    return found
+
+
+# --- sections -----------------------------------------------------------------------------------------
+
+
+def _free_section_path(structure: Structure, title: str) -> str:
+    default = structure.default_section
+    taken = {section.path for section in structure.sections.values()} | RESERVED
+    # The variants of the section that the site begins with are beside the sections.
+    taken |= {shown.path for shown in structure.variants(default.id if default else None)}
+    return free_name(slugify(title)[:_PATH_MAX], taken.__contains__)
+
+
+def _rank_at_end(nodes: Sequence[Node | SiteSpaceRow]) -> str:
+    return rank_between(nodes[-1].rank if nodes else None, None)
+
+
+def _section_title(title: str) -> str:
+    return title if len(title) >= 2 else "Section"
+
+
+def add_section(
+    tx: Transaction,
+    site: SiteAccess,
+    space_id: str,
+    *,
+    title: str | None,
+    icon: str | None,
+    draft: bool,
+) -> str:
+    """A new section at the end, with one space. What a site without sections shows becomes its first section.
+
+    Raises Conflict for a site that is full. Whether the caller may publish the space was checked.
+    """
+    with change_structure(tx, site.site_id, site) as structure:
+        if len(structure.sections) >= store.MAX_SECTIONS:
+            raise Conflict(f"A site has at most {store.MAX_SECTIONS} sections.")
+        if not structure.sections and structure.variants(None):
+            first = structure.default_site_space(None)
+            assert first is not None, "there are some"
+            name = get_space(tx, first.space_id).title
+            made = store.insert_section(
+                tx,
+                site.site_id,
+                rank=_rank_at_end(structure.children(None)),
+                path=_free_section_path(structure, name),
+                title=_section_title(name),
+                icon=None,
+                is_default=True,
+                draft=False,
+            )
+            store.move_site_spaces(tx, site.site_id, made)
+            structure = store.load_structure(tx, site.site_id, trashed=True)
+        name = title or _section_title(get_space(tx, space_id).title)
+        section_id = store.insert_section(
+            tx,
+            site.site_id,
+            rank=_rank_at_end(structure.children(None)),
+            path=_free_section_path(structure, name),
+            title=name,
+            icon=icon,
+            is_default=structure.default_section is None,
+            draft=draft,
+        )
+        filled = store.load_structure(tx, site.site_id, trashed=True)
+        _insert_site_space(tx, filled, site.site_id, space_id, section_id)
+    note(tx, site, "siteSection.created", ("siteSection", section_id), after={"title": name})
+    return section_id
+
+
+def update_section(
+    tx: Transaction,
+    site: SiteAccess,
+    section_id: str,
+    default_site_space: str | None,
+    values: dict[str, Any],
+) -> None:
+    """Sets columns of a section, and which of its site spaces is the default. Raises NotFound, BadRequest."""
+    with change_structure(tx, site.site_id, site) as structure:
+        section = get_section(structure, section_id)
+        if "path" in values:
+            _require_free_path(structure, section, values["path"])
+        store.update_row(tx, section, **values)
+        if default_site_space is not None:
+            chosen = get_site_space(structure, default_site_space, "defaultSiteSpace")
+            if chosen.section_id != section_id:
+                raise BadRequest(f"defaultSiteSpace: {default_site_space!r} is not in this section")
+            _set_default_site_space(tx, structure, chosen)
+    was = {name: getattr(section, name) for name in values}
+    note(tx, site, "siteSection.updated", ("siteSection", section_id), was, values)
+
+
+def _require_free_path(structure: Structure, section: SectionRow, path: str) -> None:
+    for other in structure.sections.values():
+        if other.id != section.id and other.path == path:
+            raise BadRequest(f"path: another section of the site has the path {path!r}")
+
+
+def delete_section(tx: Transaction, site: SiteAccess, section_id: str) -> bool:
+    """Takes a section with its site spaces out of the site; their content stays. False when it is not there."""
+    with change_structure(tx, site.site_id, site) as structure:
+        section = structure.sections.get(section_id)
+        if section is None:
+            return False
+        for shown in structure.variants(section_id):
+            store.delete_row(tx, shown)
+        store.delete_row(tx, section)
+        if section.is_default:
+            rest = [n for n in structure.ordered() if isinstance(n, SectionRow) and n.id != section_id]
+            if rest:
+                store.update_row(tx, rest[0], is_default=1)
+    note(tx, site, "siteSection.removed", ("siteSection", section_id), before={"title": section.title})
+    return True
+
+
+def set_default_section(tx: Transaction, structure: Structure, section: SectionRow) -> None:
+    """Lets the site begin with a section."""
+    for other in structure.sections.values():
+        if other.is_default != (other.id == section.id):
+            store.update_row(tx, other, is_default=int(other.id == section.id))
+
+
+# --- groups -------------------------------------------------------------------------------------------
+
+
+def add_group(
+    tx: Transaction,
+    site: SiteAccess,
+    *,
+    title: str,
+    icon: str | None,
+    section_ids: Sequence[str],
+    parent_id: str | None,
+) -> str:
+    """A group at the end of ``parent_id`` (None: the top) around these sections. Raises NotFound, Conflict."""
+    with change_structure(tx, site.site_id, site) as structure:
+        if len(structure.groups) >= store.MAX_GROUPS:
+            raise Conflict(f"A site has at most {store.MAX_GROUPS} section groups.")
+        if parent_id is not None:
+            get_group(structure, parent_id, "parent")
+        if structure.depth(parent_id) >= store.MAX_DEPTH:
+            raise BadRequest(f"parent: groups lie at most {store.MAX_DEPTH} deep")
+        sections = [
+            get_section(structure, id, f"sections[{n}]") for n, id in enumerate(dict.fromkeys(section_ids))
+        ]
+        rank = _rank_at_end(structure.children(parent_id))
+        group_id = store.insert_group(
+            tx, site.site_id, parent_id=parent_id, rank=rank, title=title, icon=icon
+        )
+        inside: str | None = None
+        for section in sections:
+            inside = rank_between(inside, None)
+            store.update_row(tx, section, group_id=group_id, rank=inside)
+    note(tx, site, "siteSectionGroup.created", ("siteSectionGroup", group_id), after={"title": title})
+    return group_id
+
+
+def update_group(tx: Transaction, site: SiteAccess, group_id: str, values: dict[str, Any]) -> None:
+    with change_structure(tx, site.site_id, site) as structure:
+        group = get_group(structure, group_id)
+        store.update_row(tx, group, **values)
+    was = {name: getattr(group, name) for name in values}
+    note(tx, site, "siteSectionGroup.updated", ("siteSectionGroup", group_id), was, values)
+
+
+def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
+    """Dissolves a group: what lies in it moves up to its place. False when it is not there."""
+    with change_structure(tx, site.site_id, site) as structure:
+        group = structure.groups.get(group_id)
+        if group is None:
+            return False
+        siblings = structure.children(group.parent_id)
+        place = siblings.index(group)
+        low = siblings[place - 1].rank if place else None
+        high = siblings[place + 1].rank if place + 1 < len(siblings) else None
+        for child in structure.children(group_id):
+            low = rank_between(low, high)
+            column = "group_id" if isinstance(child, SectionRow) else "parent_id"
+            store.update_row(tx, child, **{column: group.parent_id, "rank": low})
+        store.delete_row(tx, group)
+    note(tx, site, "siteSectionGroup.removed", ("siteSectionGroup", group_id), {"title": group.title})
+    return True
+
+
+def add_section_to_group(tx: Transaction, site: SiteAccess, group_id: str, section_id: str) -> None:
+    """Puts a section at the end of a group. Raises NotFound; Conflict when it lies there already."""
+    with change_structure(tx, site.site_id, site) as structure:
+        get_group(structure, group_id)
+        section = get_section(structure, section_id, "sectionId")
+        if section.group_id == group_id:
+            raise Conflict("sectionId: the section lies in this group already.")
+        store.update_row(tx, section, group_id=group_id, rank=_rank_at_end(structure.children(group_id)))
+    state = {"group": group_id}
+    note(tx, site, "siteSection.moved", ("siteSection", section_id), {"group": section.group_id}, state)
+
+
+def remove_section_from_group(tx: Transaction, site: SiteAccess, group_id: str, section_id: str) -> bool:
+    """Puts a section of a group behind everything at the top. False when it does not lie in the group."""
+    with change_structure(tx, site.site_id, site) as structure:
+        get_group(structure, group_id)
+        section = structure.sections.get(section_id)
+        if section is None or section.group_id != group_id:
+            return False
+        store.update_row(tx, section, group_id=None, rank=_rank_at_end(structure.children(None)))
+    note(tx, site, "siteSection.moved", ("siteSection", section_id), {"group": group_id}, {"group": None})
+    return True
+
+
+# --- site spaces --------------------------------------------------------------------------------------
+
+
+def _insert_site_space(
+    tx: Transaction, structure: Structure, site_id: str, space_id: str, section_id: str | None
+) -> str:
+    variants = structure.variants(section_id)
+    taken = {shown.path for shown in variants} | RESERVED
+    section = structure.sections[section_id] if section_id is not None else None
+    if section is None or section.is_default:
+        taken |= {other.path for other in structure.sections.values()}
+    return store.insert_site_space(
+        tx,
+        site_id,
+        space_id,
+        section_id=section_id,
+        rank=_rank_at_end(variants),
+        path=free_name(slugify(get_space(tx, space_id).title)[:_PATH_MAX], taken.__contains__),
+        is_default=not any(shown.is_default for shown in variants),
+    )
+
+
+def add_site_space(tx: Transaction, site: SiteAccess, space_id: str, section_id: str | None) -> str:
+    """Shows a space as one more variant, of the default section unless one is named. Raises NotFound, Conflict.
+
+    Whether the caller may publish the space was checked.
+    """
+    with change_structure(tx, site.site_id, site) as structure:
+        if section_id is not None:
+            get_section(structure, section_id, "sectionId")
+        elif structure.default_section is not None:
+            section_id = structure.default_section.id
+        _require_room(structure)
+        if any(shown.space_id == space_id for shown in structure.variants(section_id)):
+            raise Conflict("spaceId: the space is shown there already.")
+        site_space_id = _insert_site_space(tx, structure, site.site_id, space_id, section_id)
+    note(tx, site, "siteSpace.created", ("siteSpace", site_space_id), after={"space": space_id})
+    return site_space_id
+
+
+def _require_room(structure: Structure) -> None:
+    if len(structure.site_spaces) >= store.MAX_SITE_SPACES:
+        raise Conflict(f"A site shows at most {store.MAX_SITE_SPACES} spaces.")
+
+
+def update_site_space(tx: Transaction, site: SiteAccess, site_space_id: str, values: dict[str, Any]) -> None:
+    """Sets columns of a site space. Raises NotFound, BadRequest for a path that is taken, Conflict."""
+    with change_structure(tx, site.site_id, site) as structure:
+        shown = get_site_space(structure, site_space_id)
+        others = [other for other in structure.variants(shown.section_id) if other.id != site_space_id]
+        if "path" in values and any(other.path == values["path"] for other in others):
+            raise BadRequest(f"path: another space of the section has the path {values['path']!r}")
+        if "space_id" in values and any(other.space_id == values["space_id"] for other in others):
+            raise Conflict("spaceId: the space is shown there already.")
+        store.update_row(tx, shown, **values)
+    was = {name: getattr(shown, name) for name in values}
+    note(tx, site, "siteSpace.updated", ("siteSpace", site_space_id), was, values)
+
+
+def delete_site_space(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
+    """Takes a space out of the site; its content stays. False when it is not there."""
+    with change_structure(tx, site.site_id, site) as structure:
+        shown = structure.site_spaces.get(site_space_id)
+        if shown is None:
+            return False
+        store.delete_row(tx, shown)
+        rest = [other for other in structure.variants(shown.section_id) if other.id != site_space_id]
+        if shown.is_default and rest:
+            store.update_row(tx, rest[0], is_default=1)
+    note(tx, site, "siteSpace.removed", ("siteSpace", site_space_id), {"space": shown.space_id})
+    return True
+
+
+def _set_default_site_space(tx: Transaction, structure: Structure, chosen: SiteSpaceRow) -> None:
+    for other in structure.variants(chosen.section_id):
+        if other.is_default != (other.id == chosen.id):
+            store.update_row(tx, other, is_default=int(other.id == chosen.id))
+
+
+def set_defaults(
+    tx: Transaction, site: SiteAccess, section_id: str | None, site_space_id: str | None
+) -> None:
+    """Which section the site begins with, and which space its section does; None leaves it. Raises NotFound."""
+    with change_structure(tx, site.site_id, site) as structure:
+        if section_id is not None:
+            set_default_section(tx, structure, get_section(structure, section_id, "defaultSiteSection"))
+        if site_space_id is not None:
+            _set_default_site_space(
+                tx, structure, get_site_space(structure, site_space_id, "defaultSiteSpace")
+            )

@@ -1,0 +1,199 @@
+"""The structure of a site as one caller sees it: what is gathered for it, once, and the wire made of that.
+
+Site spaces whose space the caller does not see are left out: that a site shows a space says nothing about who may
+read what was not published of it. So are sections and groups in which there are no others: their titles and paths are
+made of those of the spaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar, assert_never
+from urllib.parse import quote
+
+from msgspec import UNSET, UnsetType
+
+from octavo.errors import NotFound
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, Next, decode_token, encode_token
+from octavo.kit.http.operation import Recipient, Visitor
+from octavo.organization.access.authorization import SiteAccess, VisitedSite, find_kept_space_access
+from octavo.organization.access.roles import Can
+from octavo.organization.orgs.store import get_organization
+from octavo.organization.spaces.store import SpaceRow, get_space, list_spaces_by_id
+from octavo.organization.spaces.wire import present_space, present_space_to_visitor
+
+from ..audiences.share_links import find_link_by_key
+from ..published import published_url
+from ..store import get_site
+from . import wire
+from .outline import Outline
+from .store import GroupRow, Node, SectionRow, SiteSpaceRow, load_structure
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class ShownStructure:
+    """Presents a site's structure, to a visitor no more than they see of it. ``share_key``: addresses hold it. Raises
+    NotFound for a key that opens nothing."""
+
+    def __init__(
+        self, tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None = None
+    ) -> None:
+        self._to, self._tx = to, tx
+        self.site = get_site(tx, site.site_id)
+        self.organization = get_organization(tx, site.organization_id)
+        self.structure = load_structure(tx, site.site_id)
+        self._kept = load_structure(tx, site.site_id, trashed=True)
+        ids = list({shown.space_id for shown in self.structure.site_spaces.values()})
+        self._visitor: Visitor | None = None
+        self._outline: Outline | None = None
+        self._spaces: dict[str, tuple[SpaceRow, str | None]] = {}
+        match site:
+            case VisitedSite(visitor=visitor):
+                self._visitor = visitor
+                self._outline = Outline(self.structure, visitor.claims, preview=bool(visitor.preview))
+                self._spaces = {id: (get_space(tx, id), None) for id in visitor.spaces}
+            case SiteAccess():
+                self._spaces = list_spaces_by_id(tx, site.organization, ids)
+            case _:
+                assert_never(site)
+        self._base: str | None = None
+        if share_key is not None and find_link_by_key(tx, site.site_id, share_key) is None:
+            raise NotFound("shareKey: there is no share link with this key.")
+        if self._visitor is not None:
+            self._base = self._visitor.base
+        elif self.site.published:
+            self._base = published_url(to.settings.sites_url, self.organization, self.site)
+            if share_key is not None:
+                self._base += f"{share_key}/"
+
+    def _urls(self, path: str | None) -> wire.PublishedUrls:
+        if self._base is None or path is None:
+            return wire.PublishedUrls()
+        return wire.PublishedUrls(f"{self._base}{quote(path)}")
+
+    def site_space(self, shown: SiteSpaceRow) -> wire.SiteSpace:
+        """Raises NotFound for one whose space the caller does not see."""
+        if shown.space_id not in self._spaces:
+            raise NotFound(f"There is no site space {shown.id!r} in this site.")
+        space, role = self._spaces[shown.space_id]
+        urls = self._urls(self.structure.base(shown))
+        if self._visitor is None:
+            presented = present_space(self._to, space, role)
+        else:
+            presented = present_space_to_visitor(self._to, space, self._visitor)
+        if urls.published is not UNSET:
+            presented.urls.published = urls.published
+        return wire.SiteSpace(
+            id=shown.id,
+            path=shown.path,
+            space=presented,
+            title=space.title,
+            urls=urls,
+            section=shown.section_id or UNSET,
+            default=bool(shown.is_default),
+            condition=self._condition(shown.condition),
+        )
+
+    def _condition(self, condition: str | None) -> str | UnsetType:
+        """Who visits is not told what others would see."""
+        return condition if condition and self._visitor is None else UNSET
+
+    def _variants(self, section: SectionRow | None) -> Sequence[SiteSpaceRow]:
+        if self._outline is not None:
+            return self._outline.variants(section)
+        return self.structure.variants(section.id if section is not None else None)
+
+    def _children(self, group_id: str | None) -> Sequence[Node]:
+        if self._outline is not None:
+            return self._outline.children(group_id)
+        return self.seen_nodes(self.structure.children(group_id))
+
+    def seen_nodes(self, nodes: Sequence[Node]) -> list[Node]:
+        """Without the sections that show spaces none of which the caller sees, and the groups of nothing but such."""
+        return [node for node in nodes if self._sees(node)]
+
+    def _sees(self, node: Node) -> bool:
+        if isinstance(node, SectionRow):
+            inside = [shown.space_id for shown in self._kept.variants(node.id)]
+            return not inside or any(
+                space_id in self._spaces or self._sees_kept(space_id) for space_id in inside
+            )
+        below = self.structure.children(node.id)
+        return not below or any(map(self._sees, below))
+
+    def seen(self, site_spaces: Sequence[SiteSpaceRow]) -> list[SiteSpaceRow]:
+        """Those whose space the caller sees."""
+        return [shown for shown in site_spaces if shown.space_id in self._spaces]
+
+    def _sees_kept(self, space_id: str) -> bool:
+        return find_kept_space_access(self._tx, self._to.actor, Can.VIEW, space_id) is not None
+
+    def require_seen(self, node: Node) -> None:
+        """Raises NotFound for a section or group that is left out."""
+        if self._visitor is None and not self._sees(node):
+            raise NotFound(f"There is no section or group {node.id!r} in this site.")
+
+    def section(self, section: SectionRow) -> wire.SiteSection:
+        shown = self._variants(section)
+        path = self.structure.section_base(section) if shown and not section.draft else None
+        return wire.SiteSection(
+            id=section.id,
+            title=section.title,
+            path=section.path,
+            site_spaces=[self.site_space(one) for one in self.seen(shown)],
+            urls=self._urls(path),
+            default=bool(section.is_default),
+            draft=bool(section.draft),
+            description=section.description or UNSET,
+            condition=self._condition(section.condition),
+            section_group=section.group_id or UNSET,
+            icon=section.icon or UNSET,
+        )
+
+    def group(self, group: GroupRow) -> wire.SiteSectionGroup:
+        children = [self.node(child) for child in self._children(group.id)]
+        sections = [child for child in children if isinstance(child, wire.SiteSection)]
+        first = next((child.urls.published for child in children if child.urls.published is not UNSET), UNSET)
+        return wire.SiteSectionGroup(
+            id=group.id,
+            title=group.title,
+            sections=sections,
+            children=children,
+            urls=wire.PublishedUrls(first),
+            section_group=group.parent_id or UNSET,
+            icon=group.icon or UNSET,
+        )
+
+    def node(self, node: Node) -> wire.SiteSection | wire.SiteSectionGroup:
+        return self.section(node) if isinstance(node, SectionRow) else self.group(node)
+
+    def whole(self) -> wire.SiteStructure:
+        structure = self.structure
+        if structure.sections or structure.groups:
+            return wire.SectionsStructure([self.node(node) for node in self._children(None)])
+        return wire.SiteSpacesStructure([self.site_space(one) for one in self.seen(self._variants(None))])
+
+    def find(self, item_id: str) -> wire.SiteSpace | wire.SiteSection | wire.SiteSectionGroup:
+        """Whatever has this id in the structure. Raises NotFound."""
+        structure = self.structure
+        node = structure.sections.get(item_id) or structure.groups.get(item_id)
+        if node is not None:
+            self.require_seen(node)
+            return self.node(node)
+        if item_id in structure.site_spaces:
+            return self.site_space(structure.site_spaces[item_id])
+        raise NotFound(f"There is nothing with the id {item_id!r} in this site.")
+
+
+def present_ordered(
+    rows: Sequence[T], limit: int, page: str | None, key: Callable[[T], str], present: Callable[[T], U]
+) -> Listing[U]:
+    """A page of rows that are read as a whole, in the order of ``key``; each page goes on behind the last key."""
+    after = decode_token(page, str)
+    rest = [row for row in rows if after is None or key(row) > after[0]]
+    items = [present(row) for row in rest[:limit]]
+    more = Next(encode_token(key(rest[limit - 1]))) if 0 < limit < len(rest) else UNSET
+    return Listing(items, len(rows), more)

@@ -1,0 +1,347 @@
+"""The structure of a site: sections, groups, site spaces, and their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+
+from octavo.kit.db.database import Transaction
+from octavo.kit.db.pagination import Listing, PageQuery
+from octavo.kit.http.bodies import or_none
+from octavo.kit.http.operation import Area, Call, Deletion
+from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.roles import Can
+
+from ..publishing import require_publishable
+from . import changing, sorting, wire
+from .presenting import ShownStructure, present_ordered
+from .sorting import Item
+from .store import GroupRow, SectionRow
+
+operation = Area("sites").operation
+
+_SITE = "/orgs/{organizationId}/sites/{siteId}"
+_SECTIONS = f"{_SITE}/sections"
+_SECTION = _SECTIONS + "/{siteSectionId}"
+_GROUPS = f"{_SITE}/section-groups"
+_GROUP = _GROUPS + "/{siteSectionGroupId}"
+_SPACES = f"{_SITE}/site-spaces"
+_SPACE = _SPACES + "/{siteSpaceId}"
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """Columns to set, without those that a body leaves out."""
+    return {name: value for name, value in values.items() if value is not UNSET}
+
+
+def _locate(call: Call, site: SiteAccess, path: str) -> None:
+    call.response_headers["location"] = call.url(f"/orgs/{site.organization_id}/sites/{site.site_id}/{path}")
+
+
+# --- the whole ----------------------------------------------------------------------------------------
+
+
+@operation(
+    "getSiteStructure",
+    "GET",
+    f"{_SITE}/structure",
+    needs=Can.VIEW,
+    returns=wire.SiteStructure,
+    errors=(404,),
+)
+def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.SiteStructure:
+    """All sections and groups of a site, or its site spaces when it has no sections, as far as the caller sees spaces in
+    them."""
+    with call.db.read() as tx:
+        return ShownStructure(tx, call, site, query.share_key).whole()
+
+
+@operation(
+    "sortSiteStructure",
+    "PATCH",
+    f"{_SITE}/structure/sort",
+    needs=Can.ADMIN,
+    returns=wire.SiteSpace | wire.SiteSection | wire.SiteSectionGroup,
+    errors=(400, 404),
+)
+def sort_structure(
+    call: Call, site: SiteAccess, body: wire.Sort
+) -> wire.SiteSpace | wire.SiteSection | wire.SiteSectionGroup:
+    """Moves a section, group or site space before or behind another one, into the group that this one lies in."""
+    with call.db.write() as tx:
+        item = Item(body.item.type, body.item.id, "item")
+        sorting.move(tx, site, item, **wire.neighbours(body.position))
+        return ShownStructure(tx, call, site).find(body.item.id)
+
+
+# --- sections -----------------------------------------------------------------------------------------
+
+
+def _section(tx: Transaction, call: Call, site: SiteAccess, section_id: str) -> wire.SiteSection:
+    shown = ShownStructure(tx, call, site)
+    section = changing.get_section(shown.structure, section_id)
+    shown.require_seen(section)
+    return shown.section(section)
+
+
+@operation("listSiteSections", "GET", _SECTIONS, needs=Can.VIEW, returns=Listing[wire.SiteSection])
+def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> Listing[wire.SiteSection]:
+    """The sections of a site in reading order, whatever group they lie in. A section of spaces none of which the caller
+    sees is left out."""
+    with call.db.read() as tx:
+        shown = ShownStructure(tx, call, site, query.share_key)
+        nodes = shown.seen_nodes(shown.structure.ordered())
+        rows = [node for node in nodes if isinstance(node, SectionRow)]
+        return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.section)
+
+
+@operation(
+    "addSectionToSite",
+    "POST",
+    _SECTIONS,
+    needs=Can.ADMIN,
+    returns=wire.SiteSection,
+    status=201,
+    yields=("content:read",),
+)
+def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
+    """A section with one space that the caller administers. What the site showed before becomes its first section."""
+    with call.db.write() as tx:
+        require_publishable(tx, site.organization, {"spaceId": body.space_id})
+        made = changing.add_section(
+            tx, site, body.space_id, title=body.title, icon=body.icon, draft=body.draft
+        )
+        _locate(call, site, f"sections/{made}")
+        return _section(tx, call, site, made)
+
+
+@operation("updateSiteSectionById", "PATCH", _SECTION, needs=Can.ADMIN, returns=wire.SiteSection)
+def update_section(
+    call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection
+) -> wire.SiteSection:
+    """Changes a section; visitors who come to a path that it left are sent on."""
+    path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
+    values = _given(
+        title=body.title,
+        path=path,
+        condition=body.condition,
+        icon=body.icon,
+        description=body.description,
+        draft=int(body.draft) if body.draft is not UNSET else UNSET,
+    )
+    chosen = or_none(body.default_site_space)
+    with call.db.write() as tx:
+        changing.update_section(tx, site, site_section_id, chosen, values)
+        return _section(tx, call, site, site_section_id)
+
+
+@operation("deleteSiteSectionById", "DELETE", _SECTION, needs=Can.ADMIN, returns=Deletion)
+def delete_section(call: Call, site: SiteAccess, site_section_id: str) -> bool:
+    """Takes a section out of the site. The content of its spaces stays where it is."""
+    with call.db.write() as tx:
+        return changing.delete_section(tx, site, site_section_id)
+
+
+@operation(
+    "moveSiteSection",
+    "POST",
+    f"{_SECTION}/move",
+    needs=Can.ADMIN,
+    returns=wire.SiteSection,
+    errors=(400, 404),
+    deprecated=True,
+)
+def move_section(
+    call: Call, site: SiteAccess, site_section_id: str, body: wire.MoveSection
+) -> wire.SiteSection:
+    """Moves a section before or behind another one."""
+    with call.db.write() as tx:
+        sorting.move(tx, site, Item("site-section", site_section_id), **wire.neighbours(body.position))
+        return _section(tx, call, site, site_section_id)
+
+
+# --- groups -------------------------------------------------------------------------------------------
+
+
+def _group(tx: Transaction, call: Call, site: SiteAccess, group_id: str) -> wire.SiteSectionGroup:
+    shown = ShownStructure(tx, call, site)
+    group = changing.get_group(shown.structure, group_id)
+    shown.require_seen(group)
+    return shown.group(group)
+
+
+@operation("listSiteSectionGroups", "GET", _GROUPS, needs=Can.VIEW, returns=Listing[wire.SiteSectionGroup])
+def list_groups(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.SiteSectionGroup]:
+    """The groups of a site in reading order, each with what lies in it."""
+    with call.db.read() as tx:
+        shown = ShownStructure(tx, call, site)
+        nodes = shown.seen_nodes(shown.structure.ordered())
+        rows = [node for node in nodes if isinstance(node, GroupRow)]
+        return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.group)
+
+
+@operation(
+    "addSectionGroupToSite", "POST", _GROUPS, needs=Can.ADMIN, returns=wire.SiteSectionGroup, status=201
+)
+def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSectionGroup:
+    """A group around sections of the site, at the top or in another group."""
+    with call.db.write() as tx:
+        made = changing.add_group(
+            tx,
+            site,
+            title=body.title,
+            icon=body.icon,
+            section_ids=body.sections,
+            parent_id=body.parent,
+        )
+        _locate(call, site, f"section-groups/{made}")
+        return _group(tx, call, site, made)
+
+
+@operation("updateSiteSectionGroupById", "PATCH", _GROUP, needs=Can.ADMIN, returns=wire.SiteSectionGroup)
+def update_group(
+    call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup
+) -> wire.SiteSectionGroup:
+    """Changes title or icon of a group."""
+    with call.db.write() as tx:
+        values = _given(title=body.title, icon=body.icon)
+        changing.update_group(tx, site, site_section_group_id, values)
+        return _group(tx, call, site, site_section_group_id)
+
+
+@operation("deleteSiteSectionGroupById", "DELETE", _GROUP, needs=Can.ADMIN, returns=Deletion)
+def delete_group(call: Call, site: SiteAccess, site_section_group_id: str) -> bool:
+    """Dissolves a group: its sections and groups take its place."""
+    with call.db.write() as tx:
+        return changing.delete_group(tx, site, site_section_group_id)
+
+
+@operation(
+    "moveSiteSectionGroup",
+    "POST",
+    f"{_GROUP}/move",
+    needs=Can.ADMIN,
+    returns=wire.SiteSectionGroup,
+    errors=(400, 404),
+    deprecated=True,
+)
+def move_group(
+    call: Call, site: SiteAccess, site_section_group_id: str, body: wire.MoveGroup
+) -> wire.SiteSectionGroup:
+    """Moves a group before or behind a section or another group."""
+    with call.db.write() as tx:
+        item = Item("site-section-group", site_section_group_id)
+        sorting.move(tx, site, item, **wire.neighbours(body.position))
+        return _group(tx, call, site, site_section_group_id)
+
+
+@operation(
+    "addSectionToGroup",
+    "POST",
+    f"{_GROUP}/sections",
+    needs=Can.ADMIN,
+    returns=wire.SiteSectionGroup,
+    status=201,
+)
+def add_section_to_group(
+    call: Call, site: SiteAccess, site_section_group_id: str, body: wire.AddSectionToGroup
+) -> wire.SiteSectionGroup:
+    """Puts a section at the end of a group."""
+    with call.db.write() as tx:
+        changing.add_section_to_group(tx, site, site_section_group_id, body.section_id)
+        _locate(call, site, f"section-groups/{site_section_group_id}")
+        return _group(tx, call, site, site_section_group_id)
+
+
+@operation(
+    "removeSectionFromGroup",
+    "DELETE",
+    _GROUP + "/sections/{siteSectionId}",
+    needs=Can.ADMIN,
+    returns=Deletion,
+)
+def remove_section_from_group(
+    call: Call, site: SiteAccess, site_section_group_id: str, site_section_id: str
+) -> bool:
+    """Takes a section out of a group, to the end of the site."""
+    with call.db.write() as tx:
+        return changing.remove_section_from_group(tx, site, site_section_group_id, site_section_id)
+
+
+# --- site spaces --------------------------------------------------------------------------------------
+
+
+def _site_space(tx: Transaction, call: Call, site: SiteAccess, site_space_id: str) -> wire.SiteSpace:
+    shown = ShownStructure(tx, call, site)
+    return shown.site_space(changing.get_site_space(shown.structure, site_space_id))
+
+
+@operation("listSiteSpaces", "GET", _SPACES, needs=Can.VIEW, returns=Listing[wire.SiteSpace])
+def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) -> Listing[wire.SiteSpace]:
+    """The site spaces whose spaces the caller sees, in reading order; with `default` those that are a default, or not."""
+    with call.db.read() as tx:
+        shown = ShownStructure(tx, call, site, query.share_key)
+        rows = [
+            row
+            for row in shown.seen(shown.structure.ordered_site_spaces())
+            if query.default in (None, bool(row.is_default))
+        ]
+        return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.site_space)
+
+
+@operation(
+    "addSpaceToSite",
+    "POST",
+    _SPACES,
+    needs=Can.ADMIN,
+    returns=wire.SiteSpace,
+    status=201,
+    yields=("content:read",),
+)
+def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
+    """Shows a space that the caller administers, as a variant of a section or of the site."""
+    with call.db.write() as tx:
+        require_publishable(tx, site.organization, {"spaceId": body.space_id})
+        made = changing.add_site_space(tx, site, body.space_id, body.section_id)
+        _locate(call, site, f"site-spaces/{made}")
+        return _site_space(tx, call, site, made)
+
+
+@operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.ADMIN, returns=wire.SiteSpace)
+def update_site_space(
+    call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
+) -> wire.SiteSpace:
+    """Changes path or condition, or which space is shown: one that the caller administers."""
+    path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
+    values = _given(path=path, condition=body.condition, space_id=body.space_id)
+    with call.db.write() as tx:
+        if isinstance(body.space_id, str):
+            require_publishable(tx, site.organization, {"spaceId": body.space_id})
+        changing.update_site_space(tx, site, site_space_id, values)
+        return _site_space(tx, call, site, site_space_id)
+
+
+@operation("deleteSiteSpaceById", "DELETE", _SPACE, needs=Can.ADMIN, returns=Deletion)
+def delete_site_space(call: Call, site: SiteAccess, site_space_id: str) -> bool:
+    """Takes a space out of the site. Its content stays where it is."""
+    with call.db.write() as tx:
+        return changing.delete_site_space(tx, site, site_space_id)
+
+
+@operation(
+    "moveSiteSpace",
+    "POST",
+    f"{_SPACE}/move",
+    needs=Can.ADMIN,
+    returns=wire.SiteSpace,
+    errors=(400, 404),
+    deprecated=True,
+)
+def move_site_space(
+    call: Call, site: SiteAccess, site_space_id: str, body: wire.MoveSiteSpace
+) -> wire.SiteSpace:
+    """Moves a site space before or behind another one of its section."""
+    with call.db.write() as tx:
+        sorting.move(tx, site, Item("site-space", site_space_id), **wire.neighbours(body.position))
+        return _site_space(tx, call, site, site_space_id)

@@ -1,0 +1,115 @@
+"""Moving what is in a structure: before or behind something else, into the group that this lies in."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, cast
+
+from octavo.core.pages import rank_between, ranks
+from octavo.errors import BadRequest
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import SiteAccess
+
+from . import store
+from .changing import change_structure, get_group, get_section, get_site_space, note
+from .store import GroupRow, SectionRow, SiteSpaceRow, Structure
+
+Kind = Literal["site-space", "site-section", "site-section-group"]
+Row = SectionRow | GroupRow | SiteSpaceRow
+
+
+class Item(NamedTuple):
+    """What a body names; ``field`` says where."""
+
+    kind: Kind
+    id: str
+    field: str = ""
+
+
+def _get(structure: Structure, item: Item) -> Row:
+    if item.kind == "site-space":
+        return get_site_space(structure, item.id, item.field)
+    if item.kind == "site-section":
+        return get_section(structure, item.id, item.field)
+    return get_group(structure, item.id, item.field)
+
+
+def move(
+    tx: Transaction,
+    site: SiteAccess,
+    moved: Item,
+    *,
+    before: Item | None,
+    after: Item | None,
+) -> None:
+    """Puts something at a position among its like: site spaces within their section, sections and groups anywhere.
+
+    Raises NotFound for what is not in this site, BadRequest for a position that cannot be.
+    """
+    with change_structure(tx, site.site_id, site) as structure:
+        row = _get(structure, moved)
+        found = []
+        for neighbour, step in ((before, 0), (after, 1)):
+            if neighbour is not None:
+                found.append((neighbour, _get(structure, neighbour), step))
+        if not found:
+            raise BadRequest("position: expected `before` or `after`")
+        places = {_place(structure, row, *one) for one in found}
+        if len(places) > 1:
+            raise BadRequest("position: `before` and `after` are not next to each other")
+        parent, index = places.pop()
+        siblings = [other for other in _siblings(structure, row, parent) if other.id != row.id]
+        rank = _rank_at(tx, siblings, index)
+        if isinstance(row, SiteSpaceRow):
+            store.update_row(tx, row, rank=rank)
+        elif isinstance(row, SectionRow):
+            store.update_row(tx, row, rank=rank, group_id=parent)
+        else:
+            _require_outside(structure, row, parent)
+            store.update_row(tx, row, rank=rank, parent_id=parent)
+    kind = {"site-space": "siteSpace", "site-section": "siteSection"}.get(moved.kind, "siteSectionGroup")
+    note(tx, site, f"{kind}.moved", (kind, moved.id))
+
+
+def _parent(structure: Structure, row: Row) -> str | None:
+    return row.section_id if isinstance(row, SiteSpaceRow) else structure.parent(row)
+
+
+def _siblings(structure: Structure, row: Row, parent: str | None) -> list[Row]:
+    if isinstance(row, SiteSpaceRow):
+        return cast("list[Row]", structure.variants(parent))
+    return cast("list[Row]", structure.children(parent))
+
+
+def _place(structure: Structure, row: Row, neighbour: Item, at: Row, step: int) -> tuple[str | None, int]:
+    """The parent and the index among the others there that a neighbour gives."""
+    if isinstance(row, SiteSpaceRow) != isinstance(at, SiteSpaceRow):
+        raise BadRequest(f"{neighbour.field}: a {neighbour.kind} is no place for it")
+    if at.id == row.id:
+        raise BadRequest(f"{neighbour.field}: nothing can be before or after itself")
+    parent = _parent(structure, at)
+    if isinstance(row, SiteSpaceRow) and parent != row.section_id:
+        raise BadRequest(f"{neighbour.field}: a site space moves within its own section")
+    others = [other.id for other in _siblings(structure, row, parent) if other.id != row.id]
+    return parent, others.index(at.id) + step
+
+
+def _require_outside(structure: Structure, group: GroupRow, parent: str | None) -> None:
+    above = parent
+    while above is not None:
+        if above == group.id:
+            raise BadRequest("position: a group cannot lie in itself")
+        above = structure.groups[above].parent_id
+    if structure.depth(parent) + structure.height(group.id) > store.MAX_DEPTH:
+        raise BadRequest(f"position: groups lie at most {store.MAX_DEPTH} deep")
+
+
+def _rank_at(tx: Transaction, siblings: list[Row], index: int) -> str:
+    low = siblings[index - 1].rank if index else None
+    high = siblings[index].rank if index < len(siblings) else None
+    if low is not None and low == high:
+        # Two were added at the same moment: part them first.
+        spread = ranks(len(siblings))
+        for other, rank in zip(siblings, spread, strict=True):
+            store.update_row(tx, other, rank=rank)
+        return rank_between(spread[index - 1], spread[index])
+    return rank_between(low, high)

@@ -1,0 +1,393 @@
+"""The rows of a site's structure, read as a whole: it is small by its bounds, and most of what is asked of it is
+asked of all of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from octavo.content.revisions.store import FOREVER
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.db.database import Transaction
+
+MAX_SECTIONS = 200
+MAX_GROUPS = 100
+MAX_SITE_SPACES = 1000
+MAX_DEPTH = 4
+"""How many sections, groups and spaces a site has at most, and how deep groups lie in each other."""
+
+
+class SectionRow(Struct, frozen=True):
+    id: str
+    site_id: str
+    group_id: str | None
+    rank: str
+    path: str
+    title: str
+    description: str | None
+    icon: str | None
+    condition: str | None
+    is_default: int
+    draft: int
+    docs_key: str | None = None
+    """What ``docs.yaml`` calls it."""
+    localized: str | None = None
+    """JSON: title and description in further languages; ``localize`` reads it."""
+
+
+class GroupRow(Struct, frozen=True):
+    id: str
+    site_id: str
+    parent_id: str | None
+    rank: str
+    title: str
+    icon: str | None
+    docs_key: str | None = None
+    localized: str | None = None
+
+
+class SiteSpaceRow(Struct, frozen=True):
+    id: str
+    site_id: str
+    space_id: str
+    section_id: str | None
+    rank: str
+    path: str
+    is_default: int
+    condition: str | None
+    docs_key: str | None = None
+    docs_directory: str | None = None
+    """Where the files of the space are in the repository, ending in a slash; empty for all of it."""
+    localized: str | None = None
+
+
+_SECTION = ", ".join(SectionRow.__struct_fields__)
+_GROUP = ", ".join(GroupRow.__struct_fields__)
+_SITE_SPACE = ", ".join(f"x.{name}" for name in SiteSpaceRow.__struct_fields__)
+
+Node = SectionRow | GroupRow
+
+
+def read_localized(row: Node | SiteSpaceRow) -> dict[str, dict[str, str]]:
+    """Its title and description in further languages: from field to language to text."""
+    found: dict[str, dict[str, str]] = msgspec.json.decode(row.localized) if row.localized else {}
+    return found
+
+
+def localize(row: Node | SiteSpaceRow, name: str, language: str | None) -> str | None:
+    """``title`` or ``description`` in a language (``pt-BR``, or as it is in ``pt``); None where there is none."""
+    if not row.localized or not language:
+        return None
+    texts = {tag.lower().replace("_", "-"): text for tag, text in read_localized(row).get(name, {}).items()}
+    tag = language.lower().replace("_", "-")
+    return texts.get(tag) or texts.get(tag.partition("-")[0])
+
+
+class Structure:
+    """The structure of one site. What is shown leaves out spaces that lie in the trash; what is changed does not."""
+
+    def __init__(
+        self,
+        sections: list[SectionRow],
+        groups: list[GroupRow],
+        site_spaces: list[SiteSpaceRow],
+        empty: frozenset[str] = frozenset(),
+    ) -> None:
+        self.empty = empty
+        """The spaces in which there is no page."""
+        self.sections = {section.id: section for section in sections}
+        self.groups = {group.id: group for group in groups}
+        self.site_spaces = {shown.id: shown for shown in site_spaces}
+        self._variants: dict[str | None, list[SiteSpaceRow]] = defaultdict(list)
+        for shown in sorted(site_spaces, key=lambda row: (row.rank, row.id)):
+            self._variants[shown.section_id].append(shown)
+        self._children: dict[str | None, list[Node]] = defaultdict(list)
+        nodes: list[Node] = [*sections, *groups]
+        for node in sorted(nodes, key=lambda row: (row.rank, row.id)):
+            self._children[self.parent(node)].append(node)
+
+    def is_same(self, other: Structure) -> bool:
+        """Whether both have the same rows."""
+        return (self.sections, self.groups, self.site_spaces) == (
+            other.sections,
+            other.groups,
+            other.site_spaces,
+        )
+
+    @staticmethod
+    def parent(node: Node) -> str | None:
+        """The id of the group that a section or group lies in; None at the top."""
+        return node.group_id if isinstance(node, SectionRow) else node.parent_id
+
+    def children(self, group_id: str | None) -> list[Node]:
+        """What lies in a group, or at the top, in order."""
+        return self._children.get(group_id, [])
+
+    def gates(self, shown: SiteSpaceRow) -> set[str | None]:
+        """All that stands between visitors and a site space: conditions, and None for a draft."""
+        section = self.sections.get(shown.section_id or "")
+        conditions = {shown.condition, section.condition if section is not None else None} - {None, ""}
+        return conditions | {None} if section is not None and section.draft else conditions
+
+    def variants(self, section_id: str | None) -> list[SiteSpaceRow]:
+        """The site spaces of a section, or those of a site without sections, in order."""
+        return self._variants.get(section_id, [])
+
+    def ordered(self) -> list[Node]:
+        """All sections and groups in reading order, a group before what lies in it."""
+        found: list[Node] = []
+        stack = list(reversed(self.children(None)))
+        while stack:
+            node = stack.pop()
+            found.append(node)
+            if isinstance(node, GroupRow):
+                stack += reversed(self.children(node.id))
+        return found
+
+    def ordered_site_spaces(self) -> list[SiteSpaceRow]:
+        """All site spaces in reading order."""
+        found = list(self.variants(None))
+        for node in self.ordered():
+            if isinstance(node, SectionRow):
+                found += self.variants(node.id)
+        return found
+
+    @property
+    def default_section(self) -> SectionRow | None:
+        return next((section for section in self.sections.values() if section.is_default), None)
+
+    def default_site_space(self, section_id: str | None) -> SiteSpaceRow | None:
+        """The default of a section; where that is in the trash, the first one."""
+        variants = self.variants(section_id)
+        return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
+
+    def base(self, shown: SiteSpaceRow) -> str:
+        """The path of a site space below its site, with a slash at its end unless it is the site's own start.
+
+        Defaults have no path of their own: the site begins with the default section, and a section with its default.
+        """
+        section = self.sections[shown.section_id] if shown.section_id is not None else None
+        base = "" if section is None or section.is_default else f"{section.path}/"
+        return base if shown.is_default else f"{base}{shown.path}/"
+
+    def find_at(self, segments: Sequence[str]) -> tuple[SiteSpaceRow | None, str]:
+        """The site space with the longest base that a path of the site begins with, and the rest of the path."""
+        bases = {self.base(shown).strip("/"): shown for shown in self.site_spaces.values()}
+        for length in (2, 1, 0):
+            found = bases.get("/".join(segments[:length]).lower()) if length <= len(segments) else None
+            if found is not None:
+                return found, "/".join(segments[length:])
+        return None, ""
+
+    def section_base(self, section: SectionRow) -> str:
+        return "" if section.is_default else f"{section.path}/"
+
+    def key(self, row: Node | SiteSpaceRow) -> str:
+        """What sorts all sections and groups, or all site spaces, as ``ordered`` does."""
+        above = row.section_id if isinstance(row, SiteSpaceRow) else self.parent(row)
+        own = f"{row.rank}.{row.id}"
+        holder = self.sections.get(above or "") or self.groups.get(above or "")
+        return own if holder is None else f"{self.key(holder)}/{own}"
+
+    def depth(self, group_id: str | None) -> int:
+        """How many groups lie on the way down to and including this one; 0 for the top."""
+        count = 0
+        while group_id is not None:
+            group_id, count = self.groups[group_id].parent_id, count + 1
+        return count
+
+    def height(self, group_id: str) -> int:
+        """How many levels of groups a group has, itself included."""
+        below = [self.height(node.id) for node in self.children(group_id) if isinstance(node, GroupRow)]
+        return 1 + max(below, default=0)
+
+
+def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> Structure:
+    """Four statements, however large the site is. ``trashed``: with the spaces that lie in the trash."""
+    alive = "" if trashed else " AND s.deleted_at IS NULL"
+    sections = tx.all(f"SELECT {_SECTION} FROM site_sections WHERE site_id = :site", site=site_id)
+    groups = tx.all(f"SELECT {_GROUP} FROM site_section_groups WHERE site_id = :site", site=site_id)
+    site_spaces = tx.all(
+        f"""SELECT {_SITE_SPACE} FROM site_spaces x JOIN spaces s ON s.id = x.space_id{alive}
+            WHERE x.site_id = :site""",
+        site=site_id,
+    )
+    return Structure(
+        [SectionRow(*row) for row in sections],
+        [GroupRow(*row) for row in groups],
+        [SiteSpaceRow(*row) for row in site_spaces],
+        find_empty_spaces(tx, site_id),
+    )
+
+
+def find_empty_spaces(tx: Transaction, site_id: str) -> frozenset[str]:
+    """The spaces of a site that have no page: no document, and nothing that documents are computed of."""
+    rows = tx.all(
+        f"""SELECT x.space_id FROM site_spaces x JOIN spaces s ON s.id = x.space_id
+            WHERE x.site_id = :site AND NOT EXISTS (
+              SELECT 1 FROM branches b JOIN page_versions p ON p.branch_id = b.id
+              WHERE b.id = s.main_branch AND p.to_seq = {FOREVER} AND p.from_seq <= b.sequence AND p.deleted = 0
+                AND p.kind IN ('document', 'computed'))""",
+        site=site_id,
+    )
+    return frozenset(row[0] for row in rows)
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+
+def insert_section(
+    tx: Transaction,
+    site_id: str,
+    *,
+    rank: str,
+    path: str,
+    title: str,
+    icon: str | None,
+    is_default: bool,
+    draft: bool,
+) -> str:
+    section_id = ids.new_id()
+    tx.run(
+        """INSERT INTO site_sections (id, site_id, rank, path, title, icon, is_default, draft, created_at)
+           VALUES (:id, :site, :rank, :path, :title, :icon, :is_default, :draft, :at)""",
+        id=section_id,
+        site=site_id,
+        rank=rank,
+        path=path,
+        title=title,
+        icon=icon,
+        is_default=int(is_default),
+        draft=int(draft),
+        at=now(),
+    )
+    return section_id
+
+
+def insert_group(
+    tx: Transaction, site_id: str, *, parent_id: str | None, rank: str, title: str, icon: str | None
+) -> str:
+    group_id = ids.new_id()
+    tx.run(
+        """INSERT INTO site_section_groups (id, site_id, parent_id, rank, title, icon, created_at)
+           VALUES (:id, :site, :parent, :rank, :title, :icon, :at)""",
+        id=group_id,
+        site=site_id,
+        parent=parent_id,
+        rank=rank,
+        title=title,
+        icon=icon,
+        at=now(),
+    )
+    return group_id
+
+
+def insert_site_space(
+    tx: Transaction,
+    site_id: str,
+    space_id: str,
+    *,
+    section_id: str | None,
+    rank: str,
+    path: str,
+    is_default: bool,
+) -> str:
+    site_space_id = ids.new_id()
+    tx.run(
+        """INSERT INTO site_spaces (id, site_id, space_id, section_id, rank, path, is_default, created_at)
+           VALUES (:id, :site, :space, :section, :rank, :path, :is_default, :at)""",
+        id=site_space_id,
+        site=site_id,
+        space=space_id,
+        section=section_id,
+        rank=rank,
+        path=path,
+        is_default=int(is_default),
+        at=now(),
+    )
+    return site_space_id
+
+
+_TABLES: dict[type, str] = {
+    SectionRow: "site_sections",
+    GroupRow: "site_section_groups",
+    SiteSpaceRow: "site_spaces",
+}
+
+
+def put_row(tx: Transaction, row: SectionRow | GroupRow | SiteSpaceRow) -> None:
+    """Writes a whole row, in the place of the one with its id if there is one."""
+    values = msgspec.structs.asdict(row)
+    columns, parameters = ", ".join(values), ", ".join(f":{name}" for name in values)
+    changes = ", ".join(f"{name} = excluded.{name}" for name in values if name != "id")
+    tx.run(
+        f"""INSERT INTO {_TABLES[type(row)]} ({columns}, created_at) VALUES ({parameters}, :created_at)
+            ON CONFLICT (id) DO UPDATE SET {changes}""",
+        **values,
+        created_at=now(),
+    )
+
+
+def update_row(tx: Transaction, row: SectionRow | GroupRow | SiteSpaceRow, **values: Any) -> None:
+    """Sets columns of a row."""
+    if values:
+        columns = ", ".join(f"{name} = :{name}" for name in values)
+        tx.run(f"UPDATE {_TABLES[type(row)]} SET {columns} WHERE id = :row_id", **values, row_id=row.id)
+
+
+def delete_row(tx: Transaction, row: SectionRow | GroupRow | SiteSpaceRow) -> None:
+    tx.run(f"DELETE FROM {_TABLES[type(row)]} WHERE id = :id", id=row.id)
+
+
+def move_site_spaces(tx: Transaction, site_id: str, section_id: str) -> None:
+    """Puts the site spaces that lie in no section into one."""
+    tx.run(
+        "UPDATE site_spaces SET section_id = :section WHERE site_id = :site AND section_id IS NULL",
+        section=section_id,
+        site=site_id,
+    )
+
+
+# --- addresses that were left ---------------------------------------------------------------------------
+
+
+def put_former_paths(tx: Transaction, site_id: str, paths: dict[str, str]) -> None:
+    """Remembers where site spaces stood: path (without slashes at its ends, in lower case) to site space."""
+    moment = now()
+    tx.run_many(
+        """INSERT INTO site_former_paths (site_id, path, site_space_id, created_at)
+           VALUES (:site, :path, :site_space, :at)
+           ON CONFLICT (site_id, path) DO UPDATE SET site_space_id = :site_space, created_at = :at""",
+        [{"site": site_id, "path": path, "site_space": shown, "at": moment} for path, shown in paths.items()],
+    )
+
+
+def remove_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> None:
+    """Forgets those at which something is again."""
+    tx.run(
+        "DELETE FROM site_former_paths WHERE site_id = :site AND path IN :paths", site=site_id, paths=paths
+    )
+
+
+def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
+    """Every path at which a site space once was, and the id of that."""
+    rows = tx.all(
+        "SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site ORDER BY path", site=site_id
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def find_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> list[tuple[str, str]]:
+    """Those of these paths at which a site space once stood, the longest first, and its id."""
+    rows = tx.all(
+        """SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site AND path IN :paths
+           ORDER BY length(path) DESC""",
+        site=site_id,
+        paths=paths,
+    )
+    return [(row[0], row[1]) for row in rows]

@@ -1,0 +1,234 @@
+"""The structure of a site on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.core.expressions import ExpressionError, parse
+from octavo.kit.db.pagination import PageQuery
+from octavo.kit.texts import TWO_SIGNS
+from octavo.organization.spaces.wire import Space
+
+from .sorting import Item, Kind
+
+SectionTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
+GroupTitle = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+Path = Annotated[str, Meta(min_length=1, max_length=100)]
+Icon = Annotated[str, Meta(max_length=50)]
+Condition = Annotated[str, Meta(max_length=1024)]
+Description = Annotated[str, Meta(max_length=256)]
+ShareKey = Annotated[str, Meta(max_length=100)]
+
+
+def require_condition(condition: str | UnsetType | None) -> None:
+    """Raises ValueError for a condition that is no expression; an empty one is none."""
+    if isinstance(condition, str) and condition:
+        try:
+            parse(condition)
+        except ExpressionError as error:
+            raise ValueError(f"condition: {error}") from None
+
+
+class PublishedUrls(Struct):
+    published: str | UnsetType = UNSET
+
+
+class SiteSpace(Struct, rename="camel", tag_field="object", tag="site-space"):
+    """A space as a site shows it: alone, or as a variant of a section."""
+
+    id: str
+    path: str
+    space: Space
+    title: str
+    urls: PublishedUrls
+    section: str | UnsetType = UNSET
+    default: bool = False
+    condition: str | UnsetType = UNSET
+    has_advanced_customization_feature: bool = True
+
+
+class SiteSection(Struct, rename="camel", tag_field="object", tag="site-section"):
+    """``draft`` is ours: a section that visitors do not see yet."""
+
+    id: str
+    title: str
+    path: str
+    site_spaces: list[SiteSpace]
+    urls: PublishedUrls
+    default: bool = False
+    draft: bool = False
+    description: str | UnsetType = UNSET
+    condition: str | UnsetType = UNSET
+    section_group: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+
+
+class SiteSectionGroup(Struct, rename="camel", tag_field="object", tag="site-section-group"):
+    """``sections``: of the ``children``, those that are sections."""
+
+    id: str
+    title: str
+    sections: list[SiteSection]
+    children: list[SiteSection | SiteSectionGroup]
+    urls: PublishedUrls
+    section_group: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+
+
+class SectionsStructure(Struct, tag="sections"):
+    structure: list[SiteSection | SiteSectionGroup]
+
+
+class SiteSpacesStructure(Struct, tag="siteSpaces"):
+    structure: list[SiteSpace]
+
+
+SiteStructure = SectionsStructure | SiteSpacesStructure
+
+
+class ShownQuery(Struct, rename="camel"):
+    share_key: ShareKey | None = None
+
+
+class ShownListQuery(PageQuery):
+    share_key: ShareKey | None = None
+
+
+class SiteSpacesQuery(ShownListQuery):
+    default: bool | None = None
+
+
+class AddSection(Struct, rename="camel"):
+    """``draft`` is ours: visitors do not see the section until it is set to false."""
+
+    space_id: str
+    title: SectionTitle | None = None
+    icon: Icon | None = None
+    draft: bool = False
+
+
+class UpdateSection(Struct, rename="camel"):
+    title: SectionTitle | UnsetType = UNSET
+    path: Path | UnsetType = UNSET
+    default_site_space: str | UnsetType = UNSET
+    condition: Condition | None | UnsetType = UNSET
+    icon: Icon | None | UnsetType = UNSET
+    description: Description | None | UnsetType = UNSET
+    draft: bool | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_condition(self.condition)
+
+
+class AddGroup(Struct):
+    title: GroupTitle
+    icon: Icon | None = None
+    sections: Annotated[list[str], Meta(max_length=200)] = []
+    parent: str | None = None
+
+
+class UpdateGroup(Struct):
+    title: GroupTitle | UnsetType = UNSET
+    icon: Icon | None | UnsetType = UNSET
+
+
+class AddSectionToGroup(Struct, rename="camel"):
+    section_id: str
+
+
+class AddSiteSpace(Struct, rename="camel"):
+    space_id: str
+    section_id: str | None = None
+
+
+class UpdateSiteSpace(Struct, rename="camel"):
+    path: Path | UnsetType = UNSET
+    condition: Condition | None | UnsetType = UNSET
+    space_id: str | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        require_condition(self.condition)
+
+
+# --- positions ----------------------------------------------------------------------------------------
+
+
+class ItemPointer(Struct):
+    type: Kind
+    id: str
+
+
+class SectionPointer(Struct, rename="camel"):
+    type: Literal["site-section"]
+    site_section: str
+
+
+class GroupPointer(Struct):
+    type: Literal["site-section", "site-section-group"]
+    id: str
+
+
+class SiteSpacePointer(Struct, rename="camel"):
+    type: Literal["site-space"]
+    site_space: str
+
+
+class ItemPosition(Struct):
+    before: ItemPointer | UnsetType = UNSET
+    after: ItemPointer | UnsetType = UNSET
+
+
+class SectionPosition(Struct):
+    before: SectionPointer | UnsetType = UNSET
+    after: SectionPointer | UnsetType = UNSET
+
+
+class GroupPosition(Struct):
+    before: GroupPointer | UnsetType = UNSET
+    after: GroupPointer | UnsetType = UNSET
+
+
+class SiteSpacePosition(Struct):
+    before: SiteSpacePointer | UnsetType = UNSET
+    after: SiteSpacePointer | UnsetType = UNSET
+
+
+class Sort(Struct):
+    item: ItemPointer
+    position: ItemPosition
+
+
+class MoveSection(Struct):
+    position: SectionPosition
+
+
+class MoveGroup(Struct):
+    position: GroupPosition
+
+
+class MoveSiteSpace(Struct):
+    position: SiteSpacePosition
+
+
+def neighbours(
+    position: ItemPosition | SectionPosition | GroupPosition | SiteSpacePosition,
+) -> dict[Literal["before", "after"], Item | None]:
+    """What a body wants to be before and after, as the parameters of ``sorting.move``."""
+    return {
+        "before": _neighbour(position.before, "position.before"),
+        "after": _neighbour(position.after, "position.after"),
+    }
+
+
+def _neighbour(pointer: Any, field: str) -> Item | None:
+    match pointer:
+        case SectionPointer():
+            return Item("site-section", pointer.site_section, field)
+        case SiteSpacePointer():
+            return Item("site-space", pointer.site_space, field)
+        case ItemPointer() | GroupPointer():
+            return Item(pointer.type, pointer.id, field)
+        case _:
+            return None

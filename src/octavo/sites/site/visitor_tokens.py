@@ -1,0 +1,285 @@
+"""Tokens by which whatever draws a site elsewhere reads it over the API for a visitor.
+
+They are JWTs, since those who draw read the claims in them. They are short and stay the same for an hour, since what
+was drawn is kept under them, in a folder whose name has no room for more: the header is empty, the signature is cut to
+96 bits, and when a token ends and which site it is of is not in it but in what is signed, and found from the time and
+from what is asked for. A person or an API specification is
+asked for as what a page of the site names. They end with what lets visitors in:
+with the share link, with the key of signed visitors, when a site is unpublished or has another visibility.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from octavo.content.references.mentions import NamedKind, is_named_for, list_spaces_naming_person
+from octavo.core.expressions import NOBODY
+from octavo.errors import NotFound
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Call, Drafted, Visitor
+from octavo.kit.secrets.signing import Signer
+from octavo.organization.access.tokens import recognize_visitors
+from octavo.organization.orgs.store import get_organization
+
+from .audiences.adaptive import get_schema
+from .audiences.schema import UNSIGNED, admit
+from .audiences.share_links import find_link, share_key
+from .previewing import Preview, preview_until, read_preview
+from .published import published_url
+from .store import SiteRow, find_site, list_sites_of_organization, list_sites_of_space
+from .structure.outline import Outline
+from .structure.store import load_structure
+
+_HEADER = "e30"
+_HOUR = 3600
+_SIGNATURE = 16
+_MAX = 32 * 1024
+
+
+class _Payload(Struct, omit_defaults=True):
+    """``exp`` in seconds, 0 for one that ends with the hour; ``claims``: the visitor's, below `unsigned` those that
+    nobody signed. ``link``: the id of the share link; ``preview``: the token of a preview, which is asked again whenever
+    this one is used."""
+
+    exp: int = 0
+    claims: dict[str, Any] | None = None
+    link: str = ""
+    preview: str = ""
+
+
+_decoder = msgspec.json.Decoder(_Payload)
+
+
+def make_visitor_token(
+    signer: Signer,
+    site: SiteRow,
+    claims: dict[str, Any],
+    *,
+    link: str = "",
+    preview: str = "",
+    until: int | None = None,
+) -> str:
+    """A token that is good for one to two hours. ``claims``: the ``visitor`` that conditions ask; ``link``: the id of
+    the share link that lets them in, ``preview``: the token that does; ``until``: when what they proved ends, in
+    milliseconds."""
+    expires, exp = max(_ends()), 0
+    if preview:
+        until = preview_until(signer, preview)
+    if until is not None and until // 1000 < expires:
+        expires = exp = until // 1000
+    given = claims.get("claims") if site.settings.adaptive or preview else None
+    payload = msgspec.json.encode(
+        _Payload(
+            exp=exp,
+            claims=given if given not in (None, {}, {UNSIGNED: {}}) else None,
+            link=link,
+            preview=preview,
+        )
+    )
+    body = f"{_HEADER}.{base64.urlsafe_b64encode(payload).rstrip(b'=').decode()}"
+    return f"{body}.{_sign(signer, site, f'{expires} {body}', link, preview)}"
+
+
+def _ends() -> tuple[int, int]:
+    """When tokens of this hour and of the one before end, in seconds."""
+    hour = now() // 1000 // _HOUR
+    return (hour + 2) * _HOUR, (hour + 1) * _HOUR
+
+
+def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> str:
+    """Over the token, when it ends, and what lets its holder in, so that it ends with that."""
+    if preview:
+        by = "preview"
+    elif site.visibility == "share-link":
+        by = f"link {link}"
+    elif site.visibility == "visitor-auth":
+        by = f"key {site.settings.visitor_auth.key_version}"
+    else:
+        by = "everybody"
+    return signer.derive("visitor token", f"{site.id} {by} {body}")[:_SIGNATURE]
+
+
+def find_visitor(call: Call, token: str) -> Visitor | None:
+    """Who a token of a visitor, or of a preview, is for; None for one that is not good for what is asked for. Raises
+    NotFound for a person or an API specification that no page names to them."""
+    if len(token) > _MAX:
+        return None
+    asked = _asked_for(call)
+    key = ("visitor", token, asked)
+
+    def read() -> tuple[int, Visitor] | None:
+        with call.db.read() as tx:
+            found = _read(tx, call.context, token, asked)
+            if found is None or asked.named is None:
+                return found
+            expires, visitor = found
+            # The same as a token of any other site, so that nobody learns what pages name that they do not see.
+            if not is_named_for(tx, visitor, call.settings.url, *asked.named):
+                raise _not_named()
+            return expires, replace(visitor, named=asked.named)
+
+    found: tuple[int, Visitor] | None = call.context.fresh.get(key, read)
+    return found[1] if found is not None and now() < found[0] * 1000 else None
+
+
+def _read(tx: Transaction, context: Context, token: str, asked: _Asked) -> tuple[int, Visitor] | None:
+    """With the moment at which it ends, in seconds."""
+    signer = context.signer
+    header, _, rest = token.partition(".")
+    if header != _HEADER:
+        previewed = read_preview(tx, signer, token)
+        site = find_site(tx, previewed.site) if previewed is not None else None
+        if previewed is None or site is None:
+            return None
+        return previewed.expires // 1000, _make_previewing(tx, context, site, previewed, token)
+    encoded, _, signature = rest.partition(".")
+    try:
+        raw = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
+        payload = _decoder.decode(raw)
+    except (binascii.Error, msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    given = signature.encode("utf-8", "surrogatepass")
+
+    def is_good(site: SiteRow, ends: int) -> bool:
+        good = _sign(signer, site, f"{ends} {header}.{encoded}", payload.link, payload.preview)
+        return hmac.compare_digest(good.encode(), given)
+
+    ends = (payload.exp,) if payload.exp else _ends()
+    for site in asked.sites(tx):
+        expires = next((one for one in ends if is_good(site, one)), None)
+        if expires is None:
+            continue
+        if payload.preview:
+            previewed = read_preview(tx, signer, payload.preview)
+            if previewed is None or previewed.site != site.id:
+                return None
+            return min(expires, previewed.expires // 1000), _make_previewing(
+                tx, context, site, previewed, payload.preview
+            )
+        if not _is_open(tx, site, payload.link):
+            return None
+        claims = payload.claims or {}
+        unsigned = claims.get(UNSIGNED)
+        visitor: dict[str, Any] = NOBODY
+        if payload.claims is not None:
+            visitor = admit(get_schema(tx, site.id), claims, unsigned if isinstance(unsigned, dict) else {})
+        return expires, _make(tx, context, site, visitor, link=payload.link)
+    if asked.named is not None and now() < max(ends) * 1000:
+        # Its site could be any that does not name them. Renderers take what is not there, and no other answer.
+        raise _not_named()
+    return None
+
+
+def _not_named() -> NotFound:
+    return NotFound("No page of this site names this to whoever asks.")
+
+
+class _Asked(Struct, frozen=True):
+    """What a request asks for, as far as that says which sites a token may be of."""
+
+    site_id: str | None
+    space_id: str | None
+    organization_id: str | None
+    named: tuple[NamedKind, str] | None
+
+    def sites(self, tx: Transaction) -> Iterable[SiteRow]:
+        if self.site_id is not None:
+            site = find_site(tx, self.site_id)
+            return [site] if site is not None else []
+        if self.space_id is not None:
+            return list_sites_of_space(tx, self.space_id)
+        if self.named is None:
+            return []
+        kind, target = self.named
+        if kind == "user":
+            spaces = list_spaces_naming_person(tx, target)
+            found = {site.id: site for space_id in spaces for site in list_sites_of_space(tx, space_id)}
+            return found.values()
+        return list_sites_of_organization(tx, self.organization_id or "")
+
+
+def _asked_for(call: Call) -> _Asked:
+    parameters = call.path_parameters
+    site_id, space_id = parameters.get("siteId"), parameters.get("spaceId")
+    named: tuple[NamedKind, str] | None = None
+    if site_id is None and space_id is None:
+        if "specSlug" in parameters:
+            named = "openapi", parameters["specSlug"]
+        elif "userId" in parameters:
+            named = "user", parameters["userId"]
+        elif "integrationName" in parameters:
+            space_id = _space_in_body(call.body)
+    return _Asked(site_id, space_id, parameters.get("organizationId"), named)
+
+
+class _Context(Struct, rename="camel"):
+    space_id: str
+
+
+class _Rendered(Struct):
+    context: _Context
+
+
+_rendered = msgspec.json.Decoder(_Rendered)
+
+
+def _space_in_body(body: bytes) -> str | None:
+    """The space where a block of an integration is shown."""
+    try:
+        return _rendered.decode(body).context.space_id
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _is_open(tx: Transaction, site: SiteRow, link_id: str) -> bool:
+    if not site.published:
+        return False
+    if site.visibility != "share-link":
+        return True
+    link = find_link(tx, site.id, link_id)
+    return link is not None and bool(link.active)
+
+
+def _make_previewing(
+    tx: Transaction, context: Context, site: SiteRow, previewed: Preview, token: str
+) -> Visitor:
+    return _make(tx, context, site, previewed.visitor, preview=token, drafted=previewed.drafted)
+
+
+def _make(
+    tx: Transaction,
+    context: Context,
+    site: SiteRow,
+    claims: dict[str, Any],
+    *,
+    link: str = "",
+    preview: str = "",
+    drafted: Drafted | None = None,
+) -> Visitor:
+    outline = Outline(load_structure(tx, site.id), claims, preview=bool(preview))
+    base = published_url(context.settings.sites_url, get_organization(tx, site.organization_id), site)
+    if link:
+        base += f"{share_key(context.signer, link)}/"
+    return Visitor(
+        site.id,
+        site.organization_id,
+        site.visibility,
+        base,
+        claims,
+        frozenset(shown.space_id for shown in outline.site_spaces()),
+        preview,
+        drafted,
+    )
+
+
+recognize_visitors(find_visitor)

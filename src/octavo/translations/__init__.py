@@ -1,3 +1,0 @@
-"""Spaces that follow other spaces in another language."""
-
-from . import tables as tables
