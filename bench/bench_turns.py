@@ -29,7 +29,7 @@ from figures import figure
 from msgspec.structs import replace
 
 from octavo.app import api_app
-from octavo.content.changes.applying import Edited
+from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.authorization import change_access
 from octavo.content.changes.saving import revise_change
 from octavo.content.revisions.store import Changes, State, list_pages
@@ -156,11 +156,11 @@ def measure(context: Context, folder: Path, pages: int) -> None:
     turns.measure("roll back all pages", lambda: call("POST", f"{path}/revisions/{first}/rollback"))
     change = call("POST", f"{path}/change-requests", {"subject": "All pages"})["id"]
 
-    def change_all(tx: Transaction, state: State, started: State | None) -> Edited:
+    def change_all(tx: Transaction, state: State, started: State | None) -> EditedContent:
         titled: dict[str, Page | None] = {
             page.id: replace(page, title=f"{page.title}!") for page in list_pages(tx, state)
         }
-        return Edited(Changes(titled), [], [], [], [])
+        return EditedContent(Changes(titled), [], [], [], [])
 
     def edit_change() -> None:
         with context.db.read() as tx:

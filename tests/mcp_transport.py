@@ -1,11 +1,16 @@
-"""The transport by which the official client of MCP asks an application of this process."""
+"""The transport by which the official client of MCP asks an application of this process, and what tools of sites say."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx2
+import jsonschema_rs
 
 from asgi_client import ask
+from octavo.delivery.reader import mcp
 from octavo.kit.http.edge import Edge
+from octavo.kit.http.mcp import _schema
 
 
 class McpTransport(httpx2.AsyncBaseTransport):
@@ -20,3 +25,14 @@ class McpTransport(httpx2.AsyncBaseTransport):
         return httpx2.Response(
             answer.status, headers=answer.headers, stream=httpx2.ByteStream(await answer.read())
         )
+
+
+def said_by(tool: str, result: dict[str, Any]) -> dict[str, Any]:
+    """What a tool of a site says to programs, which is as its output schema has it."""
+    gives = mcp._TOOLS[tool].gives if tool in mcp._TOOLS else None
+    if result["isError"] or gives is None:
+        assert "structuredContent" not in result, result
+        return {}
+    found: dict[str, Any] = result["structuredContent"]
+    jsonschema_rs.Draft202012Validator(_schema(gives)).validate(found)
+    return found

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from octavo.cli import _parser
+from octavo.core.page_fields import FRONT_KEYS
 from octavo.kit.http.operation import TABLE, Operation
 from octavo.kit.icons import icon
 from octavo.operations.admin.import_export import bring
@@ -47,6 +48,11 @@ def test_every_icon_of_the_manual_is_drawn() -> None:
         (page.name, name) for page, text in _texts() for name in re.findall(r"^icon: (\S+)$", text, re.M)
     }
     assert named and not {(page, name) for page, name in named if icon(name) is None}
+
+
+def test_the_manual_lists_the_front_matter_of_pages() -> None:
+    rows = re.findall(r"^\| (`[^|]+`) \| .+ \|$", (ROOT / "docs/content/format.md").read_text(), re.M)
+    assert {key for row in rows for key in SPAN.findall(row)} >= FRONT_KEYS
 
 
 # --- settings -----------------------------------------------------------------------------------------

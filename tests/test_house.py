@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import inspect
 import re
 import sys
 import tomllib
@@ -19,6 +20,7 @@ import pytest
 from octavo.delivery.reader.table import ROUTES, Later, Pool, Rate, View, find_posted, route
 from octavo.delivery.visits.authorization import SiteVisit
 from octavo.kit.http.operation import TABLE, list_proofs
+from octavo.kit.work import jobs
 from octavo.operations.installation import load_packages
 
 SRC = Path(__file__).parents[1] / "src" / "octavo"
@@ -42,8 +44,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "interchange": ("transfer", "gitsync"),
     "sites": ("fonts", "printing", "openapi", "site", "insights"),
     "extensions": ("deliveries", "webhooks", "integrations"),
-    "assistants": ("models", "translations", "conversations", "ask", "agents"),
-    "delivery": ("visits", "renderers", "reader", "studio"),
+    "assistants": ("models", "translations", "conversations", "ask"),
+    "delivery": ("visits", "renderers", "reader", "studio", "agents"),
     "operations": ("migrations", "installation", "meanings", "admin", "developing"),
 }
 """The folders of ``src/octavo`` and their packages, from the ground up: each may use those before it."""
@@ -396,7 +398,7 @@ def test_programs_are_started_in_one_place() -> None:
 
 OWN_ADDRESSES = {
     "core/links.py", "sites/site/redirects/resolving.py", "extensions/integrations/invoking.py",  # that of the installation
-    "organization/identity/saml/responses.py", "operations/admin/static_export.py", "delivery/renderers/notifying.py",  # made of it
+    "organization/identity/saml/responses.py", "operations/admin/static_export.py", "delivery/renderers/notifying.py", "delivery/visits/admission.py",  # made of it
     "settings.py", "kit/files.py",  # looked at before anything starts
 }  # fmt: skip
 """Who may ask for the parts of an address without a way for what is none, because it is our own."""
@@ -451,6 +453,21 @@ def test_no_pattern_admits_a_line_behind_the_text() -> None:
         assert pattern.startswith("^") == pattern.endswith(r"\Z"), f"{where}: from ^ to \\Z, or neither"
 
 
+def test_no_pattern_of_a_url_admits_control_characters() -> None:
+    """No browser follows one as it stands, and no header may have one."""
+    url, admitted = "https://docs.example/a", []
+    of_urls = [
+        (where, pattern)
+        for where, pattern in model_patterns()
+        if re.search(pattern, url) and not re.search(pattern, "no URL")
+    ]
+    assert len(of_urls) >= 5
+    for where, pattern in of_urls:
+        controls = [chr(code) for code in (*range(32), *range(127, 160))]
+        admitted += [f"{where}: {char!r}" for char in controls if re.search(pattern, f"{url}{char}b")]
+    assert not admitted, "\n".join(admitted)
+
+
 SHARED = {
     "content/revisions/bodies.py:_failed",  # as the next ones
     "content/revisions/bodies.py:_parts",  # by the hash of a text
@@ -475,6 +492,7 @@ REGISTRIES = {
     "organization/spaces/hooks.py:_before_copy", "organization/spaces/hooks.py:_find_shared", "organization/spaces/hooks.py:_on_begin", "organization/spaces/hooks.py:_on_copy",
     "organization/spaces/hooks.py:_on_language", "organization/spaces/hooks.py:_on_leaving", "organization/spaces/hooks.py:_on_purge",
     "organization/spaces/hooks.py:_on_transfer", "organization/spaces/hooks.py:_on_unnamed_texts", "interchange/transfer/variants.py:_arrange",
+    "delivery/visits/admission.py:_agents",
 }  # fmt: skip
 """Where modules register what they do, when they are imported."""
 
@@ -528,6 +546,46 @@ def test_jobs_say_for_whom_they_are_done() -> None:
                 if "organization" not in {keyword.arg for keyword in node.keywords}:
                     wrong.append(f"{path.relative_to(SRC)}:{node.lineno}")
     assert not wrong, "\n".join(wrong)
+
+
+def _reach(package: list[Path], function: str) -> Iterator[ast.AST]:
+    """The nodes of a function of a package, and of all that it may call there: told by their names alone."""
+    functions: dict[str, list[ast.AST]] = {}
+    for path in package:
+        for node in nodes_of(path):
+            if isinstance(node, ast.FunctionDef):
+                functions.setdefault(node.name, []).append(node)
+    reached, waiting = {function}, [function]
+    while waiting:
+        for body in functions[waiting.pop()]:
+            for node in ast.walk(body):
+                yield node
+                # Functions are also handed over as values.
+                name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+                if name in functions and name not in reached:
+                    reached.add(name)
+                    waiting.append(name)
+
+
+def test_jobs_whose_work_grows_go_on_in_parts() -> None:
+    """A job has a limited time. Each kind says what bounds its work, or goes on in parts and says so after each; what is
+    bounded has no loop that goes on for as long as there is more."""
+    load_packages()
+    wrong = []
+    for name, kind in sorted(jobs.kinds.items()):
+        path = Path(inspect.getfile(kind.run))
+        package = [other for other in FILES if path.parent in other.parents]
+        if kind.bound is None:
+            called = {
+                getattr(node.func, "attr", getattr(node.func, "id", ""))
+                for node in _reach(package, kind.run.__name__)
+                if isinstance(node, ast.Call)
+            }
+            if not called & {"advance", "renew"}:
+                wrong.append(f"{name} says neither what bounds it nor when a part is done")
+        elif any(isinstance(node, ast.While) for node in _reach([path], kind.run.__name__)):
+            wrong.append(f"{name} is not bounded by {kind.bound}: it loops until there is no more")
+    assert len(jobs.kinds) > 40 and not wrong, "\n".join(wrong)
 
 
 def test_proofs_are_made_where_things_are_entered() -> None:

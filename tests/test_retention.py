@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from octavo.assistants.agents.store import MAX_CLIENTS
 from octavo.assistants.ask.site_answers import LASTS as ANSWER_LASTS
 from octavo.assistants.models.retention import MAX_VECTORS
 from octavo.content.events import store as presence
 from octavo.content.notifications.notifying import KEEP
 from octavo.content.uploads.receiving import KEPT_FOR
+from octavo.delivery.agents.store import MAX_CLIENTS
 from octavo.extensions.deliveries.delivering import KEEP_TRYING
 from octavo.interchange.gitsync.store import MOST_RUNS
 from octavo.kit.clock import CLOCK, now, system_time
@@ -93,7 +93,7 @@ def test_times_and_numbers_on_the_page_are_those_of_the_program() -> None:
     assert said["uploads"] == f"{KEPT_FOR // HOUR} hours"
     assert said["prints"] == f"{PRINT_KEPT // DAY} days"
     assert said["unused"] == f"{WAIT // HOUR} hours"
-    assert said["presence"] == f"{presence.LASTS // 60_000} minute"
+    assert said["presence"] == f"{presence.LIFETIME // 60_000} minute"
     assert said["git_runs"].startswith(f"the last {MOST_RUNS} ")
     assert said["openapi_versions"].startswith(f"the last {VERSIONS} ")
     assert f"go for good {RESTORE_DAYS} days after" in PAGE

@@ -11,8 +11,12 @@ from pathlib import Path
 import msgspec
 import pyotp
 import pytest
+from joserfc import jwt
+from joserfc.jwk import OctKey
 
+from octavo.delivery.agents import site_agents
 from octavo.errors import Unavailable
+from octavo.kit.clock import now
 from octavo.kit.db.rows import read_schema
 from octavo.kit.secrets.sealing import SEALED, count_by_key, rotate
 from octavo.operations.admin.backup import back_up, restore
@@ -20,6 +24,8 @@ from octavo.operations.installation import close_context, load_packages, open_co
 from octavo.organization.identity import factors, one_time, signing_in
 from octavo.organization.invitations.store import find_link
 from octavo.settings import Settings
+from octavo.sites.site.audiences.visitor_auth import signing_key
+from octavo.sites.site.store import get_site
 from serving import octavo, octavo_here, serving
 from world import NOBODY, PASSWORD, URL, World
 
@@ -106,6 +112,16 @@ def secrets_made(world: World) -> dict[str, str]:
         made["mailed link"] = one_time.issue(tx, world.context.sealer, "link", link, 60_000)
         made["payload"] = world.users["reader"][::-1]
         one_time.issue(tx, world.context.sealer, "other", signing_in._Link(made["payload"]), 60_000)
+    site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    world.call("admin", "PATCH", site, json={"visibility": "visitor-auth"})
+    world.post("admin", f"{site}/publish")
+    with world.context.db.write() as tx:
+        row = get_site(tx, world.home["siteId"])
+        key = OctKey.import_key(signing_key(world.context.signer, row))
+        visitor = jwt.encode({"alg": "HS256"}, {"exp": now() // 1000 + 600}, key)
+        agreed = site_agents.Agreed(row.id, "pen", "https://pen.example/", "c", None, "p")
+        made["visitor"] = visitor
+        made["code"] = site_agents.connect_visitor(tx, world.context, row, agreed, visitor, False)
     made["signing"] = world.context.signer._secret.hex()
     key = (world._folder / "secret-key").read_text().strip()
     made["key"] = key

@@ -54,6 +54,8 @@ def _sources() -> Iterable[Path]:
     )
     yield PYTHON / "core" / "color.py"
     yield PYTHON / "core" / "document" / "schema.py"
+    yield PYTHON / "core" / "page_fields.py"
+    yield PYTHON / "core" / "pages.py"
     yield READER_STYLES
 
 
@@ -123,6 +125,33 @@ def _generate_nodes() -> None:
     _write(GENERATED / "emoji.json", json.dumps(named, ensure_ascii=False, separators=(",", ":")))
 
     _write(GENERATED / "nodes.json", f"{json.dumps(node_types(), indent=1)}\n")
+    _write(GENERATED / "page-fields.ts", page_fields())
+
+
+def page_fields() -> str:
+    """Return the module with the labels of the fields of pages by their names in the API, and those that a form sets."""
+    from typing import get_args
+
+    from octavo.core.page_fields import FIELDS, FieldType, wire_name
+    from octavo.core.pages import PAGE_FIELDS
+
+    english = json.loads((WEB / "shared" / "words" / "en.json").read_text())
+    keys = {text: key for key, text in english.items() if isinstance(text, str)}
+    labels, forms = "", ""
+    # A page's title and path come first.
+    for name in sorted(PAGE_FIELDS, key=FIELDS.__contains__):
+        field = PAGE_FIELDS[name]
+        wire = field.wire or wire_name(name)
+        labels += f"  {wire}: t({json.dumps(keys[field.label])}),\n"
+        if field.edited and field.shown == "everyone":
+            forms += f"  {json.dumps({'name': wire, 'type': field.type, 'kinds': field.kinds})},\n"
+    types = " | ".join(map(json.dumps, get_args(FieldType)))
+    return (
+        'import { t } from "../shared/words.ts";\n\n'
+        f"export const LABELS: Record<string, string> = {{\n{labels}}};\n\n"
+        f"export interface PageField {{\n  name: string;\n  type: {types};\n  kinds: readonly string[];\n}}\n\n"
+        f"export const PAGE_FIELDS: readonly PageField[] = [\n{forms}];\n"
+    )
 
 
 def _generate_documents() -> None:

@@ -17,10 +17,11 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from octavo.assistants.agents.mcp_routes import agent_routes
 from octavo.content.events.presence import write_presence
 from octavo.content.uploads.receiving import upload_route
 from octavo.core.url_parts import write_authority
+from octavo.delivery.agents.mcp_routes import agent_routes
+from octavo.delivery.agents.site_oauth import SiteOAuth
 from octavo.delivery.reader.api_reference import reference_routes
 from octavo.delivery.reader.app import icon_route, reader_edge
 from octavo.delivery.studio.serving import studio_routes
@@ -487,7 +488,9 @@ def _edges(
     if "api" in roles:
         edges["api"] = api_app(context, last_use, metrics, hub)
     if "reader" in roles:
-        edges["reader"] = reader_edge(context, metrics, events, [_ready(context)])
+        edges["reader"] = reader_edge(
+            context, metrics, events, lambda pool: [_ready(context), *SiteOAuth(context, pool).routes()]
+        )
     if context.settings.metrics_address:
         edges["metrics"] = metrics_edge(metrics, context.settings)
     return edges

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from octavo.operations.admin.docs_sites import BroughtSite
     from octavo.operations.admin.import_export import Brought
     from octavo.operations.admin.import_summary import Imported
-    from octavo.operations.developing.api import Api
+    from octavo.operations.developing.api import ApiClient
     from octavo.settings import Settings
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
@@ -668,9 +668,9 @@ def _verify(options: argparse.Namespace) -> int:
         try:
             with _context(options) as context:
                 findings = verify_installation(context)
-        except Damaged:
-            # A database that is known to be damaged is not opened.
-            findings = list_damage(_settings(options))
+        except Damaged as damaged:
+            # A database that is known to be damaged is not opened; or PostgreSQL found it meanwhile.
+            findings = list_damage(_settings(options)) or [damaged.message]
     elif is_place(options.file) and holds_log(place := BackupPlace(options.file)):
         findings = verify_followed(place, options.fresh)
     elif options.fresh is not None:
@@ -872,10 +872,10 @@ def _git(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _api(options: argparse.Namespace) -> Iterator[Api]:
+def _api(options: argparse.Namespace) -> Iterator[ApiClient]:
     """Connect to the API of this server, or of ``--url``, with the token in ``--token-file`` or else the first
     administrator's."""
-    from octavo.operations.developing.api import Api
+    from octavo.operations.developing.api import ApiClient
     from octavo.operations.installation import TOKEN_FILE
 
     settings = _settings(options)
@@ -886,7 +886,7 @@ def _api(options: argparse.Namespace) -> Iterator[Api]:
             token = path.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
             raise Failure(f"no token: {error}. Use --token-file to name a file with one") from None
-    with Api(options.url or settings.url, token) as api:
+    with ApiClient(options.url or settings.url, token) as api:
         yield api
 
 
@@ -932,7 +932,7 @@ def _develop_integration(options: argparse.Namespace) -> int:
             environment=options.environment,
             port=options.port,
             tunnel=options.tunnel,
-            everybody=options.all,
+            all_installations=options.all,
             allowed=_settings(options).allow_private_fetch,
         )
     return DONE

@@ -17,7 +17,13 @@ from octavo.operations.admin.import_export import bring
 from octavo.operations.admin.lookup import find_named
 from octavo.organization.spaces.store import get_space, insert_space
 from octavo.sites.site.creating import create_site
-from octavo.sites.site.structure.store import GroupRow, SectionRow, SiteSpaceRow, load_structure, put_row
+from octavo.sites.site.structure.store import (
+    SectionGroupRow,
+    SectionRow,
+    SiteSpaceRow,
+    load_structure,
+    put_row,
+)
 
 DOCS = """site:
   title: Product
@@ -89,7 +95,7 @@ def shape(world: Any, site: str) -> Any:
         def nodes(group: str | None) -> Any:
             found: list[Any] = []
             for node in structure.children(group):
-                if isinstance(node, GroupRow):
+                if isinstance(node, SectionGroupRow):
                     found.append((node.title, node.icon, nodes(node.id)))
                 else:
                     said = (node.title, node.path, node.description, node.icon, node.condition)
@@ -263,7 +269,7 @@ def random_site(world: Any, random: Random, tmp_path: Path) -> str:
         order = iter(ranks(100))
         for _ in range(random.choice([0, 0, 2, 4])):
             parent = random.choice([one for one in groups if depth[one] < 4])
-            group = GroupRow(
+            group = SectionGroupRow(
                 ids.new_id(), site, parent, next(order), random.choice(WORDS), random.choice([None, "gear"])
             )
             groups.append(group.id)

@@ -1,5 +1,5 @@
-"""OAuth for the API: an app asks without a resource, a person chooses scopes and an organization, and the token does
-that much over the API and nothing else."""
+"""OAuth for the API: an app makes a request without a resource, a person chooses scopes and an organization, and
+the token has these permissions in the API and no others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ load_packages()
 
 
 class Calling:
-    """An app with a token for the API."""
+    """App with a token for the API."""
 
     def __init__(self, connecting, *scopes):
         self.world, self.given = connecting.world, connecting.token(*scopes)
@@ -47,7 +47,7 @@ def test_an_app_that_names_no_resource_asks_for_the_api(world, connecting):
         asked = json.loads(unescape(page.text.partition('data-asked="')[2].partition('"')[0]))
         assert "organization" not in asked and asked["codeChallenge"] == CHALLENGE
         assert all(f'value="{scope}"' in page.text for scope in API_SCOPES) and "docs:" not in page.text
-        # What reaches far is granted only by ticking it.
+        # Far-reaching scopes are granted only if the person checks them.
         assert 'value="change-request:merge">' in page.text and 'value="space:read" checked>' in page.text
         assert 'value="integration:publish">' in page.text, "a script may have more scopes than the app"
     narrow = connecting.authorize(resource=None, scope="space:read openapi:write").text
@@ -64,12 +64,12 @@ def test_a_token_for_the_api_does_what_was_granted_and_no_more(world, connecting
     assert app.call("GET", f"/spaces/{space}").status_code == 200
     refused = app.call("PATCH", f"/spaces/{space}", json={"title": "Taken"})
     assert refused.status_code == 403 and "space:write" in refused.json()["error"]["message"]
-    # Nothing that no scope is for: tokens, and whatever opens the door further.
+    # Nothing outside its scopes: tokens, and anything that would extend its access.
     for method, path in (("GET", "/user/tokens"), ("POST", "/user/tokens"), ("GET", "/user/agents")):
         assert app.call(method, path, json={"name": "x"} if method == "POST" else None).status_code == 403
     elsewhere = world.away.path("/spaces/{spaceId}")
     assert app.call("GET", elsewhere).status_code == 404
-    # It is good at the API, and not where agents use tools, whose tokens are good there alone.
+    # It is valid for the API, and not for the tools of agents, whose tokens are valid only there.
     assert Agent(world, app.given["access_token"]).post({}).status_code == 401
     tools = connecting.token("docs:read")["access_token"]
     headers = {"authorization": f"Bearer {tools}"}
@@ -150,21 +150,21 @@ SAY_SO = {
     "organization:ask", "organization:search", "site:ask", "site:search", "site:publish", "site:auth:read", "space:read",
     "space:write", "change-request:merge", "integration:publish", "integration:installations:write",
 }  # fmt: skip
-"""Scopes whose own words on the consent page say what they reach beyond their area."""
+"""Scopes whose text on the consent page says what they include beyond their area."""
 
 
 def test_what_an_operation_reaches_beyond_its_area_is_granted_too() -> None:
-    """An operation that opens something else needs the scope for that, or a scope that says so."""
+    """An operation that affects another area needs the scope for it, or a scope that says so."""
     reaching = {o.id for o in TABLE.values() if o.yields and o.id in API_SCOPES_NEEDED}
     unsaid = {id for id in reaching if not API_SCOPES_NEEDED[id] & SAY_SO}
     assert all(len(API_SCOPES_NEEDED[id]) > 1 for id in unsaid), unsaid
-    # What shows or sends content elsewhere can be read there.
+    # Whoever can show or send content elsewhere can read it there.
     for id in ("createSite", "addSpaceToSite", "addSectionToSite", "exportToGitRepository"):
         assert "space:read" in API_SCOPES_NEEDED[id], id
 
 
 def test_scopes_that_read_name_nothing_that_writes() -> None:
-    """But for questions that need a body."""
+    """Except questions, which need a body."""
     asking = {"aggregateSiteEvents", "getComputedDocument", "getComputedRevision"}
     for operation_id, needed in API_SCOPES_NEEDED.items():
         if TABLE[operation_id].method != "GET" and all(scope.endswith(":read") for scope in needed):

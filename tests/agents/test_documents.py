@@ -1,5 +1,5 @@
-"""Programs that are known by a document at their id: fetched within bounds, read strictly, kept for a time, and named
-to people as what they are."""
+"""Apps known by a document at their id: fetched within limits, read strictly, cached for a time, and shown to
+people as what they are."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import pytest
 from msgspec import structs
 
 from mcp_transport import McpTransport
-from octavo.assistants.agents import documents
-from octavo.assistants.agents.connecting import Unusable
-from octavo.assistants.agents.documents import Documents, Fetcher
+from octavo.delivery.agents import documents
+from octavo.delivery.agents.connecting import Unusable
+from octavo.delivery.agents.documents import Documents, Fetcher
 from octavo.errors import TooManyRequests, Unavailable
 from octavo.kit.net.fetch import Fetched, FetchError
 from world import URL
@@ -30,7 +30,7 @@ SOMEBODY = SimpleNamespace(client="203.0.113.7", owner=("", "203.0.113.7"))
 
 
 class Web:
-    """What is at addresses: documents of programs, and how often they were asked for."""
+    """Documents of apps by URL, and how often each was requested."""
 
     def __init__(self):
         self.pages, self.asked = {}, []
@@ -68,7 +68,7 @@ def test_a_program_is_known_by_its_document(world, connecting, web):
     web.put(headers={**JSON, "cache-control": "public, max-age=600"}, logo_uri="https://pen.example/logo")
     page = connecting.authorize()
     assert page.status_code == 200, page.text
-    # People read whose it is, and where the answer goes.
+    # People see who owns it, and where the answer goes.
     for told in ("“Pen”", "<strong>pen.example</strong>", PEN, BACK, "on your own computer"):
         assert told in page.text
     given = connecting.token()
@@ -76,7 +76,7 @@ def test_a_program_is_known_by_its_document(world, connecting, web):
     form = {"grant_type": "refresh_token", "refresh_token": given["refresh_token"], "client_id": PEN}
     assert connecting.raw("POST", "/oauth/token", data=form).status_code == 200
     assert connecting.authorize().status_code == 200 and web.asked == [PEN]
-    # A program that registered is not said to be anybody's.
+    # A registered app is not attributed to anyone.
     registered = Connecting(world).authorize()
     assert registered.status_code == 200 and "is the program of" not in registered.text
 
@@ -159,7 +159,7 @@ WRONG = [
 
 
 def test_documents_that_say_nothing_good(world, connecting, web, monkeypatch):
-    monkeypatch.setattr(documents, "_FETCHES", 100)
+    monkeypatch.setattr(world.context.document_fetches, "limit", 100)
     found = Documents(world.context)
     for wrong in WRONG:
         web.put(**wrong)
@@ -168,7 +168,7 @@ def test_documents_that_say_nothing_good(world, connecting, web, monkeypatch):
     answer = connecting.authorize()
     assert answer.status_code == 400 and "location" not in answer.headers
     assert connecting.agree().status_code == 400
-    # None of it is kept: what is right a moment later counts.
+    # None of it is cached: a corrected document works a moment later.
     web.put()
     assert connecting.authorize().status_code == 200
 
@@ -194,17 +194,17 @@ def test_a_document_that_changes(world, connecting, web, clock):
     web.put(headers={**JSON, "cache-control": "max-age=1"})
     assert connecting.authorize().status_code == 200
     web.put(client_name="Quill", redirect_uris=["https://evil.test/"])
-    # Five minutes at least, whatever it says of itself.
+    # At least five minutes, whatever the document says.
     assert "“Pen”" in connecting.authorize().text and web.asked == [PEN]
     given = connecting.token()
     clock.advance(6 * 60_000)
-    # From then on the addresses of before are good no more; who was let in keeps the name that people read.
+    # From then on the former URLs are invalid; connected agents keep the name that people saw.
     assert connecting.authorize().status_code == 400 and web.asked == [PEN, PEN]
     assert connecting.agree().status_code == 400
     assert "“Quill”" in connecting.authorize(redirect_uri="https://evil.test/").text
     assert world.get("editor", "/user/agents")["items"][0]["name"] == "Pen"
     assert Agent(world, given["access_token"]).do("list_spaces")["items"]
-    # One that is gone lets nobody in, however it was kept.
+    # An app without a document can't connect, however it was cached.
     del web.pages[PEN]
     clock.advance(25 * 3_600_000)
     assert connecting.authorize(redirect_uri="https://evil.test/").status_code == 400
@@ -229,14 +229,14 @@ def test_few_are_fetched(world, web, monkeypatch):
     web.put()
     with pytest.raises(TooManyRequests):
         found.find(PEN, SOMEBODY)
-    # What is known is not counted.
+    # Cached documents aren't counted.
     assert found.find("https://pen.example/0", SOMEBODY).name == "Pen" and len(web.asked) == 20
-    # Nor does anybody wait for more than a few that do not answer.
+    # Only a few unresponsive documents are waited for at a time.
     monkeypatch.setattr(documents, "_LIMITS", structs.replace(documents._LIMITS, seconds=0))
     busy = Documents(world.context)
     with ExitStack() as stack:
         for owner in ("a", "b", "c"):
-            stack.enter_context(busy._places.place((owner, owner), 0))
+            stack.enter_context(world.context.documents.place((owner, owner), 0))
         with pytest.raises(Unavailable):
             busy.find(PEN, SimpleNamespace(client="203.0.113.8", owner=("a", "a")))
 

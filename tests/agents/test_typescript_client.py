@@ -1,4 +1,4 @@
-"""The official TypeScript client of the Model Context Protocol uses both servers of an installation, unmodified."""
+"""The official TypeScript client of the Model Context Protocol works with both servers, unmodified."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLIENT = Path(__file__).with_name("client")
 
 
 def _use(server: str, *calls: tuple[str, dict[str, Any]], token: str = "") -> dict[str, Any]:
-    """What the client is told by calls of tools, one after another."""
+    """Return the results of consecutive tool calls."""
     folder = fetch_packages(CLIENT, "protocol-client")
     program = shutil.copy(CLIENT / "use.mjs", folder / "use.mjs")
     done = subprocess.run(

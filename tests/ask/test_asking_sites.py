@@ -1,4 +1,4 @@
-"""Answers at a site: for its visitors out of what it shows them, and nothing else."""
+"""Answers at a site: for its visitors, from the content it shows them, and nothing else."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ The sprocket also turns by zqsecretlever.
 
 
 class Asking:
-    """A site with one space, in which a page has something for some visitors alone."""
+    """Site with one space, in which a page has content for some visitors only."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -93,7 +93,7 @@ def asking(world: World) -> Asking:
 
 QUESTION = "By which lever does a sprocket turn?"
 HIDDEN = ("zqsecretlever", "zqhiddenpage", "zqcomment")
-"""What not everybody sees, in words so long that no id holds one by chance."""
+"""Content for some visitors, in words so long that no id contains one by chance."""
 
 
 @pytest.mark.sqlite_first

@@ -1,4 +1,4 @@
-"""Which section answers a question: without a database."""
+"""Which section answers a question, without a database."""
 
 from __future__ import annotations
 

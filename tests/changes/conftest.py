@@ -5,5 +5,5 @@ from changes.working import Space
 
 @pytest.fixture
 def space(world):
-    """A fresh space on each engine."""
+    """Yield a fresh space on each engine."""
     return Space(world)

@@ -1,4 +1,4 @@
-"""update_blocks: some blocks of a page by their keys."""
+"""Tests of update_blocks, which edits individual blocks of a page by key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def words(text: str, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def page(space):
-    """A change request with the page A of the text above."""
+    """Return a change request with page A containing the text above."""
     change = space.create()
     space.write(change, "A", TEXT)
     return Page(space, change)
@@ -239,7 +239,7 @@ def test_an_edit_of_an_older_revision_is_merged(page):
     answer = late(keys[3], "Clash")
     assert answer["result"] == "conflicts" and page.text.endswith("\nFinish\n")
     assert [conflict["kind"] for conflict in space.conflicts(page.change)] == ["block"]
-    # Whoever writes the block decides.
+    # The last writer of the block wins.
     page.edit(set=[{"block": keys[3], "document": nodes(words("Settled"))}])
     assert space.conflicts(page.change) == []
 
@@ -300,7 +300,7 @@ def test_what_is_wrong_is_named(page):
 
 
 def test_an_edit_costs_what_it_changes(space, monkeypatch):
-    """However long the page is, as much Markdown is read for it, and what its neighbours are."""
+    """The amount of Markdown read is independent of the page length and the neighboring blocks."""
     found = {}
     read = reader._Reader
     for count in (40, 400):

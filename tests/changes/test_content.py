@@ -1,4 +1,4 @@
-"""updateChangeRequestContent: batches in order, whole or not at all."""
+"""Tests of updateChangeRequestContent: batches are applied in order, all or none."""
 
 import base64
 import json
@@ -102,7 +102,7 @@ def test_fields_stand_in_the_front_matter_and_come_back(space):
     text = page["markdown"]
     assert "# New title\n\nFirst paragraph of A.\n" in text
     assert "description: What it is" in text and "if: visitor.claims.beta" in text
-    # A text without front matter leaves it; one with front matter decides it.
+    # A text without front matter keeps the old one; a text with front matter replaces it.
     space.write(change, "A", "Only a body.\n")
     page = space.page("A", change)
     assert page["title"] == "New title" and page["description"] == "What it is"
@@ -172,7 +172,7 @@ def test_links_by_ref_and_by_id_become_paths(space):
     ]
     images = [n for n in nodes if n["type"] == "images"] or nodes[1:]
     assert file["id"] in str(images)
-    # The same document sent back as nodes, with references by id, says the same.
+    # The same document sent back as nodes, with references by id, is equivalent.
     before = space.text(one, change)
     whole = space.page(one, change, "document")["document"]
     space.edit(change, update(one, document={"document": whole}))
@@ -206,7 +206,7 @@ def test_order_moves_and_what_lies_below(space):
     "url", ["javascript:alert(1)", " JaVa\tScript:alert(1)", "data:text/html,x", "vbscript:x"]
 )
 def test_a_link_page_runs_nothing(space, url):
-    """Neither over the API nor as a file or a row may say it."""
+    """Unsafe URLs are rejected by the API and in files and rows."""
     link = {"operation": "insert_link", "title": "Link", "target": {"kind": "url", "url": url}}
     change = space.create()
     answer = space.try_edit(change, link)
@@ -310,7 +310,7 @@ def test_who_may_not_edit(space, who):
 
 
 def test_each_place_shows_its_own_addresses(space):
-    """A change request that differs in nothing has main's pages, and addresses of its own."""
+    """A change request without changes has main's pages, with its own URLs."""
     change = space.create()
     for path in ("/content", "/content/pages", f"/content/page/{space.pages['A']}"):
         of_main = space.world.get("reader", f"{space.path}{path}")

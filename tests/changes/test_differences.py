@@ -1,4 +1,4 @@
-"""What a list of changes costs."""
+"""Tests of the cost of listing changes."""
 
 import sys
 
@@ -11,7 +11,7 @@ from octavo.content.changes.store import get_change
 
 
 def count_instructions(work):
-    """Instructions of the interpreter."""
+    """Count the instructions of the interpreter."""
     count = 0
 
     def trace(frame, event, arg):
@@ -87,7 +87,7 @@ def test_the_history_of_a_page_is_what_changed_it(space):
     change = space.create(subject="About A")
     space.write(change, "A", "# A\n\nReviewed words.\n")
     assert space.try_merge(change).is_success
-    # Saves in a row are one, which is here when any of them changed the page.
+    # Consecutive saves are one entry, which is listed if any of them changed the page.
     base = space.edit_main(update(page, document={"markdown": "# A\n\nOne.\n"}))["revision"]
     for title, text in (("A", "# A\n\nTwo.\n"), ("B", "# B\n\nThree.\n")):
         body = {

@@ -1,4 +1,4 @@
-"""Writers who do not touch the same thing do not meet: none has to begin again, and none is refused."""
+"""Tests that writers of different content do not interfere: none is retried, and none is refused."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,14 +21,14 @@ from octavo.organization.access.roles import Can
 
 
 def written(space: Space, tx, state, started, changes):
-    """What an edit of an editor writes over a state of main."""
-    resolving = saving.resolving(space.world.context, space.world.actor("editor"))
+    """Return what an edit by an editor writes over a state of main."""
+    resolving = saving.resolver_maker(space.world.context, space.world.actor("editor"))
     return edit_since(resolving, tx, state, started, changes, (), None)
 
 
 def live(space: Space, changes: list[dict], rival: Callable[[], object]) -> int:
-    """Edits main while a rival does so, once, after the edit was computed and before it is written; how often the
-    edit was computed."""
+    """Edit main while a rival does so once, after the edit was computed and before it is written; return how
+    often the edit was computed."""
     with space.world.context.db.read() as tx:
         access = space_access(tx, space.world.actor("editor"), Can.EDIT, space.id)
     decoded = [msgspec.convert(change, ContentChange) for change in changes]
@@ -91,7 +91,7 @@ def test_an_edit_is_computed_anew_after(space, rival):
 
 
 def test_an_edit_is_computed_anew_after_others_named_its_anchor(space):
-    """The other page was found to name what is not there, and it is there now."""
+    """The other page had a broken reference, whose target now exists."""
     ours = [update(space.pages["B"], document={"markdown": "# B\n\n## There now\n"})]
     link = "# A\n\nSee [there](b.md#there-now).\n"
     assert live(space, ours, lambda: space.write(None, "A", link)) == 2

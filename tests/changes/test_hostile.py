@@ -1,4 +1,4 @@
-"""Documents that are none, and words that would be more than words, sent to change requests and read again."""
+"""Tests that invalid documents and malicious texts in change requests do no harm when they are read again."""
 
 import json
 import re
@@ -55,11 +55,11 @@ WRONG: list[tuple[Any, str]] = [
     (block("table", data={"view": {}, "records": [], "definition": {}}), "[0].data.records"),
     (block("expandable", fragments=[block()]), "[0].fragments[0].object"),
 ]  # fmt: skip
-"""A node that is wrong, and how the place it is wrong at ends."""
+"""Invalid node, and the end of the error's path."""
 
 
 def send(space, change: str, nodes: list[Any] | str) -> Any:
-    """The answer to a batch that inserts a page of these nodes (or of their JSON)."""
+    """Return the response to a batch that inserts a page with these nodes (or their JSON)."""
     raw = nodes if isinstance(nodes, str) else json.dumps(nodes)
     body = f'{{"changes": [{{"operation": "insert_page", "document": {{"document": {{"nodes": {raw}}}}}}}]}}'
     return space.world.call(
@@ -106,7 +106,7 @@ def test_too_deep_and_too_many_are_refused_soon(space, nodes, status):
     assert answer.status_code == status, answer.text[:300]
     assert answer.json()["error"]["message"]
     assert took < 10
-    # ru_maxrss counts kilobytes: what a body of 40 MB may take decoded.
+    # ru_maxrss is in kilobytes: the limit is what a decoded body of 40 MB may take.
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1_500_000
 
 
@@ -138,7 +138,7 @@ def test_huge_tables_take_no_longer_than_their_size(space, rows, columns):
 
 
 def urls_in(value: Any) -> list[str]:
-    """All addresses of references, wherever they are in an answer."""
+    """Yield all URLs of references anywhere in a response."""
     if isinstance(value, dict):
         own = [value["url"]] if value.get("kind") == "url" and isinstance(value.get("url"), str) else []
         return own + [found for part in value.values() for found in urls_in(part)]
@@ -146,7 +146,7 @@ def urls_in(value: Any) -> list[str]:
 
 
 def test_words_stay_words_in_every_answer(space):
-    """Pages of all vectors: sent as Markdown, read as nodes, compared, found, commented on."""
+    """Send pages with all attack vectors as Markdown, then read them as nodes, compare, search, and comment on them."""
     change = space.create()
     sent = [vector for vector in VECTORS if len(vector) < 600 and "\ud83d" not in vector][::6]
     for vector in sent:
@@ -173,11 +173,12 @@ def test_words_stay_words_in_every_answer(space):
 
 
 ACTS = re.compile(r"(javascript|vbscript|file|data(?!:image/(gif|png|jpeg|webp)[;,])):", re.IGNORECASE)
-"""Addresses that do something by themselves. Others that a page does not link to, ``vscode:``, are content."""
+"""Schemes that execute something. Others that a page does not link to, such as ``vscode:``, are content."""
 
 
 def bare(address: str) -> str:
-    """As the URL standard begins to read it: without controls and spaces at the ends, tabs and breaks anywhere."""
+    """Normalize a URL like the URL standard does first: without controls and spaces at the ends, tabs, and
+    line breaks."""
     return re.sub(r"[\t\n\r]", "", address).strip("".join(map(chr, range(33))))
 
 
@@ -190,7 +191,7 @@ def assert_inert(answer: Any) -> None:
 
 
 def wire(node: Any) -> dict[str, Any]:
-    """A node as JSON without a look at what is in it."""
+    """Return the JSON of a node without validating its content."""
     kind = type(node).__name__.lower()
     shown = {
         "object": kind,

@@ -1,4 +1,4 @@
-"""The life of a change request: numbers, lists, statuses, reviews, merge rules."""
+"""Tests of the life cycle of a change request: numbers, lists, statuses, reviews, and merge rules."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -66,7 +66,7 @@ def review(space, who, change, status="approved"):
 
 
 def test_nobody_approves_what_they_wrote(space):
-    """An empty change request of somebody else, edited, approved and merged by one person."""
+    """An empty change request of another person is edited, approved, and merged by one person."""
     world = space.world
     change = space.create("editor")
     path = f"{space.path}/change-requests/{change}"
@@ -78,13 +78,13 @@ def test_nobody_approves_what_they_wrote(space):
     refused(space.try_merge(change), 412, "require_at_least_one_review")
     asked = {"users": [world.users["reviewer"]]}
     refused(world.call("editor", "POST", f"{path}/requested-reviewers", json=asked), 400, "users: ", "edited")
-    # Once somebody else approved that, later edits of others are for them to review.
+    # Once someone else approved it, only later edits exclude a reviewer.
     assert review(space, "admin", change).status_code == 201
     space.edit(change, update(space.pages["B"], title="Others"))
     assert review(space, "reviewer", change).status_code == 201
     made = space.try_edit(change, update(space.pages["A"], title="Mine again"), who="reviewer")
     refused(review(space, "reviewer", change), 403, "edited")
-    # An approval that was taken back approves nothing.
+    # A withdrawn approval has no effect.
     assert review(space, "admin", change).status_code == 201
     assert review(space, "admin", change, "changes-requested").status_code == 201
     refused(review(space, "reviewer", change), 403, "edited")
@@ -94,7 +94,7 @@ def test_nobody_approves_what_they_wrote(space):
     ("suggests", "accepts", "status"), [("commenter", "reviewer", 403), ("reviewer", "editor", 201)]
 )
 def test_accepting_a_suggestion_is_an_edit_and_suggesting_is_not(space, suggests, accepts, status):
-    """Whoever accepts a suggestion has seen it, so its author may still approve."""
+    """The person who accepts a suggestion has seen it, so its author may still approve."""
     world = space.world
     change = space.create("editor")
     path = f"{space.path}/change-requests/{change}"
@@ -173,7 +173,7 @@ def test_reviews(space):
     world, call = space.world, space.world.call
     change = space.create("reviewer")
     path = f"{space.path}/change-requests/{change}"
-    refused(call("reviewer", "POST", f"{path}/reviews", json={"status": "approved"}), 403, "made")
+    refused(call("reviewer", "POST", f"{path}/reviews", json={"status": "approved"}), 403, "creator")
     refused(call("admin", "POST", f"{path}/reviews", json={"status": "fine"}), 400, "status")
     reviewers = f"{path}/requested-reviewers"
     for who, status in (("nobody-known", 404), (world.users["stranger"], 404), (world.users["reviewer"], 400),
@@ -222,9 +222,9 @@ def test_merge_rules_say_what_is_missing(space):
 
     rule({"rule": "require_change_request_subject"}, says="no subject")
     rule({"rule": "require_change_request_description"}, says="no description")
-    rule({"rule": "require_at_least_one_review"}, says="nobody has reviewed")
+    rule({"rule": "require_at_least_one_review"}, says="it has not been reviewed")
     rule({"rule": "require_agent_review"}, says="agent")
-    rule({"rule": "no_such_rule"}, says="not known")
+    rule({"rule": "no_such_rule"}, says="does not support")
     rule({"rule": "require_specific_reviewers", "users": [world.users["admin"]]}, says="Admin")
     users = [world.users["admin"], world.users["reviewer"]]
     rule({"rule": "require_one_of_specific_reviewers", "users": users}, says="Admin, Reviewer")
@@ -242,7 +242,7 @@ def test_merge_rules_say_what_is_missing(space):
     rule({"rule": "require_one_of_specific_reviewers", "users": users}, {"rule": "no"}, passes=True)
     space.edit_main(update(space.pages["A"], title="Other"))
     rule({"rule": "require_up_to_date_change_request"}, says="main has changed")
-    # The first that does not pass, in their order.
+    # The first rule that does not pass, in order.
     space.set_rules({"rule": "require_change_request_subject"}, {"rule": "require_all_reviews_approved"})
     refused(space.try_merge(change), 412, "require_change_request_subject")
     call("editor", "PATCH", path, json={"subject": "Ready"})
@@ -300,7 +300,7 @@ def test_what_stops_a_merge_is_told_before_it(space):
     assert [one["id"] for one in rule["missing"]] == [admin]
     against = next(one for one in found["checks"] if one["check"] == "require_all_reviews_approved")
     assert [one["id"] for one in against["missing"]] == [reviewer]
-    # What it says is what the merge says.
+    # The check reports the same reason as the merge.
     first = failing(found)["require_specific_reviewers"]
     refused(space.try_merge(change), 412, first)
     assert "permission" in failing(told("editor")) and not told("editor")["merges"]
@@ -340,7 +340,7 @@ def test_rules_are_tried_without_being_saved(space):
     assert tried(here, described=by, rules=mine)["merges"]
     assert not tried(here, described=by, rules=mine, mergedBy=world.users["editor"])["merges"]
     assert world.digest() == before
-    # Those that hold, where none are given.
+    # The saved rules, if none are given.
     space.set_rules({"rule": "require_change_request_description"})
     assert not tried(here, described={})["merges"]
     assert tried(here, described={"description": "Why."})["merges"]
@@ -360,7 +360,8 @@ def test_rules_are_tried_without_being_saved(space):
 
 @pytest.mark.sqlite_first
 def test_who_loses_the_right_while_a_merge_waits_does_not_merge(space, monkeypatch):
-    """The right is asked where the merge is written: between that and the request lie up to ten seconds of trying."""
+    """Permission is checked again when the merge is written: up to ten seconds of retries lie between the
+    request and the write."""
     world = space.world
     change = space.create("creator")
     space.edit(change, insert("# X\n"))

@@ -1,4 +1,4 @@
-"""How much a space may hold: at each limit it works, past it is an error that names the field and the limit."""
+"""Tests of the limits of a space: each limit can be reached; beyond it, an error names the field and the limit."""
 
 import threading
 
@@ -38,7 +38,7 @@ def refused(answer, status, *words):
 
 
 def sized(space, size):
-    """Markdown of exactly so many bytes."""
+    """Return Markdown with exactly this many bytes."""
     return "# A\n\n" + "é" * ((size - 5) // 2) + "e" * ((size - 5) % 2)
 
 
@@ -48,7 +48,7 @@ def set_page_size(world, size):
 
 @pytest.fixture
 def small_pages(world):
-    """Pages may have 2,000 bytes."""
+    """Limit pages to 2,000 bytes."""
     before = world.context.settings
     set_page_size(world, 2000)
     yield
@@ -121,7 +121,7 @@ def test_pages_go_so_many_levels_deep(space, monkeypatch):
     answer = space.edit_main(page("F", into=deep))
     last = answer["changes"][0]["page"]["id"]
     refused(space.try_edit(None, page("G", into=last)), 400, "'G'", "4 levels")
-    # What is moved takes along what is below it.
+    # Moving a page moves the pages below it.
     move = {"operation": "update_page", "page": space.pages["B"], "into": space.pages["A"]}
     refused(space.try_edit(None, move), 400, "levels")
 
@@ -152,7 +152,7 @@ def test_a_space_has_so_many_items(space, monkeypatch, kind, change):
 
 @pytest.mark.sqlite_first
 def test_equal_names_in_a_batch_cost_little(space):
-    """Counting up for each would ask a hundred thousand questions."""
+    """Counting up for each would need a hundred thousand queries."""
     batch = [
         {
             "operation": "insert_files",
@@ -200,7 +200,7 @@ def test_deep_pages_with_long_names_can_be_exported(space, tmp_path):
 
 @pytest.mark.sqlite_first
 def test_a_file_beside_a_folder_of_its_name_is_exported(space, tmp_path):
-    """The page ``a.md`` lies in the file ``a.md.md``, its children in the folder ``a.md``, as does the page ``a``."""
+    """Page ``a.md`` is stored in the file ``a.md.md``, its children in the folder ``a.md``, next to page ``a``."""
     made = space.edit_main(page("One", slug="one.md"), page("Two", slug="one"))
     space.edit_main(page("Child", into=made["changes"][0]["page"]["id"]))
     export_space(space.world.context, space.id, tmp_path)
@@ -226,7 +226,7 @@ def test_files_of_a_batch_are_fetched_at_once_and_within_one_time(space, monkeyp
 
     with website({f"/{n}": waiting for n in range(4)}) as site, allowed(space.world, site.address):
         urls = [{"name": f"{n}.txt", "url": f"http://{site.address}/{n}"} for n in range(4)]
-        # Each waits until all were asked for.
+        # Each waits until all were requested.
         space.edit_main({"operation": "insert_files", "files": urls})
 
     monkeypatch.setattr(uploading, "FETCH_SECONDS", 0.5)
@@ -244,7 +244,7 @@ def test_files_of_a_batch_are_fetched_at_once_and_within_one_time(space, monkeyp
             "changes[0].files[",
             "0.",
         )
-        # None of them has answered.
+        # None of them has responded.
         assert not over.is_set()
         over.set()
 
@@ -263,7 +263,7 @@ def test_files_of_a_batch_share_the_bytes_that_are_fetched(space, monkeypatch):
 
 
 class allowed:
-    """Lets the server fetch from a private host."""
+    """Context manager that lets the server fetch from a private host."""
 
     def __init__(self, world, host):
         self.world, self.host = world, host
@@ -317,7 +317,7 @@ def test_what_a_page_includes_is_bounded():
 
 
 def test_a_space_of_the_world_is_left_as_it_was(world):
-    """The helpers above put the settings back."""
+    """The helpers above reset the settings."""
     assert Space(world).world.context.settings.page_size == 1_000_000
 
 

@@ -1,4 +1,4 @@
-"""Edits that name the revision they were made on, and conflicts that ordinary edits settle."""
+"""Tests of edits that name their base revision, and of conflicts that ordinary edits resolve."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .working import PAGE, insert, update
 
 
 def head(space, change=None):
-    """The revision that somebody who opens the page now has before them."""
+    """Return the revision that a person who opens the page now sees."""
     if change is None:
         return space.world.get("reader", space.path)["revision"]
     return space.change(change)["revision"]
@@ -61,7 +61,7 @@ def test_the_answer_to_a_merged_save_carries_the_merged_blocks(space, target):
     assert words_of(made["page"]) == ["1st paragraph of A.", "2nd paragraph of A."]
     page = f"{space.path}/revisions/{answer['mergedRevision']}/page/{space.pages['A']}"
     assert space.world.get("reader", page)["document"] == made["page"]["document"]
-    # On top of what it carries, the next save is an ordinary one.
+    # The next save, based on the response, is an ordinary one.
     again = save(space, target, answer["mergedRevision"], whole(space, "A", A.replace("Second", "2nd")))
     assert again["revision"] == head(space, target)
     assert "mergedRevision" not in again and "document" not in again["changes"][0]["page"]
@@ -84,7 +84,7 @@ def test_a_save_on_the_revision_of_a_merged_answer_deletes_nothing_of_others(spa
     answer = save(space, change, base, blocks("My words."))
     assert answer["result"] == "conflicts" and answer["revision"] == base
     assert words_of(answer["changes"][0]["page"])[0] == "Words of somebody else."
-    # A client that took no notice goes on in the paragraph as it shows it.
+    # A client that ignored it continues in the paragraph as it shows it.
     save(space, change, answer["revision"], blocks("My words go on."))
     assert "Words of somebody else." in space.text("A", change)
     found = space.world.get(
@@ -102,7 +102,7 @@ def test_a_save_that_would_conflict_is_refused_where_it_asks_for_that(space, tar
     assert (answer["result"], answer["revision"], answer["mergedRevision"]) == ("refused", base, then)
     assert [words_of(made["page"])[0] for made in answer["changes"]] == ["Saved paragraph of A."]
     assert head(space, target) == then and "New" not in space.tree(target)
-    # What does not conflict is merged all the same.
+    # Content without conflicts is merged.
     other = whole(space, "A", A.replace("Second", "2nd"))
     assert save(space, target, base, other, onConflict="refuse")["result"] == "edit"
     assert space.text("A", target) == A.replace("First", "Saved").replace("Second", "2nd")
@@ -211,7 +211,7 @@ def test_a_deletion_of_what_was_edited_meanwhile(space):
 
 
 def test_a_base_in_main_for_a_change_request_that_moved_on(space):
-    """Somebody reads main, and saves into a change request that was brought up to date twice since."""
+    """A person reads main, and saves into a change request that was updated twice since."""
     base = head(space)
     change = space.create()
     space.write(change, "B", PAGE.format(title="B").replace("First", "1st"))
@@ -265,7 +265,7 @@ def test_nothing_is_written_when_the_edit_is_already_there(space):
 
 
 def in_conflict(space, ours, theirs):
-    """A change request with what the two edits of A bring into conflict."""
+    """Return a change request with the conflicts of the two edits of A."""
     change = space.create()
     space.edit(change, ours)
     space.edit_main(theirs)
@@ -278,7 +278,7 @@ def test_writing_the_block_settles_its_conflict(space):
     second = whole(space, "A", A.replace("First", "Theirs").replace("Second", "Their second"))
     change = in_conflict(space, first, second)
     one, two = space.conflicts(change)
-    # Work elsewhere on the page settles nothing.
+    # Edits elsewhere on the page resolve nothing.
     text = space.text("A", change)
     space.write(
         change, "A", text.replace("# A\n", "# A\n\nAn opening.\n\nOurs, in other words.") + "\nEnd.\n"
@@ -304,7 +304,7 @@ def test_deleting_the_block_settles_its_conflict(space):
 
 
 def test_writing_one_of_two_equal_blocks(space):
-    """The conflict is about the second one; writing the first says nothing of it."""
+    """The conflict is about the second block; editing the first does not affect it."""
     space.write(None, "A", "# A\n\nSame.\n\nBetween.\n\nLast.\n")
     change = in_conflict(
         space,
@@ -458,7 +458,7 @@ def test_settling_with_values_in_the_same_words(space):
 
 
 def test_a_page_or_file_is_not_settled_with_hashes_of_elsewhere(space):
-    """A text is stored by its hash: whoever could name one would read what they may not see."""
+    """Texts are stored by hash: naming a hash must not give access to the text."""
     a = space.pages["A"]
     with space.world.context.db.read() as tx:
         foreign = tx.value("SELECT hash FROM bodies LIMIT 1")

@@ -1,4 +1,4 @@
-"""Merging, conflicts and their settling, undoing, and what changed."""
+"""Tests of merging, resolving conflicts, reverting, and lists of changes."""
 
 import json
 import re
@@ -50,7 +50,8 @@ def test_both_sides_change_different_things(space):
     assert space.change(change)["outdated"]
     assert space.merge(change)["result"] == "merge"
     assert space.text("A") == PAGE.format(title="A").replace("First", "1st").replace("Second", "2nd")
-    # Both were put at the top of the same list; of two pages with one slug, the later one got a number.
+    # Both were inserted at the top of the same list; of two pages with the same slug, the later one got a
+    # number.
     tree = space.tree()
     assert sorted(tree) == sorted(["Same", "C", "A", "Beta", "Same"])
     found = space.world.get("reader", f"{space.path}/content/pages")["pages"]
@@ -130,7 +131,7 @@ def test_updating_brings_main_in(space):
 
 
 def in_conflict(space):
-    """A change request with one conflict in the text of A, found on merging."""
+    """Return a change request with one conflict in the text of A, found on merging."""
     change = space.create()
     space.write(change, "A", PAGE.format(title="A").replace("First", "Ours"))
     space.write(None, "A", PAGE.format(title="A").replace("First", "Theirs"))
@@ -159,7 +160,7 @@ def test_a_conflict_is_settled_and_merged(space, body, word):
     again = space.merge(change)
     assert again == {"revision": space.change(change)["revision"], "result": "conflicts"}
     assert space.update(change)["result"] == "conflicts"
-    # Other work goes on meanwhile, also above the conflict.
+    # Other edits continue meanwhile, also above the conflict.
     space.write(change, "A", space.text("A", change).replace("# A\n", "# A\n\nAn opening."))
     settled = space.resolve(change, conflict, **body)
     assert settled["conflicts"] == 0 and space.conflicts(change) == []
@@ -235,7 +236,7 @@ def test_a_settled_conflict_is_opened_again(space, body):
         "value"
     )
     assert settled["settled"]["by"]["id"] == space.world.users["editor"] and space.conflicts(change) == []
-    # Work elsewhere on the page stays.
+    # Edits elsewhere on the page are kept.
     space.write(change, "A", space.text("A", change).replace("# A\n", "# A\n\nAn opening.\n"))
     assert space.reopen(change, conflict).json()["conflicts"] == 1
     assert space.conflicts(change) == open_then and space.settled(change) == []
@@ -346,7 +347,7 @@ def test_undoing_what_was_changed_again_is_a_conflict(space):
 
 @pytest.mark.sqlite_first
 def test_rolling_back_goes_back_to_a_revision(space):
-    """All that came after it is taken back, whoever wrote it; `revert` is for undoing one revision."""
+    """Rolling back undoes everything after the revision, by any author; `revert` is for undoing a single revision."""
     space.edit_main({"operation": "set_variables", "variables": {"v": 1}})
     then = space.world.get("reader", space.path)["revision"]
     tree, text = space.tree(), space.text("A")
@@ -366,7 +367,7 @@ def test_rolling_back_goes_back_to_a_revision(space):
     assert (content["type"], content["variables"]) == ("rollback", {"v": 1})
     found = space.world.get("reader", f"{space.path}/search", params={"query": "Oops"})
     assert found["items"] == [], "search follows"
-    refused(space.world.call("reviewer", "POST", path), 409, "nothing")
+    refused(space.world.call("reviewer", "POST", path), 409, "already has")
     first = space.world.get("reader", f"{space.path}/revisions", params={"limit": 1000})["items"][-1]["id"]
     space.world.post("reviewer", f"{space.path}/revisions/{first}/rollback")
     assert space.tree() == [], "as the space was made"

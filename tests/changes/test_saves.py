@@ -1,4 +1,4 @@
-"""Saves of one person in a row: one revision for people, each a revision of its own for the next save."""
+"""Tests of consecutive saves by one person: one revision for people, each a separate base for the next save."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .working import Space, update
 
 
 def save(space: Space, base: str, text: str, who: str = "editor", change: str | None = None) -> str:
-    """One save of the first paragraph of A on a revision; gives the next one."""
+    """Save the first paragraph of A based on a revision; return the next one."""
     at = space.page("A", change, format="document")["document"]["nodes"][0]["key"]
     edit = blocks(space.pages["A"], set=[{"block": at, "document": nodes(words(text))}])
     body = {"baseRevision": base, "changes": [edit]}
@@ -32,7 +32,7 @@ def head(space: Space) -> str:
 
 
 def begun(space: Space) -> str:
-    """A first revision of somebody else."""
+    """Create a first revision by another person."""
     answer = space.try_edit(None, update(space.pages["B"], description="Else"), who="admin")
     return answer.json()["revision"]
 
@@ -49,7 +49,7 @@ def test_saves_in_a_row_are_one_entry_of_the_history(space):
     last = found["items"][0]
     assert (last["id"], last["saves"], last["parents"]) == (three, 3, [before])
     assert last["begunAt"] <= last["createdAt"] and found["items"][1]["saves"] == 1
-    # Each is still there to be read and to be the base of an edit.
+    # Each can still be read and used as a base.
     for revision, text in ((one, "One"), (two, "Two")):
         page = f"{space.path}/revisions/{revision}/page/{space.pages['A']}"
         shown = space.world.get("reader", page, params={"format": "markdown"})["markdown"]
@@ -108,7 +108,7 @@ def test_somebody_else_a_pause_and_an_edit_without_a_base_begin_anew(space, monk
     for minutes in range(5, 70, 4):
         monkeypatch.setattr(store, "now", lambda at=moment + minutes * 60_000 + 60_000: at)
         base = save(space, base, f"Text after {minutes}")
-    # An hour after the first of them the next one begins anew.
+    # An hour after the first one, the next save starts a new entry.
     assert [item["saves"] for item in history(space)["items"][:2]] == [1, 17]
 
 

@@ -1,4 +1,4 @@
-"""What somebody has seen of a change request, and what was changed since they looked."""
+"""Tests of viewed marks in a change request, and of changes since they were set."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_mark_goes_out_when_the_thing_changes_again(space):
     )
     space.edit(change, {"operation": "set_variables", "variables": {"v": "2"}})
     assert [one["id"] for one in marks(space, change)["items"]] == [b]
-    # What main changes on such a page makes it new as well.
+    # Changes of main to such a page also make it new.
     space.edit_main(update(b, description="Of main"))
     space.update(change)
     assert marks(space, change)["items"] == []

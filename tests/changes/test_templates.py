@@ -1,4 +1,4 @@
-"""Templates: built in or a space, into main or a change request."""
+"""Tests of templates: built-in ones and spaces, applied to main or to a change request."""
 
 from pathlib import Path
 
@@ -29,7 +29,8 @@ def titles(space, change=None):
 
 
 def source_space(world):
-    """A space with a page that links to another one by path and by id, a picture, a snippet and a variable."""
+    """Create a space with a page that links to another one by path and by id, an image, reusable content,
+    and a variable."""
     org = world.home.path("/orgs/{organizationId}/spaces")
     space = world.post("admin", org, {"title": "House style"})["id"]
     changes = [
@@ -70,7 +71,7 @@ def test_a_template_comes_behind_what_is_there(space):
         "reader", f"{space.path}/content/path/introduction", params={"format": "document"}
     )
     assert "'kind': 'page'" in str(answer["document"])  # its cards lead to the copies
-    # Again: paths and slugs are taken now.
+    # A second time: paths and slugs are in use now.
     assert apply(space, "product-docs").status_code == 201
     assert titles(space).count("Introduction") == 2
     assert len(space.events("space_content_updated")) >= 2
@@ -158,7 +159,7 @@ def test_what_is_wrong_changes_nothing(space):
 
 def test_a_change_request_begins_with_a_template(space):
     change = space.create(subject="Begin", template={"id": "changelog"})
-    assert "What is new" in titles(space, change)
+    assert "What's new" in titles(space, change)
     assert space.edit(change, update(space.pages["A"], title="Alpha"))
 
 

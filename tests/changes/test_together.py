@@ -1,12 +1,12 @@
-"""Many people at once in one space, the server killed in between: a checker replays what was answered.
+"""Test of many people working in one space while the server is killed: a checker replays the responses.
 
-Every paragraph of every page holds one token. An edit puts a new token in place of the one it read, so the log of
-the clients says for each token which one it was written over. From the database the checker proves two things:
+Every paragraph of every page contains one token. An edit replaces the token it read by a new one, so the
+clients' log knows which token each one replaced. From the database the checker proves two things:
 
-* main never changes a token but for one written by somebody who saw the token it replaces, or who decided a
-  recorded conflict between the two: no update is lost;
-* the last token of every acknowledged edit is in what its change request became, is part of an open conflict
-  there, or was given up by somebody who settled one: nothing acknowledged is lost.
+* main only replaces a token by one whose author saw the replaced token, or resolved a recorded conflict between the
+  two: no update is lost;
+* the last token of every acknowledged edit is in the result of its change request, in an open conflict there, or was
+  discarded by resolving one: nothing acknowledged is lost.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ def tokens_of(text: str) -> dict[int, str]:
 
 
 class Log:
-    """What the clients sent and what was answered: ``edits[change][page, paragraph]`` is a list of (old token, new
-    token, acknowledged); ``decided[change]`` the texts on both sides of conflicts that were settled, or may be."""
+    """Requests of the clients and their responses: ``edits[change][page, paragraph]`` is a list of (old
+    token, new token, acknowledged); ``decided[change]`` contains the texts on both sides of conflicts
+    that were, or may have been, resolved."""
 
     def __init__(self) -> None:
         self.edits: Any = defaultdict(lambda: defaultdict(list))
@@ -62,7 +63,8 @@ class Log:
 
 
 class Client(threading.Thread):
-    """Makes change requests, edits, merges and settles until it is told to stop or its rounds are over."""
+    """Client that creates change requests, edits, merges, and resolves conflicts until it is stopped or its
+    rounds are over."""
 
     def __init__(self, number: int, session: Session) -> None:
         super().__init__(daemon=True)
@@ -123,7 +125,7 @@ class Client(threading.Thread):
             for conflict in self.ask("GET", f"{path}/conflicts?limit=1000").json()["items"]:
                 self.log.conflicts += 1
                 if self.random.random() < 0.2:
-                    return  # left for somebody else to decide
+                    return  # left for another client to resolve
                 choice = self.random.choice(["ours", "theirs"])
                 self.log.decided[change] += [str(conflict["ours"]), str(conflict["theirs"])]
                 body = {"choice": choice}
@@ -131,7 +133,7 @@ class Client(threading.Thread):
 
 
 class Session:
-    """A server on a database, a space of pages in it, and the clients."""
+    """Server on a database with a space of pages, and its clients."""
 
     def __init__(self, data: Path, url: str, rounds: int) -> None:
         self.data, self.database, self.rounds = data, url, rounds
@@ -183,7 +185,7 @@ class Session:
 
 
 class Checker:
-    """Replays the log against the database."""
+    """Checker that replays the log against the database."""
 
     def __init__(self, session: Session, tx: Any) -> None:
         self.session, self.log, self.tx = session, session.log, tx
@@ -200,14 +202,14 @@ class Checker:
         return tokens_of(get_body(self.tx, found.body)) if found and found.body else {}
 
     def check_main(self) -> None:
-        """Each step of main replaces only what its author saw or decided about."""
+        """Check that each step of main only replaces what its author saw or decided about."""
         head = main_state(self.tx, self.session.space)
         line, last = head.layers[0].branch_id, head.layers[0].sequence
         for row in list_revisions(self.tx, self.session.space, 100_000, None).rows:
             now = revision_state(self.tx, self.session.space, row.id)
             sequence = now.layers[0].sequence
             if sequence <= 2:
-                continue  # empty, and the pages as they began
+                continue  # the empty state, and the initial pages
             before = State(self.session.space, "", (Layer(line, sequence - 1),))
             for page in list_changed(self.tx, now.layers[0], sequence - 1).pages:
                 old, new = self.tokens(before, page), self.tokens(now, page)
@@ -231,7 +233,7 @@ class Checker:
             self.problems.append(f"{page} p{paragraph}: {old} became {new} by {change}: {edits} {decided}")
 
     def check_change(self, change_id: str) -> None:
-        """What was acknowledged is in what the change request became, or in a conflict."""
+        """Check that everything acknowledged is in the result of the change request, or in a conflict."""
         change = get_change(self.tx, change_id)
         if change_id in self.log.merged and change.status != "merged":
             self.problems.append(f"{change_id} was merged and is {change.status}")

@@ -1,4 +1,4 @@
-"""Edits say when something in a page was meant as a condition and is none."""
+"""Tests that edits report invalid conditions on a page."""
 
 
 def edit(world, markdown, **params):

@@ -1,4 +1,4 @@
-"""Helpers of the tests of change requests: a space made anew, and short ways to work in it."""
+"""Helpers for tests of change requests: a fresh space, and shortcuts for working in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PAGE = "# {title}\n\nFirst paragraph of {title}.\n\nSecond paragraph of {title}.
 
 
 class Space:
-    """A space of home with the pages A, B, and C below B, worked on by anybody of the cast."""
+    """Space of the home organization with pages A, B, and C below B, in which any member of the cast can work."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -52,7 +52,7 @@ class Space:
         return self.edit(None, *changes)
 
     def write(self, change: str | None, title: str, text: str) -> Any:
-        """The whole source of a page."""
+        """Return the whole source of a page."""
         return self.edit(change, update(self.pages[title], document={"markdown": text}))
 
     def try_merge(self, change: str, who: str = "reviewer") -> httpx.Response:
@@ -94,7 +94,7 @@ class Space:
         return self.page(title, change)["markdown"]
 
     def tree(self, change: str | None = None) -> Any:
-        """The titles as nested lists."""
+        """Return the titles as nested lists."""
 
         def of(pages: list[Any]) -> list[Any]:
             return [

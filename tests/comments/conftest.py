@@ -7,19 +7,19 @@ from .talking import Talk
 
 @pytest.fixture
 def space(world):
-    """A fresh space on each engine."""
+    """Yield a fresh space on each engine."""
     return Space(world)
 
 
 @pytest.fixture
 def main(space):
-    """The discussion of the space itself."""
+    """Return the discussion of the space."""
     return Talk(space, space.path)
 
 
 @pytest.fixture(params=["space", "change request"])
 def talk(request, space):
-    """The discussion of a space, and that of a change request by its number."""
+    """Return the discussion of a space, and that of a change request by its number."""
     if request.param == "space":
         return Talk(space, space.path)
     change = space.create()

@@ -1,4 +1,4 @@
-"""Helpers of the tests of comments: short ways to talk in one place."""
+"""Helpers for tests of comments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from changes.working import Space
 
 
 class Talk:
-    """The comments of a space, or of the change request ``change``."""
+    """Comments of a space, or of the change request ``change``."""
 
     def __init__(self, space: Space, path: str, change: str | None = None) -> None:
         self.space = space
@@ -53,11 +53,11 @@ class Talk:
         return self.world.post(who, f"{self.path}/{comment}/replies", {"body": {"markdown": text}})
 
     def open_ones(self) -> int:
-        """The count that the space or the change request shows."""
+        """Return the number of open comments that the space or the change request shows."""
         return self.world.get("reader", self.place)["comments"]
 
     def nodes(self, title: str) -> list[Any]:
-        """The top nodes of a page as this place shows it."""
+        """Return the top-level nodes of a page in this place."""
         return self.space.page(title, self.change, "document")["document"]["nodes"]
 
     def events(self) -> list[tuple[str, Any]]:
@@ -67,13 +67,13 @@ class Talk:
                 space=self.space.id,
             )
         found = [(type, json.loads(payload)) for type, payload in rows]
-        # Who did it, at which page and whom it answers is for streams, whose tests look at them.
+        # Fields for notifications and streams are tested there.
         told = {"by", "page", "answered"}
         return [(type, {name: one[name] for name in one if name not in told}) for type, one in found]
 
 
 def words(document: Any) -> str:
-    """All that a document in its JSON form says."""
+    """Return all text of a document in JSON form."""
     if isinstance(document, list):
         return "".join(map(words, document))
     if not isinstance(document, dict):

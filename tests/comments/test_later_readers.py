@@ -1,4 +1,4 @@
-"""Comments stay at their blocks when a later version of the program reads the same texts as something else."""
+"""Tests that comments stay at their blocks when a later version of Octavo parses the same texts differently."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_it_stays_through_edits_before_and_after(space: Space, monkeypatch: pyte
     comments = comment_everywhere(space)
     run_jobs(space.world)
     text = space.text("A")
-    # Its keys are carried over from the first text, and noted for the second one.
+    # Its keys are carried over from the first text, and recorded for the second one.
     space.write(None, "A", text.replace("A quote", "One quote").replace("inner", "inner words"))
     run_jobs(space.world)
     upgrade_reader(space.world.context.db, monkeypatch)
@@ -89,7 +89,7 @@ def test_it_stays_in_a_change_request_and_after_its_merge(
 
 
 def test_a_key_that_was_kept_is_not_taken_for_another_node(space: Space) -> None:
-    """A note of an earlier state of the keys gives nobody a key that an edit gave away since."""
+    """An outdated record of the keys does not return a key that an edit reassigned since."""
     page, world = space.pages["A"], space.world
     comment_everywhere(space)
     run_jobs(world)

@@ -1,8 +1,8 @@
-"""Edits, merges, suggestions and threads in a random order: no thread ever points at words that it was not about, and none
-is lost.
+"""Test of edits, merges, suggestions, and threads in random order: no thread ever points to text that it was
+not about, and none is lost.
 
-Each block says a name of its own that no edit takes away, so that what a thread is about is known whatever else becomes
-of the block: an edit adds words, moves the block, or deletes it.
+Each block contains a unique name that no edit removes, so that the target of a thread is known whatever
+happens to the block: an edit adds words, moves the block, or deletes it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _NAME = re.compile(r"\bBLOCK\d+\b")
 
 
 class Machine:
-    """A space with one page, and change requests over it. ``threads``: of each comment the discussion it was posted in, the
-    name of the block that it is about, and how many replies it has."""
+    """Space with one page, and change requests. ``threads``: for each comment its discussion, the name of
+    its block, and its number of replies."""
 
     def __init__(self, space: Space, seed: int) -> None:
         self.space = space
@@ -178,7 +178,7 @@ class Machine:
         return {node["key"]: words(node) for node in self.nodes(place)}
 
     def about(self, told: Any, now: dict[str, str]) -> str:
-        """What a thread points at: the block that is there, or where it is gone, the block as it was."""
+        """Return the target of a thread: the current block or, if it was deleted, the former one."""
         key = told["target"]["node"]["id"]
         if not told["target"].get("gone"):
             return now[key]

@@ -1,4 +1,4 @@
-"""Whom a comment may mention, and what it never tells."""
+"""Tests of who a comment can mention, and what mentions must not reveal."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_people_by_their_names(talk):
     assert markdown == f'Ask [@Admin](/users/{admin} "mention")!\n'
     noded = talk.post(node(admin))
     assert mentions(noded["body"]["document"]) == [shown]
-    # What was read can be sent again.
+    # A body that was read can be sent back.
     talk.update(noded["id"], body=noded["body"])
     assert talk.get(noded["id"])["body"] == noded["body"] and "editedAt" not in talk.get(noded["id"])
     types = [(type, payload.get("mentioned_users")) for type, payload in talk.events()]
@@ -81,7 +81,8 @@ def test_nobody_who_does_not_see_the_space(talk):
                     team=teams[name], user=world.users[member], at=now(),
                 )  # fmt: skip
     before = world.digest()
-    # A guest of the organization, somebody of another one, somebody of none, nobody: all alike.
+    # A guest of the organization, a member of another one, a person without one, and an unknown id: all the
+    # same.
     answers = set()
     for who in (world.users["guest"], world.users["stranger"], gone, "0" * 20):
         for body in ({"markdown": to(who)}, node(who)):

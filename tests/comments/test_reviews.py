@@ -1,4 +1,4 @@
-"""What a review says is a comment of its change request."""
+"""Tests of the bodies of reviews, which are comments on the change request."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Edits that are suggested in a change request: shown, taken in with one press, undone, declined, and out of date."""
+"""Tests of suggested edits in a change request: presented, accepted, reopened, declined, and outdated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .talking import Talk, refused, words
 
 
 class Suggesting(Talk):
-    """The discussion of a change request that edits the page A."""
+    """Discussion of a change request that edits page A."""
 
     def __init__(self, space: Space) -> None:
         change = space.create()
@@ -63,7 +63,7 @@ def test_one_press_takes_it_in_and_another_out(talk: Suggesting) -> None:
     assert talk.block(0) == key
     assert talk.open_ones() == 0
     assert talk.list(suggestion="open")["count"] == 0
-    # Whose words they are is in the history and among who wrote the change request.
+    # The author of the suggestion is in the history and among the contributors.
     commenter = made["postedBy"]["id"]
     with talk.world.context.db.read() as tx:
         author = tx.value("SELECT author FROM revisions WHERE id = :id", id=taken["suggestion"]["revision"])
@@ -71,13 +71,13 @@ def test_one_press_takes_it_in_and_another_out(talk: Suggesting) -> None:
     path = f"{talk.place}/contributors"
     writers = [one for one in talk.world.get("reader", path)["items"] if one["actionType"] == "edit"]
     assert commenter in {one["user"]["id"] for one in writers}
-    # Once more says nothing new.
+    # Accepting it again changes nothing.
     before = talk.space.change(talk.id)["revision"]
     talk.settle(made["id"], "accepted")
     assert talk.space.change(talk.id)["revision"] == before
-    refused(talk.try_settle(made["id"], "declined"), 409, "open it again first")
+    refused(talk.try_settle(made["id"], "declined"), 409, "Reopen it before declining it")
 
-    # Undone, with what was written elsewhere since.
+    # Reopened, keeping what was written elsewhere since.
     talk.space.edit(talk.id, update(talk.page, description="Words."))
     opened = talk.settle(made["id"], "open")
     assert opened["status"] == "open" and "settledBy" not in opened["suggestion"]
@@ -100,7 +100,7 @@ def test_it_survives_edits_around_it_and_says_when_it_does_not(talk: Suggesting)
     assert not talk.get(whole)["suggestion"]["outdated"]
     assert talk.get(gone)["suggestion"]["outdated"]
     assert talk.get(items)["suggestion"]["outdated"]
-    # A list is merged by its items.
+    # Lists are merged by item.
     talk.settle(items, "accepted")
     assert "* the item\n* one suggested" in talk.text()
     talk.settle(whole, "accepted")
@@ -110,10 +110,10 @@ def test_it_survives_edits_around_it_and_says_when_it_does_not(talk: Suggesting)
     assert talk.space.conflicts(talk.id) == []
     assert talk.get(gone)["status"] == "open"
     talk.settle(gone, "declined")
-    # What was edited over an accepted one cannot be taken out any more.
+    # An accepted suggestion that was edited over can no longer be reverted.
     talk.space.write(talk.id, "A", talk.text().replace("Two other words.", "My words."))
     refused(talk.try_settle(whole, "open"), 409, "edited since")
-    # With the page goes what is suggested for it.
+    # Deleting the page deletes its suggestions.
     last = talk.suggest(0, "Gone soon.")["id"]
     talk.space.edit(talk.id, {"operation": "delete_page", "page": talk.page})
     assert talk.get(last)["suggestion"]["outdated"] and talk.get(last)["target"]["gone"]
@@ -128,13 +128,15 @@ def test_what_cannot_be_suggested(talk: Suggesting) -> None:
     def attempt(**given: Any) -> Any:
         return talk.try_post("", **given)
 
-    refused(talk.try_post("", page=page, node=node), 400, "expected some text")
-    refused(attempt(page=page, suggestion=ok), 400, "suggestion: expected `page` and `node`")
+    refused(talk.try_post("", page=page, node=node), 400, "must not be empty")
+    refused(attempt(page=page, suggestion=ok), 400, "suggestion: requires `page` and `node`")
     refused(attempt(page=page, node="nope", suggestion=ok), 404, "node: there is no block")
     refused(attempt(page="nope", node=node, suggestion=ok), 404, "page: there is no page")
     refused(attempt(page=page, node=node, suggestion={}), 400, "suggestion")
     refused(
-        attempt(page=page, node=node, suggestion={"markdown": "One paragraph."}), 400, "says that already"
+        attempt(page=page, node=node, suggestion={"markdown": "One paragraph."}),
+        400,
+        "already has this content",
     )
     refused(
         attempt(page=page, node=node, suggestion={"document": [{"type": "x"}]}), 400, "suggestion.document[0]"
@@ -144,7 +146,7 @@ def test_what_cannot_be_suggested(talk: Suggesting) -> None:
     there = talk.space.page("A", None, "document")["document"]["nodes"][0]["key"]
     refused(main.try_post("", page=page, node=there, suggestion=ok), 400, "in a change request")
     plain = talk.post("Hm.")["id"]
-    refused(talk.try_settle(plain, "accepted"), 404, "suggests no edit")
+    refused(talk.try_settle(plain, "accepted"), 404, "does not suggest an edit")
     made = talk.suggest(0, "Other.")["id"]
     refused(talk.try_settle(made, "accepted", "commenter"), 403)
     talk.space.merge(talk.id)

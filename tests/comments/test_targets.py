@@ -1,4 +1,5 @@
-"""What comments are about: pages, nodes and cells, found again while the text changes, and gone when they are."""
+"""Tests of comment targets: pages, nodes, and cells, which are found while the text changes, and marked when
+they are deleted."""
 
 import pytest
 
@@ -14,7 +15,7 @@ def edit(talk, title, text):
 
 
 def head(talk):
-    """The latest revision of the place."""
+    """Return the latest revision of the place."""
     return talk.world.get("reader", talk.place)["revision"]
 
 
@@ -40,7 +41,7 @@ def test_a_node_is_found_while_text_changes(talk):
     edit(talk, "A", "# A\n\nAn opening.\n\nFirst paragraph of A.\n")
     target = talk.get(comment)["target"]
     assert target == {**made["target"], "gone": True}
-    # The revision it names still has it.
+    # The revision that it names still has the node.
     document = talk.world.get(
         "reader",
         f"{talk.space.path}/revisions/{target['revision']}/page/{page}",
@@ -48,7 +49,7 @@ def test_a_node_is_found_while_text_changes(talk):
     )
     assert node in [block["key"] for block in document["document"]["nodes"]]
     assert last != head(talk) and talk.list()["items"][0]["target"]["gone"] is True
-    # It may come back.
+    # It may be restored.
     edit(talk, "A", PAGE.format(title="A"))
     assert talk.get(comment)["target"] == {**made["target"], "revision": head(talk)}
 
@@ -132,13 +133,13 @@ def test_pages_of_a_change_request_are_not_there_for_main(space, main):
     main.post(page=page, node=node)
     merged = inside.get(made["id"])["target"]
     assert merged == {**made["target"], "revision": head(main)}
-    # A thread that was led in a change request stays there.
+    # A thread of a change request stays there.
     assert main.list()["count"] == 1 and inside.list()["count"] == 1
 
 
 @pytest.mark.sqlite_first
 def test_a_thread_survives_conflict_resolution_merge_and_undoing(space, main):
-    """Two change requests touch one paragraph; it is talked about through all that follows."""
+    """Two change requests edit one paragraph while a thread about it continues."""
     page = space.pages["A"]
     first, second = space.create("editor", subject="One"), space.create("creator", subject="Two")
     talk = Talk(space, f"{space.path}/change-requests/2", second)
@@ -179,7 +180,7 @@ def test_a_thread_survives_conflict_resolution_merge_and_undoing(space, main):
     assert undone["result"] == "rollback" and "Our first" in space.text("A")
     holds(3, undone["revision"])
     assert main.get(beside)["target"].get("gone") is None
-    # Where the paragraph goes altogether, the thread says so and stays.
+    # If the paragraph is deleted, the thread says so and is kept.
     space.write(None, "A", "# A\n")
     holds(3, talk.get(comment)["target"]["revision"], gone=True)
     assert main.get(beside)["target"]["gone"] is True

@@ -1,4 +1,4 @@
-"""Comments and replies: what is said, who may change it, counts, lists, reactions, events. On both places."""
+"""Tests of comments and replies in both places: bodies, permissions, counts, lists, reactions, and events."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -98,7 +98,7 @@ def test_replies(talk):
     assert talk.call("editor", "DELETE", path).status_code == 205
     assert talk.call("editor", "DELETE", path).status_code == 204
     assert talk.get(comment)["replies"] == 2 and len(talk.get(comment)["repliers"]) == 1
-    # A reply has no address of a comment, and takes no replies.
+    # A reply cannot be addressed as a comment, and cannot have replies.
     assert talk.call("reader", "GET", f"/{first['id']}").status_code == 404
     assert talk.call("commenter", "GET", f"/{first['id']}/replies").status_code == 404
     answer = talk.call("commenter", "POST", f"/{first['id']}/replies", json={"body": {"markdown": "x"}})
@@ -257,7 +257,7 @@ def test_reactions(talk):
         "🇩🇪": [users["editor"]],
     }
     assert all(r["count"] == len(r["users"]) for r in shown["reactions"]) and "editedAt" not in shown
-    # One takes back one's own alone.
+    # People can only remove their own reactions.
     shown = talk.update(comment, "editor", removedReactions=["❤️", "👍"], addedReactions=["🎉"])
     assert {r["emoji"]: r["count"] for r in shown["reactions"]} == {
         "👍": 1,
@@ -343,7 +343,7 @@ def test_hostile_html_is_text(talk):
     assert '"unknown"' not in text and "attributes" not in text
     assert '"url": "javascript' not in text and "<script>alert(1)</script>" in words(made["body"]["document"])
     assert talk.get(made["id"], format="markdown")["body"]["markdown"] == HOSTILE
-    # Its own nodes come back as what they say.
+    # Unsupported nodes are returned as text.
     again = talk.post({"document": made["body"]["document"]})
     assert words(again["body"]["document"]) == words(made["body"]["document"])
 

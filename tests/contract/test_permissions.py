@@ -8,7 +8,7 @@ import pytest
 
 from octavo.content.changes.authorization import ChangeAccess
 from octavo.content.comments.authorization import Discussion
-from octavo.content.events.authorization import Followed
+from octavo.content.events.authorization import FollowedPlace
 from octavo.content.revisions.authorization import ReadState
 from octavo.extensions.integrations.authorization import (
     INSTALLATION,
@@ -46,7 +46,7 @@ ABILITIES = {
     CollectionAccess: COLLECTION,
     SpaceAccess: SPACE,
     Discussion: SPACE,
-    Followed: SPACE,
+    FollowedPlace: SPACE,
     KeptSpaceAccess: SPACE,
     ReadState: SPACE,
     SiteAccess: SITE,

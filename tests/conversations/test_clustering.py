@@ -1,4 +1,4 @@
-"""Issues and clusters without a database: what is asked for, and what is about the same."""
+"""Issues and clusters without a database: what people ask for, and which issues belong together."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_paraphrases_come_together(seed: int) -> None:
 
 
 def test_comparing_costs_the_same_among_many_clusters() -> None:
-    """Each issue is compared with a bounded number of clusters, however many there are."""
+    """Each issue is compared with a limited number of clusters, however many there are."""
     clustering = Clustering(0, {})
     for number in range(3000):
         words = count_words(f"thing{number} happens on export", f"thing{number}")

@@ -1,4 +1,4 @@
-"""Conversations through the API: taken in once, masked, analysed by a job, and what is done about them."""
+"""Conversations through the API: ingested once, masked, analyzed by a job, and the tasks that follow."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def test_a_task_opens_a_change_request_and_ends_with_it(world: World) -> None:
     )
     assert [change["id"] for change in changes] == [started["changeRequest"]]
     assert changes[0]["subject"] == cluster["label"]
-    # Given up and begun again it has the same one.
+    # Dismissed and started again, it has the same one.
     world.call("editor", "PATCH", path, json={"status": "canceled"})
     assert world.call("editor", "PATCH", path, json={"status": "started"}).json() | {
         "updatedAt": ""
@@ -284,7 +284,7 @@ def test_a_batch_that_was_overtaken_is_done_again(world: World, monkeypatch: pyt
     from octavo.assistants.conversations import jobs
 
     ingest(world, conversation("1", "How do I connect my own domain name?"))
-    # Another process writes between the reading and the writing of the batch.
+    # Another process writes between reading and writing the batch.
     analysed = jobs._analyze
 
     def analyse_late(*arguments: Any) -> Any:

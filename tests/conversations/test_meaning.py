@@ -1,4 +1,4 @@
-"""Clusters with vectors of a model: the same in other words comes together, and nothing depends on the model."""
+"""Clusters with vectors of a model: paraphrases are grouped, and nothing depends on the model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MODEL = {"llm_embedding_model": "test-embedding", "llm_model": ""}
 
 
 def embed(text: str) -> list[float]:
-    """A model that knows which words mean the same."""
+    """Model that knows which words mean the same."""
     words = [word.strip("?.,!").lower() for word in text.split()]
     known = [SAME.get(word, word) for word in words]
     return embed_words(" ".join(known if not {"bill", "get"} <= set(known) else ["bill", "get"]))
@@ -47,7 +47,7 @@ def ask(world: World, server: ModelServer, *bodies: str, start: int = 1, **setti
 
 
 def clusters(world: World) -> dict[str, str | None]:
-    """The cluster of each issue of these tests by its title, None where nobody else asked that."""
+    """Return the cluster of each issue of these tests by its title; None if nobody else asked that."""
     found = {item["issue"]["title"]: item["issue"].get("cluster") for item in listed(world, ISSUES)}
     return {title: cluster for title, cluster in found.items() if "nstall" not in title}
 
@@ -62,7 +62,7 @@ def test_the_same_in_other_words_comes_together(world: World, server: ModelServe
     found = clusters(world)
     cluster = found[INVOICES[0]]
     assert cluster is not None and found[INVOICES[1]] == cluster and found[OTHER] is None
-    # In a later analysis too, and the cluster keeps its id; nothing is asked for twice.
+    # In a later analysis, too, the cluster keeps its id; nothing is requested twice.
     before = server.embedded
     ask(world, server, BILLS, start=10)
     assert set(clusters(world).values()) == {cluster, None} and clusters(world)[BILLS] == cluster
@@ -182,7 +182,7 @@ def test_memory_for_vectors_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_model_that_knows_better_is_believed(seed: int) -> None:
-    """With vectors that say the intent, more of the labelled questions are where a person would put them."""
+    """With vectors of the intent, more of the labeled questions are where a person would put them."""
     questions = labelled(300, seed)
     dice = random.Random(seed)
     centres = {

@@ -1,4 +1,4 @@
-"""Titles and summaries of issues and clusters by a model, where one is set."""
+"""Titles and summaries of issues and clusters from a model, if one is configured."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def server(server: ModelServer) -> ModelServer:
 
 
 def titles(world: World) -> list[str]:
-    """Of the issues of these tests: the world has others, about installing."""
+    """Titles of the issues of these tests: the world has others, about installing."""
     found = [item["issue"]["title"] for item in listed(world, ISSUES)]
     return [title for title in found if "nstall" not in title]
 
@@ -62,7 +62,7 @@ def test_issues_and_clusters_are_named_once(world: World, server: ModelServer) -
     calls = listed(world, "/orgs/{organizationId}/model-calls")
     assert [call["purpose"] for call in calls] == ["conversations", "conversations"]
     server.requests.clear()
-    # A third one joins: it is named, the cluster is not asked about again and keeps its label.
+    # A third one joins: it is named, while the cluster keeps its label without another call.
     ask(world, server, "How can I export all pages as one PDF?", start=3)
     assert len(server.requests) == 1
     again = cluster_of(world)

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from merge_cases import Case, Library, StateTree, variable
 from octavo.content.revisions.store import Item
 from octavo.core.merge import Conflict, Edited, Tree, Versions, changes_from, merge, resolve, resolve_field
-from octavo.core.pages import Cover, Layout, Page, rank_between
+from octavo.core.page_fields import Cover, Layout
+from octavo.core.pages import Page, rank_between
 
 A = Page(id="a", rank="V", slug="a", title="A")
 B = Page(id="b", rank="W", slug="b", title="B")

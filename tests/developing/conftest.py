@@ -1,4 +1,4 @@
-"""Octavo served as a process, with what integrations talk to: a receiver of messages, and an OpenID provider."""
+"""Fixtures that serve Octavo as a process, with a receiver of messages and an OpenID provider for integrations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tools import absent
 
 @pytest.fixture(scope="session")
 def npm(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Packages of npm can be fetched, and scripts bundled."""
+    """npm packages can be installed, and scripts bundled."""
     folder = tmp_path_factory.mktemp("npm") / "first"
     start_integration(folder)
     try:
@@ -32,7 +32,7 @@ def npm(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 class Receiver:
-    """Takes what is posted to it. ``status``: what it answers."""
+    """Receiver of requests. ``status``: its response."""
 
     def __init__(self) -> None:
         self.got: list[Any] = []
@@ -59,7 +59,7 @@ class Receiver:
         threading.Thread(target=self.server.serve_forever, args=(0.1,), daemon=True).start()
 
     def wait_for(self, count: int) -> list[Any]:
-        """The messages, once there are so many."""
+        """Return the messages once there are this many."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.got) >= count, timeout=60), self.got
             return list(self.got)
@@ -90,7 +90,7 @@ def issuer() -> Iterator[str]:
 
 
 class Installed(Administrator):
-    """An installation that is served: its API as the administrator, and its commands."""
+    """Octavo server with its API as the administrator, and its commands."""
 
     def __init__(self, served: Served, data: Path, port: int) -> None:
         super().__init__(served)

@@ -1,4 +1,4 @@
-"""The integrations that come with Octavo, each on the real runtime: published, installed, configured, at work."""
+"""Tests of the built-in integrations on the real runtime: published, installed, configured, and running."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_plausible_counts_views(installed):
 
 @pytest.fixture(scope="module")
 def private_site(installed, issuer):
-    """The address of a site whose visitors sign in at the provider."""
+    """Return the URL of a site whose visitors sign in at the provider."""
     path = install_builtin(installed, "oidc-sign-in")
     site, published = make_site(installed, "Private", visibility="visitor-auth")
     installed.call("POST", f"{path}/sites", {"siteId": site})
@@ -128,7 +128,7 @@ def private_site(installed, issuer):
 
 
 def begin(browser, address):
-    """Where the visitor of an address is sent to sign in: at the provider."""
+    """Return where a visitor of a URL is sent to sign in at the provider."""
     answer = browser.get(address)
     while answer.is_redirect and "/oauth2/authorize" not in answer.headers["location"]:
         answer = browser.get(answer.next_request.url)

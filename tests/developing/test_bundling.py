@@ -1,4 +1,4 @@
-"""Scripts become one module by the options that integrations are written for."""
+"""Tests that scripts are bundled into one module with the options that integrations expect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`octavo integrations` as a person runs it, against a server that runs."""
+"""Tests of `octavo integrations` as a person runs it, with a running server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from settled import PATIENCE
 
 @contextmanager
 def developing(installed, folder, *options):
-    """`octavo integrations dev` until the end of the block; gives a function that waits for a line."""
+    """Run `octavo integrations dev` until the end of the block; yield a function that waits for a line."""
     command = [OCTAVO, "integrations", "dev", str(folder), "--port", str(installed.port), *options]
     environ = {**os.environ, "OCTAVO_DATA": str(installed.data)}
     process = subprocess.Popen(
@@ -37,7 +37,7 @@ def developing(installed, folder, *options):
     reader.start()
 
     def wait_for(text, after=0):
-        """The index of the first line with ``text`` from the one at ``after`` on."""
+        """Return the index of the first line with ``text``, starting at ``after``."""
 
         def found():
             return next((n for n in range(after, len(lines)) if text in lines[n]), None)
@@ -50,7 +50,7 @@ def developing(installed, folder, *options):
     try:
         yield wait_for
     finally:
-        # Not SIGINT, which a process that was begun in the background may have inherited as one to ignore.
+        # Not SIGINT, which a process started in the background may have inherited as ignored.
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0, lines
         reader.join(PATIENCE)
@@ -65,7 +65,7 @@ def start(installed, tmp_path, name):
 
 
 def write(tmp_path, name):
-    """The folder of an integration that needs no packages."""
+    """Create the folder of an integration that needs no packages."""
     folder = tmp_path / name
     folder.mkdir()
     (folder / "script.js").write_text("export default { async fetch() { return new Response('OK'); } };")
@@ -76,7 +76,7 @@ def write(tmp_path, name):
 
 
 def set_up(installed, name):
-    """Installs an integration; the id of a space that it is on."""
+    """Install an integration, and return the id of a space that it is on."""
     body = {"organization": installed.organization}
     made = installed.call("POST", f"/integrations/{name}/installations", body)
     space = installed.create_space(name)
@@ -113,7 +113,7 @@ def test_it_runs_here_and_anew_with_each_change(installed, tmp_path):
     assert installed.octavo("integrations", "publish", str(folder)).returncode == 0
     space = set_up(installed, "live")
     with developing(installed, folder) as wait_for:
-        wait_for("live runs here now")
+        wait_for("live is running")
         installed.write(space, "First")
         seen = wait_for(f"info: [starter] the space {space} changed")
         wait_for("answered 200 after")
@@ -123,9 +123,9 @@ def test_it_runs_here_and_anew_with_each_change(installed, tmp_path):
         installed.write(space, "Second")
         seen = wait_for(f"now the space {space} changed", seen)
         script.write_text("export default {")
-        seen = wait_for("not reloaded: the script cannot be bundled", seen)
+        seen = wait_for("not reloaded: The script could not be bundled", seen)
         wait_for("index.tsx:1: ", seen)
-        installed.write(space, "Third")  # the last script that could be bundled goes on
+        installed.write(space, "Third")  # the last script that could be bundled stays in use
         seen = wait_for(f"now the space {space} changed", seen)
         script.write_text("export default { async fetch() { throw new Error('on purpose'); } };")
         seen = wait_for("reloaded", seen)
@@ -136,9 +136,11 @@ def test_it_runs_here_and_anew_with_each_change(installed, tmp_path):
         wait_for("failed: Error: on purpose", seen)
         script.write_text(good)
         wait_for("reloaded", seen)
-    assert "Development mode has ended" in wait_for.lines[-1]
+    assert "Development mode ended" in wait_for.lines[-1]
     shown = installed.call("POST", "/integrations/live/render", {**asked, "context": context})
-    assert shown["element"]["children"][0]["title"] == "Hello there", "the published script is told again"
+    assert shown["element"]["children"][0]["title"] == "Hello there", (
+        "the published script receives events again"
+    )
 
 
 def test_one_that_was_not_published_yet(installed, tmp_path):
@@ -152,7 +154,10 @@ def test_a_port_that_the_server_may_not_reach(installed, tmp_path):
     assert installed.octavo("integrations", "publish", str(folder)).returncode == 0
     done = installed.octavo("integrations", "dev", str(folder), "--port", "1025")
     assert done.returncode == 1
-    assert "OCTAVO_ALLOW_PRIVATE_FETCH=127.0.0.1:1025, or name with --tunnel" in done.stderr
+    assert (
+        "OCTAVO_ALLOW_PRIVATE_FETCH=127.0.0.1:1025, or pass a public URL that forwards here with --tunnel"
+        in done.stderr
+    )
 
 
 def test_a_port_that_is_taken(installed, tmp_path):
@@ -169,7 +174,7 @@ def test_nobody_but_the_server_hands_events_over(installed, tmp_path):
     folder = write(tmp_path, "closed")
     assert installed.octavo("integrations", "publish", str(folder)).returncode == 0
     with developing(installed, folder) as wait_for:
-        wait_for("closed runs here now")
+        wait_for("closed is running")
         base = f"http://127.0.0.1:{installed.port}"
         form = {"event": (None, '{"type": "task"}'), "environment": (None, "{}")}
         assert httpx.post(f"{base}/v1", files=form).status_code == 404
@@ -183,13 +188,16 @@ def test_nobody_but_the_server_hands_events_over(installed, tmp_path):
     ("arguments", "says"),
     [
         (("publish", "{folder}", "--org", "nobody"), "nobody"),
-        (("publish", "{folder}", "--url", "http://127.0.0.1:9"), "does not answer"),
-        (("publish", "{folder}", "--url", "ftp://example.com"), "--url: expected an address"),
-        (("publish", "{folder}", "--token-file", "{folder}/script.js"), "expected a file with one token"),
+        (("publish", "{folder}", "--url", "http://127.0.0.1:9"), "Could not reach"),
+        (("publish", "{folder}", "--url", "ftp://example.com"), "--url: expected a URL"),
+        (
+            ("publish", "{folder}", "--token-file", "{folder}/script.js"),
+            "expected a file that contains only a token",
+        ),
         (("publish", "{folder}", "--token-file", "/nowhere"), "Use --token-file to name a file"),
-        (("publish", "{folder}", "--env", "live"), "no environment 'live'; there are: none"),
-        (("publish", "/nowhere"), "there is no manifest here"),
-        (("new", "{folder}"), "there is something already"),
+        (("publish", "{folder}", "--env", "live"), "no environment 'live'. Available: none"),
+        (("publish", "/nowhere"), "no manifest found"),
+        (("new", "{folder}"), "already exists"),
         (("install-builtin", "nothing"), "Available: oidc-sign-in, plausible, slack"),
     ],
 )

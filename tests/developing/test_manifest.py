@@ -1,4 +1,4 @@
-"""Manifests as authors write them, and every mistake in one said in a sentence that names it."""
+"""Tests of manifests as authors write them: every mistake is reported with a message that names it."""
 
 from __future__ import annotations
 
@@ -85,8 +85,11 @@ def test_the_environment_called_default_counts_without_a_name(write):
             GOOD + "configurations: {site: {required: [a]}}",
             "configurations.site: must have either properties or",
         ),
-        (GOOD.replace("script.ts", "absent.ts"), "script: there is no file"),
-        (GOOD + "secrets: {A: '${{ env.NOT_SET }}'}", "secrets.A: the variable NOT_SET is not set"),
+        (GOOD.replace("script.ts", "absent.ts"), "script: file "),
+        (
+            GOOD + "secrets: {A: '${{ env.NOT_SET }}'}",
+            "secrets.A: the environment variable NOT_SET is not set",
+        ),
         (GOOD + "secrets: {A: '${{ op://vault/item }}'}", "secrets.A: expected ${{ env.NAME }}"),
     ],
 )
@@ -97,18 +100,18 @@ def test_mistakes(write, text, says):
 
 
 def test_an_unknown_environment_says_which_there_are(write):
-    with pytest.raises(BadRequest, match="no environment 'live'; there are: one, two"):
+    with pytest.raises(BadRequest, match="no environment 'live'. Available: one, two"):
         read_manifest(write(GOOD + "envs: {two: {}, one: {}}"), "live")
 
 
 def test_where_there_is_no_manifest(tmp_path):
-    with pytest.raises(BadRequest, match="there is no manifest here"):
+    with pytest.raises(BadRequest, match="no manifest found"):
         read_manifest(tmp_path)
 
 
 def test_keys_that_nobody_reads_are_named(write):
     (sentence,) = read_manifest(write(GOOD + "scope: []")).unknown
-    assert sentence.endswith("nothing reads 'scope'; did you mean 'scopes'?")
+    assert sentence.endswith("unknown key 'scope'; did you mean 'scopes'?")
 
 
 def test_the_built_in_ones_are_read():

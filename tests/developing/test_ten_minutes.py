@@ -1,4 +1,4 @@
-"""The page that teaches integrations in ten minutes: each of its commands is run, in its order."""
+"""Tests of the ten-minute integration tutorial: each of its commands is run, in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLOCKS = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)
 
 
 class Shell:
-    """Runs blocks of commands one after another; variables of one are there in the next."""
+    """Shell that runs blocks of commands one after another, keeping variables."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.kept = folder, ""
@@ -44,7 +44,7 @@ class Shell:
 def test_every_command_of_the_page_does_what_it_says(installed, tmp_path):
     if shutil.which("jq") is None:
         absent("jq")
-    # Beside the installation, which is at other ports here than a first start takes.
+    # Next to the installation, which uses other ports here than a first start does.
     (tmp_path / "data").symlink_to(installed.data)
     text = PAGE.read_text().replace("http://127.0.0.1:8000", installed.served.url)
     new, publish, install, dev, change, render, again = BLOCKS.findall(text)
@@ -54,7 +54,7 @@ def test_every_command_of_the_page_does_what_it_says(installed, tmp_path):
     assert '"status":"active"' in shell.run(install).replace(" ", "")
     assert dev == "octavo integrations dev hello\n"
     with developing(installed, tmp_path / "hello") as wait_for:
-        wait_for("hello runs here now")
+        wait_for("hello is running")
         shell.run(change)
         seen = wait_for("info: [starter] the space")
         script = tmp_path / "hello" / "src" / "index.tsx"

@@ -1,4 +1,4 @@
-"""Open event streams of a world: requests that go on while others are made."""
+"""Helpers that keep event streams of a world open while other requests are made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from world import World
 
 
 class Heard(NamedTuple):
-    """An event: ``id`` is empty for one that has none."""
+    """Event. ``id``: empty if it has none."""
 
     kind: str
     data: dict[str, Any]
@@ -21,13 +21,13 @@ class Heard(NamedTuple):
 
 
 class Listening:
-    """A stream that is open. ``comments`` counts what keeps it open without saying anything."""
+    """Open stream. ``comments``: number of keep-alive comments."""
 
     def __init__(self, world: World, who: str, path: str, headers: dict[str, str]) -> None:
         self._world = world
         self._text = ""
         self.takes = asyncio.Event()
-        """Cleared for a client that takes nothing."""
+        """Event that is cleared for a client that does not read."""
         self.takes.set()
         self.status = 0
         self.headers: dict[str, str] = {}
@@ -69,7 +69,7 @@ class Listening:
 
     @property
     def body(self) -> str:
-        """What was sent that is no event, such as an error."""
+        """Return what was sent that is not an event, such as an error."""
         return self._text
 
     @property
@@ -77,7 +77,7 @@ class Listening:
         return self._task.done()
 
     def wait(self, until: Any, seconds: float = 20) -> None:
-        """Goes on until something is so; fails when it does not come."""
+        """Wait until a condition is true; fail if that does not happen."""
 
         async def waiting() -> None:
             end = asyncio.get_running_loop().time() + seconds
@@ -88,7 +88,7 @@ class Listening:
         self._world._loop.run_until_complete(waiting())
 
     def hear(self, kind: str, **data: Any) -> Heard:
-        """The next event of a kind with these data; what comes before it is passed over."""
+        """Return the next event of a kind with these data, skipping others."""
         start = 0
 
         def find() -> Heard | None:
@@ -114,7 +114,7 @@ class Listening:
         return [one.kind for one in self.heard]
 
     def leave(self) -> None:
-        """The client goes away."""
+        """Disconnect the client."""
         self._task.cancel()
         self._world._loop.run_until_complete(asyncio.wait([self._task]))
         if not self._task.cancelled():
@@ -123,7 +123,7 @@ class Listening:
 
 @contextmanager
 def listening(world: World, who: str, path: str, **headers: str) -> Iterator[Listening]:
-    """A stream of somebody, ready."""
+    """Return a person's stream, ready to receive."""
     stream = Listening(world, who, path, {name.replace("_", "-"): value for name, value in headers.items()})
     try:
         stream.wait(lambda one: one.ended or "ready" in one.kinds())

@@ -1,4 +1,4 @@
-"""Who is where just now."""
+"""Tests of presence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}"
 
 @pytest.fixture(autouse=True)
 def nobody_is_there(world: World) -> None:
-    world.context.db.caches.pop(presence._Waiting, None)
+    world.context.db.caches.pop(presence._PendingReports, None)
 
 
 def say(
@@ -46,7 +46,7 @@ def test_who_is_where(world: World) -> None:
         ("Reader", "tab", None, "viewing"),
     ]
     assert there(world, CHANGE) == [("Reader", "tab", None, "viewing")]
-    say(world, "reader", page=page)  # the same tab, elsewhere
+    say(world, "reader", page=page)  # the same tab in another place
     assert there(world, CHANGE) == []
     path = world.home.path(f"{SPACE}/presence/tab")
     assert world.call("reader", "DELETE", path).status_code == 205
@@ -82,7 +82,7 @@ def test_it_is_over_a_minute_after_it_was_said(world: World, clock: SetClock) ->
     assert [name for name, *_ in there(world)] == ["Reader"]
     with world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM presence") == 1, "what is over is removed"
-    clock.advance(store.LASTS)
+    clock.advance(store.LIFETIME)
     assert there(world) == []
 
 
@@ -142,7 +142,7 @@ def test_those_who_listen_hear_who_comes_and_goes(world: World, clock: SetClock)
         write_presence(world.context)
         change.hear("presence", changeRequestId=world.home["changeRequestId"])
         space.hear("presence", changeRequestId=world.home["changeRequestId"])
-        clock.advance(store.LASTS + 1)
+        clock.advance(store.LIFETIME + 1)
         write_presence(world.context)
         space.hear("presence", activity="left")
         change.hear("presence", activity="left", pageId=None)
@@ -150,7 +150,7 @@ def test_those_who_listen_hear_who_comes_and_goes(world: World, clock: SetClock)
 
 
 def test_whoever_left_the_organization_is_written_nowhere(world: World) -> None:
-    """What waited to be written of somebody who was deleted meanwhile, or of a space, is passed over."""
+    """Buffered reports of a person or space that was deleted meanwhile are skipped."""
     say(world, "reader")
     say(world, "admin")
     with world.context.db.write() as tx:

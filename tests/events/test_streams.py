@@ -1,4 +1,4 @@
-"""Streams of events: what is told, to whom, and when it ends."""
+"""Tests of event streams: their events, recipients, and end."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def comment(world: World, who: str, text: str = "Hello", at: str = "/spaces/{spa
 
 
 def work(world: World) -> None:
-    """What is told to people is written by jobs."""
+    """Notifications are written by jobs."""
     Worker(world.context.db, world.context).run_pending()
 
 
@@ -129,7 +129,7 @@ def test_whoever_comes_back_is_told_what_they_missed(world: World) -> None:
     fourth = comment(world, "admin", "4")
     stream.hear("comment", commentId=fourth)
     stream.leave()
-    # For who cannot set a header, or cannot hold a stream.
+    # For clients that cannot set a header, or cannot keep a stream open.
     answer = world.call("reader", "GET", path, params={"after": last, "seconds": 0})
     told = [line for line in answer.text.split("\n") if line.startswith("data: ")]
     assert [json.loads(line[6:]).get("commentId") for line in told] == [*missed, fourth, None]
@@ -162,7 +162,7 @@ def test_who_was_away_for_too_long_begins_anew(world: World, monkeypatch: pytest
 
 
 def test_events_that_commit_late_are_told_once(database: Database) -> None:
-    """PostgreSQL gives out ids before transactions commit."""
+    """PostgreSQL assigns ids before transactions commit."""
     with database.write() as tx:
         for number in (1, 2, 4):
             _insert(tx, number)
@@ -234,7 +234,7 @@ def test_a_team_that_is_mentioned_is_told(world: World) -> None:
 
 
 def test_a_notification_goes_no_further_than_the_token(world: World) -> None:
-    """Of a space that its person cannot see any more, or that the token does not reach, nothing is told."""
+    """Events of a space that the person can no longer see, or that the token cannot access, are not sent."""
     with world.context.db.write() as tx:
         bound = create_token(
             tx, world.users["reader"], name="bound", organization_id=world.away["organizationId"]
@@ -249,7 +249,7 @@ def test_a_notification_goes_no_further_than_the_token(world: World) -> None:
         stream.hear("notification")
         change_default(world, None)
         comment(world, "admin", "Among ourselves")
-        # What mentions them was said while they saw the space, and comes too late for it.
+        # They were mentioned while they could see the space, and no longer can.
         with world.context.db.write() as tx:
             outbox.emit(
                 tx,
@@ -327,7 +327,7 @@ WAYS: list[tuple[Callable[[World], None], int]] = [
 def test_a_stream_ends_with_the_right_to_it(
     world: World, monkeypatch: pytest.MonkeyPatch, path: str, take_away: Callable[[World], None], status: int
 ) -> None:
-    """Whatever happens next is not told any more, and where nothing happens it ends all the same."""
+    """Further events are not sent, and without events the stream ends as well."""
     monkeypatch.setattr(hub, "QUIET", 0.2)
     with listening(world, "reader", world.home.path(path)) as stream:
         take_away(world)
@@ -351,7 +351,7 @@ def emit_revision(world: World) -> None:
 def test_a_stream_ends_with_the_time_of_its_token(
     sqlite_world: World, monkeypatch: pytest.MonkeyPatch, clock: SetClock
 ) -> None:
-    """Although nobody commits anything."""
+    """The stream ends even if nothing is committed."""
     monkeypatch.setattr(hub, "QUIET", 0.1)
     monkeypatch.setattr(hub, "_FRESH", 0.0)
     world = sqlite_world
@@ -399,7 +399,7 @@ def test_a_stream_ends_after_its_time(sqlite_world: World) -> None:
 def test_a_client_that_takes_nothing_is_let_go(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "_UNSENT", 1000)
     with listening(sqlite_world, "reader", sqlite_world.home.path(SPACE)) as stream:
-        # The stream waits for the first event to be taken, while the others come.
+        # The stream waits for the first event to be read, while others arrive.
         monkeypatch.setattr(asgi_client, "_UNREAD", 0)
         stream.takes.clear()
         for text in "abcdefgh":
@@ -409,7 +409,7 @@ def test_a_client_that_takes_nothing_is_let_go(sqlite_world: World, monkeypatch:
 
 
 def test_no_more_streams_than_a_process_keeps(sqlite_world: World) -> None:
-    """And an organization leaves room for others."""
+    """An organization leaves room for others."""
     world = sqlite_world
     path = world.home.path(SPACE)
     found = hub_of(world)
@@ -454,7 +454,7 @@ def read_until(connection: socket.socket, word: bytes, seconds: float = 20) -> b
 
 
 def test_what_one_process_writes_the_others_tell(tmp_path: Path) -> None:
-    """And a server that stops ends its streams instead of waiting for them."""
+    """A server that stops ends its streams instead of waiting for them."""
     with serving_new(tmp_path / "data", "--workers", "2") as served:
         admin = Administrator(served)
         space = admin.create_space("Watched")
@@ -467,7 +467,7 @@ def test_what_one_process_writes_the_others_tell(tmp_path: Path) -> None:
             read_until(one, b"event: ready")
         for client_id in ("one", "two", "three", "four"):
             admin.client.close()
-            admin = Administrator(served)  # another connection, which any process may take
+            admin = Administrator(served)  # another connection, which any process may accept
             admin.call("PUT", f"/spaces/{space}/presence/{client_id}", {"activity": "viewing"})
             admin.call("POST", f"/spaces/{space}/comments", {"body": {"markdown": client_id}})
         for one in streams:

@@ -1,4 +1,4 @@
-"""Fonts of uploaded files."""
+"""Fonts made from uploaded files."""
 
 import httpx
 import pytest

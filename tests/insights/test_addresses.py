@@ -1,4 +1,4 @@
-"""What is kept of the addresses in events."""
+"""Tests of how much of the URLs in events is stored."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The page of charts: it says what the API counts, in charts and in tables, and to nobody else."""
+"""Tests of the chart page: it shows what the API counts, in charts and tables, and only to members."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def site(world: World) -> Site:
 
 
 def rows(page: Any, title: str) -> list[list[str]]:
-    """The rows of the table with this caption."""
+    """Return the rows of the table with this caption."""
     table = next(one for one in page.iter("table") if one.find("caption").text == title)
     return [["".join(cell.itertext()) for cell in row] for row in table.find("tbody")]
 
@@ -66,19 +66,19 @@ def test_it_says_what_visitors_did(site: Site) -> None:
         "link_click", 2, link={"target": {"kind": "url", "url": "https://example.org/"}, "position": "footer"}
     )
     page = site.page()
-    assert rows(page, "Most read") == [["https://docs.test/a", "3", "1"], ["https://docs.test/b", "1", "1"]]
-    assert rows(page, "Most searched") == [["install", "2"], ["<script>alert(1)</script>", "1"]]
-    assert rows(page, "Searched, and no result opened") == [["<script>alert(1)</script>", "1"]]
+    assert rows(page, "Top pages") == [["https://docs.test/a", "3", "1"], ["https://docs.test/b", "1", "1"]]
+    assert rows(page, "Top searches") == [["install", "2"], ["<script>alert(1)</script>", "1"]]
+    assert rows(page, "Searches without an opened result") == [["<script>alert(1)</script>", "1"]]
     assert not page.xpath("//script")
-    assert rows(page, "Where links led") == [["example.org", "2"]]
+    assert rows(page, "Link destinations") == [["example.org", "2"]]
     assert sum(int(row[1]) for row in rows(page, "Page views")) == 4
-    assert [sum(int(row[n]) for row in rows(page, "Ratings of pages")) for n in (1, 2, 3)] == [2, 0, 1]
+    assert [sum(int(row[n]) for row in rows(page, "Page ratings")) for n in (1, 2, 3)] == [2, 0, 1]
     summaries = {one.find("h2").text: one.find("p").text for one in page.iter("figcaption")}
     assert summaries == {
         "Page views": "4 views in the last 30 days",
         "Searches": "3 searches in the last 30 days",
-        "Ratings of pages": "2 good, 0 ok, 1 bad",
-        "Clicks on links": "2 clicks in the last 30 days",
+        "Page ratings": "2 good, 0 ok, 1 bad",
+        "Link clicks": "2 clicks in the last 30 days",
     }
 
 
@@ -101,7 +101,7 @@ def test_each_interval_of_a_period_has_its_bar(site: Site, period: str, bars: se
 
 def test_without_events_it_says_so(site: Site) -> None:
     text = "".join(site.page().itertext())
-    for said in ("0 views", "No page was read.", "Nobody searched.", "No link was followed."):
+    for said in ("0 views", "No page views yet.", "No searches yet.", "No link clicks yet."):
         assert said in text
 
 

@@ -1,4 +1,4 @@
-"""Insights: what is kept of visitors and what is not, and questions about it."""
+"""Tests of insights: what is stored about visitors and what is not, and queries."""
 
 import threading
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 
 from octavo.kit.clock import now
-from octavo.sites.insights.agents import Agent, read_agent, read_program
+from octavo.sites.insights.agents import UserAgent, detect_bot, parse_user_agent
 from octavo.sites.insights.collecting import forget_events
 from settled import PATIENCE
 
@@ -91,7 +91,7 @@ def test_views_are_counted(site):
 
 
 def test_events_of_closed_spaces_are_left_out(site):
-    """Their URLs, what was searched and said there, and who read them, for those to whom a space is closed."""
+    """Hidden from people who cannot see a space: its URLs, searches, feedback, and readers."""
     world = site.world
     shown = world.get("admin", f"{site.path}/site-spaces")["items"]
     closed = next(one for one in shown if one["space"]["id"] != world.home["spaceId"])
@@ -369,19 +369,22 @@ def test_events_are_forgotten_in_time(site):
 @pytest.mark.parametrize(
     ("agent", "said"),
     [
-        (FIREFOX, Agent("desktop", "firefox", "linux")),
-        (SAFARI, Agent("mobile", "safari", "ios")),
+        (FIREFOX, UserAgent("desktop", "firefox", "linux")),
+        (SAFARI, UserAgent("mobile", "safari", "ios")),
         (
             "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537 Chrome/120 Safari/537 Edg/120",
-            Agent("desktop", "edge", "windows"),
+            UserAgent("desktop", "edge", "windows"),
         ),
         (
             "Mozilla/5.0 (Linux; Android 14; Pixel) Chrome/120 Mobile Safari/537",
-            Agent("mobile", "chrome", "android"),
+            UserAgent("mobile", "chrome", "android"),
         ),
-        ("Mozilla/5.0 (Linux; Android 14; Tab) Chrome/120 Safari/537", Agent("tablet", "chrome", "android")),
-        ("something", Agent("unknown", "unknown", "unknown")),
+        (
+            "Mozilla/5.0 (Linux; Android 14; Tab) Chrome/120 Safari/537",
+            UserAgent("tablet", "chrome", "android"),
+        ),
+        ("something", UserAgent("unknown", "unknown", "unknown")),
     ],
 )
 def test_agents(agent, said):
-    assert (read_agent(agent), read_program(agent)) == (said, None)
+    assert (parse_user_agent(agent), detect_bot(agent)) == (said, None)

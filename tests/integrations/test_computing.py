@@ -179,7 +179,7 @@ ANSWERS = [
     ("revision", "JSON.stringify({ pages: [{ type: 'link', title: 'x', target: { kind: 'page', page: {} } }] })", "pages[0].target"),
     ("revision", """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(40) + '[]' + '}]'.repeat(40) + '}'""", "32 deep"),
     ("revision", "JSON.stringify({ files: [{ name: 'x' }] })", "$.files"),
-    ("revision", "JSON.stringify({ pages: [1, 1].map(() => ({ type: 'document', title: 'x', id: 'x' })) })", "no place"),
+    ("revision", "JSON.stringify({ pages: [1, 1].map(() => ({ type: 'document', title: 'x', id: 'x' })) })", "unique place"),
     ("revision", "JSON.stringify({ pages: Array(5001).fill({ type: 'document', title: 'x' }) })", "more than 5000"),
     ("revision", "'['.repeat(100000)", "returned an invalid answer"),
     ("revision", """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(3000) + '[]' + '}]'.repeat(3000) + '}'""", "returned an invalid answer"),

@@ -1,4 +1,4 @@
-"""A damaged SQLite database is recognized once: it is not ready, nothing is written, and everybody is told to restore."""
+"""A damaged database is recognized once: it is not ready, nothing is written, and everybody is told to restore."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from octavo.operations.admin.backup import verify_installation
 from octavo.operations.installation import close_context, open_context
 from octavo.settings import Settings
 from serving import octavo_here
+from settled import until
 from world import URL, World
 
 RESTORE = "restore it from a backup"
@@ -129,3 +130,73 @@ def test_a_damaged_index_of_words_is_made_anew_and_stops_nobody(tmp_path: Path) 
     assert not isinstance(database._explained(error), Damaged)
     assert not database.is_damaged()
     database.close()
+
+
+# --- PostgreSQL -------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def broken(world: World, code: str) -> Iterator[None]:
+    """Have the server report damage, as it does of a page that it reads, whenever pages are asked for."""
+    database = world.context.db
+    with database.migration() as tx:
+        tx.script(
+            f"""CREATE FUNCTION report_damage() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+                  RAISE EXCEPTION 'invalid page in block 0 of relation base/1/2' USING ERRCODE = '{code}'; END $$;
+                ALTER TABLE page_versions RENAME TO whole_page_versions;
+                CREATE VIEW page_versions AS SELECT * FROM whole_page_versions WHERE report_damage()"""
+        )
+    try:
+        yield
+    finally:
+        database._damaged = False
+        with database.migration() as tx:
+            tx.script(
+                """DROP VIEW page_versions; DROP FUNCTION report_damage();
+                   ALTER TABLE whole_page_versions RENAME TO page_versions"""
+            )
+
+
+@pytest.mark.parametrize("code", ["XX001", "XX002"])
+@pytest.mark.parametrize("world", ["postgresql"], indirect=True)
+def test_what_postgresql_reports_is_recognized(world: World, code: str) -> None:
+    headers = {"authorization": f"Bearer {world.token('admin')}"}
+    space = f"/v1/spaces/{world.home['spaceId']}"
+    other = open_context(world.context.settings)
+    try:
+        clients = [LightClient(api_app(each), URL) for each in (world.context, other)]
+        other.db.generation()
+        until(lambda: other.db.generation() is not None)
+        for client in clients:
+            assert client.ask("GET", "/readyz").status_code == 200
+        with broken(world, code):
+            page = f"{space}/content/page/{world.home['pageId']}"
+            answer = clients[0].ask("GET", page, headers=headers)
+            assert (answer.status_code, "retry-after" in answer.headers) == (503, False), answer.text
+            assert RESTORE in answer.json()["error"]["message"]
+            until(other.db.is_damaged)
+            for client in clients:  # the second one as well, which has not read it
+                ready = client.ask("GET", "/readyz")
+                assert ready.text == f"not ready: database: damaged; {RESTORE}\n"
+                wrote = client.ask("PATCH", space, headers=headers, json={"title": "Written"})
+                assert wrote.status_code == 503 and RESTORE in wrote.json()["error"]["message"]
+                shown = client.ask("GET", space, headers=headers)
+                assert shown.status_code == 200 and shown.json()["title"] != "Written"
+            settings = world.context.settings
+            told = octavo_here(
+                "verify", "--data", settings.data, OCTAVO_DATABASE_URL=settings.database_url, OCTAVO_URL=URL
+            )
+            assert told.returncode == 1 and RESTORE in told.stdout, told.stderr
+    finally:
+        close_context(other)
+
+
+@pytest.mark.parametrize("world", ["postgresql"], indirect=True)
+def test_a_read_that_failed_says_why(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not that its transaction is over."""
+    page = f"/spaces/{world.home['spaceId']}/content/page/{world.home['pageId']}"
+    # Nothing is answered with what is kept.
+    monkeypatch.setattr(world.context.db, "_current_generation", lambda: None)
+    with broken(world, "57014"):  # canceled, as a statement that takes too long
+        answer = world.call("admin", "GET", page)
+        assert answer.status_code == 503 and not world.context.db.is_damaged(), answer.text

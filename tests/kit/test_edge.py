@@ -23,7 +23,6 @@ from octavo.kit.http.edge import (
     Answer,
     Content,
     Edge,
-    RateLimiter,
     Route,
     check_conditions,
     choose_range,
@@ -35,6 +34,7 @@ from octavo.kit.http.edge import (
 )
 from octavo.kit.http.metrics import Metrics
 from octavo.kit.http.routing import Routes, split_path
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import request_threads
 from octavo.settings import parse_networks
 

@@ -60,7 +60,7 @@ class Running:
 def test_a_job_gets_context_and_payload_and_is_gone(database):
     seen = []
 
-    @jobs.job("greet")
+    @jobs.job("greet", bound="a test")
     def greet(context, name, version):
         seen.append((context, name, version))
 
@@ -80,7 +80,7 @@ def test_a_job_rides_in_its_transaction(database):
 def test_one_waiting_job_of_a_key_but_another_beside_the_running_one(database):
     runs = []
 
-    @jobs.job("index")
+    @jobs.job("index", bound="a test")
     def index(context, n):
         runs.append(n)
         if n == 1:
@@ -94,7 +94,7 @@ def test_one_waiting_job_of_a_key_but_another_beside_the_running_one(database):
 
 
 def test_jobs_of_the_future_and_of_unknown_kinds_wait(database):
-    @jobs.job("known")
+    @jobs.job("known", bound="a test")
     def known(context):
         raise AssertionError("too early")
 
@@ -105,7 +105,7 @@ def test_jobs_of_the_future_and_of_unknown_kinds_wait(database):
 
 
 def test_failures_back_off_then_park_with_their_error(database, clock):
-    @jobs.job("fail", attempts=3)
+    @jobs.job("fail", bound="a test", attempts=3)
     def fail(context, page):
         raise ValueError(f"page {page} is broken")
 
@@ -135,7 +135,7 @@ def test_failures_back_off_then_park_with_their_error(database, clock):
 
 def test_commits_wake_the_worker_of_the_process(database):
     ran = threading.Event()
-    jobs.job("now")(lambda context: ran.set())
+    jobs.job("now", bound="a test")(lambda context: ran.set())
     with Running(database, poll=10 * PATIENCE):
         _add(database, "now")
         assert ran.wait(PATIENCE)
@@ -150,7 +150,7 @@ def test_a_stopped_worker_finishes_what_runs(database):
     started, go = threading.Event(), threading.Event()
     done = []
 
-    @jobs.job("long")
+    @jobs.job("long", bound="a test")
     def long(context, n):
         started.set()
         go.wait()
@@ -172,7 +172,7 @@ def test_a_stopped_worker_finishes_what_runs(database):
 def test_a_long_job_keeps_its_lease(database, clock):
     runs, go = [], threading.Event()
 
-    @jobs.job("long")
+    @jobs.job("long", bound="a test")
     def long(context):
         runs.append(1)
         go.wait(PATIENCE)
@@ -193,7 +193,7 @@ def test_a_long_job_keeps_its_lease(database, clock):
 
 
 def test_who_lost_the_lease_leaves_no_trace(database):
-    @jobs.job("write")
+    @jobs.job("write", bound="a test")
     def write(context):
         with database.write() as tx:
             tx.run("UPDATE jobs SET lease = 'another'")
@@ -209,7 +209,7 @@ def test_who_lost_the_lease_leaves_no_trace(database):
 
 
 def test_a_job_that_kills_its_workers_is_parked(database):
-    jobs.job("deadly", attempts=2)(lambda context: None)
+    jobs.job("deadly", bound="a test", attempts=2)(lambda context: None)
     _add(database, "deadly")
     with database.write() as tx:
         tx.run("UPDATE jobs SET state = 'running', attempts = 2, lease = 'dead', lease_until = :t", t=now())
@@ -220,7 +220,7 @@ def test_a_job_that_kills_its_workers_is_parked(database):
 
 def test_schedules_fire_once_for_all_workers(database, clock):
     runs = []
-    jobs.job("sweep")(lambda context: runs.append(1))
+    jobs.job("sweep", bound="a test")(lambda context: runs.append(1))
     jobs.schedule("sweep-all", 60, "sweep")
     first, second = Worker(database, None), Worker(database, None)
     assert [first.run_pending(), second.run_pending(), first.run_pending()] == [1, 0, 0]
@@ -237,7 +237,7 @@ database = open_database(sys.argv[1], 4)
 
 began = []
 
-@jobs.job("effect")
+@jobs.job("effect", bound="a test")
 def effect(context, n):
     time.sleep(0.02)
     began.append(n)
@@ -303,7 +303,7 @@ def test_workers_on_both_sides_of_a_process_border_share_the_work(database, data
     seen = []
     lock = threading.Lock()
 
-    @jobs.job("count")
+    @jobs.job("count", bound="a test")
     def count(context, n):
         with lock:
             seen.append((context, n))
@@ -328,7 +328,7 @@ def test_a_mail_does_not_wait_behind_the_slow_jobs_of_one_tenant(database):
     running, most = set(), []
     lock = threading.Lock()
 
-    @jobs.job("import", seconds=3600)
+    @jobs.job("import", bound="a test", seconds=3600)
     def slow(context, n):
         with lock:
             running.add(n)
@@ -337,8 +337,8 @@ def test_a_mail_does_not_wait_behind_the_slow_jobs_of_one_tenant(database):
         with lock:
             running.discard(n)
 
-    jobs.job("print", seconds=3600)(lambda context: go.wait())
-    jobs.job("mail")(lambda context: mailed.set())
+    jobs.job("print", bound="a test", seconds=3600)(lambda context: go.wait())
+    jobs.job("mail", bound="a test")(lambda context: mailed.set())
     with database.write() as tx:
         for n in range(50):
             enqueue(tx, "import", organization="one", n=n)
@@ -367,7 +367,7 @@ def _rows_in(database, state):
 def test_organizations_and_kinds_take_turns(database):
     seen = []
     for kind in ("import", "index"):
-        jobs.job(kind)(lambda context, who, kind=kind: seen.append(f"{kind} {who}"))
+        jobs.job(kind, bound="a test")(lambda context, who, kind=kind: seen.append(f"{kind} {who}"))
     with database.write() as tx:
         for n in range(20):
             enqueue(tx, "import", organization="a", who=f"a{n % 10}")
@@ -381,7 +381,7 @@ def test_organizations_and_kinds_take_turns(database):
 
 
 def test_a_claim_costs_the_same_however_many_jobs_wait(database):
-    jobs.job("import")(lambda context: None)
+    jobs.job("import", bound="a test")(lambda context: None)
     statements = []
 
     def claim(waiting):
@@ -448,7 +448,7 @@ def _plan(tx, sql):
 def test_a_job_past_its_time_stops_itself_and_is_tried_again(database):
     ended = []
 
-    @jobs.job("endless", seconds=0.2)
+    @jobs.job("endless", bound="a test", seconds=0.2)
     def endless(context):
         try:
             while True:
@@ -469,7 +469,7 @@ def test_a_job_past_its_time_stops_itself_and_is_tried_again(database):
 def test_a_stuck_job_is_taken_from_its_thread_which_leaves_no_trace(database):
     go, lost = threading.Event(), []
 
-    @jobs.job("stuck", attempts=1, seconds=0.1)
+    @jobs.job("stuck", bound="a test", attempts=1, seconds=0.1)
     def stuck(context):
         go.wait()
         try:
@@ -482,7 +482,7 @@ def test_a_stuck_job_is_taken_from_its_thread_which_leaves_no_trace(database):
             raise
 
     ran = threading.Event()
-    jobs.job("other")(lambda context: ran.set())
+    jobs.job("other", bound="a test")(lambda context: ran.set())
     _add(database, "stuck")
     try:
         # Its lease does not end: nobody but the worker itself takes it from its thread.
@@ -504,7 +504,7 @@ def test_a_second_run_of_the_same_worker_is_not_the_first(database):
     """Each run has a lease of its own."""
     first = []
 
-    @jobs.job("again")
+    @jobs.job("again", bound="a test")
     def again(context):
         if not first:
             first.append(jobs.running.get())
@@ -514,9 +514,111 @@ def test_a_second_run_of_the_same_worker_is_not_the_first(database):
             with pytest.raises(jobs.LeaseLost), database.write() as tx:
                 finish(tx)
         else:
-            assert jobs.running.get()[1] != first[0][1]
+            assert jobs.running.get().lease != first[0].lease
 
     worker = Worker(database, None)
     _add(database, "again")
     worker.run_pending()
     assert _rows(database) == []
+
+
+# --- in parts -------------------------------------------------------------------------------------------
+
+
+def test_a_failure_repeats_only_the_part_that_failed(database):
+    """However often parts fail: a job that gets on is not parked."""
+    done = []
+
+    @jobs.job("in parts", bound=None, attempts=2)
+    def in_parts(context, of, after=0):
+        for part in range(after + 1, of + 1):
+            done.append(part)
+            if done.count(part) == 1:
+                raise ConnectionError("away")
+            with database.write() as tx:
+                jobs.advance(tx, after=part)
+
+    _add(database, "in parts", of=4)
+    worker = Worker(database, None)
+    while _rows(database):
+        worker.run_pending()
+        with database.write() as tx:
+            assert tx.value("SELECT count(*) FROM jobs WHERE state = 'parked'") == 0
+            tx.run("UPDATE jobs SET state = 'ready'")
+    assert done == [1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_a_part_that_never_succeeds_is_parked(database):
+    @jobs.job("in parts", bound=None, attempts=2)
+    def in_parts(context, after=0):
+        if not after:
+            with database.write() as tx:
+                jobs.advance(tx, after=1)
+        raise ConnectionError("away")
+
+    _add(database, "in parts")
+    worker = Worker(database, None)
+    for _ in range(2):
+        worker.run_pending()
+        with database.write() as tx:
+            tx.run("UPDATE jobs SET state = 'ready' WHERE state = 'later'")
+    assert [(state, payload) for state, payload in _rows(database, "state, payload")] == [
+        ("parked", '{"after":1}')
+    ]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_each_part_has_the_time_of_the_job_for_itself(database, kept):
+    parts = []
+
+    @jobs.job("in parts", bound=None, attempts=1, seconds=60)
+    def in_parts(context):
+        for part in range(5):
+            jobs.running.get().deadline.at -= 50
+            deadlines.check()
+            if kept:
+                with database.write() as tx:
+                    jobs.advance(tx)
+            else:
+                jobs.renew()
+            parts.append(part)
+
+    _add(database, "in parts")
+    Worker(database, None).run_pending()
+    assert (parts, _rows(database)) == ([0, 1, 2, 3, 4], [])
+
+
+def test_a_part_may_not_take_longer_than_that(database):
+    @jobs.job("in parts", bound=None, attempts=1, seconds=60)
+    def in_parts(context):
+        jobs.renew()
+        jobs.running.get().deadline.at -= 70
+        jobs.renew()
+
+    _add(database, "in parts")
+    Worker(database, None).run_pending()
+    ((state, error),) = _rows(database, "state, error")
+    assert state == "parked" and "OutOfTime" in error
+
+
+def test_a_part_of_a_job_that_another_worker_has_by_now_is_not_written(database):
+    @jobs.job("in parts", bound=None)
+    def in_parts(context):
+        with database.write() as tx:
+            tx.run("UPDATE jobs SET lease = 'another'")
+        with database.write() as tx:
+            tx.run("INSERT INTO secrets (name, value) VALUES ('effect', '')")
+            jobs.advance(tx)
+
+    _add(database, "in parts")
+    Worker(database, None).run_pending()
+    with database.read() as tx:
+        assert tx.one("SELECT * FROM secrets") is None
+
+
+def test_work_outside_of_a_job_has_no_parts(database):
+    with database.write() as tx:
+        jobs.advance(tx, after=1)
+    jobs.renew()
+    with deadlines.limited(0), pytest.raises(deadlines.OutOfTime):
+        jobs.renew()

@@ -69,7 +69,7 @@ def test_an_event_rides_in_its_transaction(database):
 def test_what_a_handler_writes_goes_with_the_cursor(database, monkeypatch):
     monkeypatch.setattr(jobs, "kinds", {})
 
-    @jobs.job("send")
+    @jobs.job("send", bound="a test")
     def send(context, event):
         pass
 

@@ -1,4 +1,4 @@
-"""Vectors of texts are asked for over real HTTP: in batches, in the budget, never twice, and whatever goes wrong."""
+"""Vectors of texts, requested over real HTTP: in batches, within the budget, never twice, and with any failure."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_nothing_is_asked_twice(world: World, server: ModelServer) -> None:
         assert [len(request["input"]) for request in server.requests] == [embedding.BATCH, embedding.BATCH, 1]
         assert embedder(world).embed("test", [*texts, "one more"])[:-1] == first
         assert server.embedded == [*texts, "one more"]
-        # Another model and another organization have vectors of their own.
+        # Another model and another organization have separate vectors.
         embedder(world, "away").embed("test", texts[:1])
     with world_with_model(world, server, llm_embedding_model="another"):
         embedder(world).embed("test", texts[:1])
@@ -112,7 +112,7 @@ def test_the_budget_is_that_of_all_models(world: World, server: ModelServer) -> 
         with pytest.raises(TooManyRequests):
             embedder(world).embed("test", ["three" * 5])
         assert len(server.requests) == 1
-        # What is kept costs nothing.
+        # Cached vectors cost nothing.
         embedder(world).embed("test", ["two", "one"])
 
 
@@ -154,7 +154,7 @@ def test_bad_vectors_are_refused_and_not_kept(world: World, server: ModelServer,
         assert kept(world) == 0
         (call,) = calls(world)
         assert call["status"] == "failed" and call["error"]
-        # It was tried as often as anything, and the next time is another one.
+        # It was attempted as often as usual, and the next call is a new attempt.
         assert len(server.requests) == provider.ATTEMPTS
         assert len(embedder(world).embed("test", ["one", "two"])[0]) == DIMENSIONS
 
@@ -182,7 +182,7 @@ def test_unused_vectors_go(world: World, server: ModelServer, monkeypatch: pytes
         embedder(world).embed("test", [f"text {number}" for number in range(5)])
         with world.context.db.write() as tx:
             tx.run("UPDATE embeddings SET used_at = :then", then=now() - 29 * DAY)
-        # Whoever uses one keeps it.
+        # Using a vector keeps it.
         embedder(world).embed("test", ["text 1", "text 2"])
         prune_embeddings(world.context)
         assert kept(world) == 5

@@ -1,4 +1,5 @@
-"""Models are asked over real HTTP: for an organization, with its instructions, in its budget, and whatever goes wrong."""
+"""Calls of models over real HTTP: for an organization, with its instructions, within its budget, and with any
+failure."""
 
 from __future__ import annotations
 

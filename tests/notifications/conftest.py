@@ -1,4 +1,4 @@
-"""A world in which nobody was told anything yet."""
+"""World without any notifications."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from octavo.kit.work import jobs, outbox
 
 @pytest.fixture(autouse=True)
 def _nothing_told(world):
-    """What was furnished is passed by all consumers, and no job waits or is due: to work it off takes most of a second."""
+    """Process all pending events and jobs of the setup, which takes most of a second."""
     with world.context.db.write() as tx:
         last = tx.value("SELECT max(id) FROM events")
         for name in outbox._consumers:

@@ -1,4 +1,4 @@
-"""Notifications by mail: when, what is in them, and how they are ended."""
+"""Tests of notification emails: when they are sent, their contents, and unsubscribing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .test_notifications import inbox, mention, say, work
 
 @pytest.fixture
 def sent(world, monkeypatch):
-    """What was handed to the mail server."""
+    """Return the emails handed to the mail server."""
     found = []
     monkeypatch.setattr(mail, "send", lambda url, **message: found.append(message))
     monkeypatch.setattr(mailing, "WAIT", 0)
@@ -68,7 +68,7 @@ def test_a_digest_is_one_mail(world: World, sent) -> None:
 
 
 def test_a_long_digest_says_how_much_it_leaves_out(world: World, sent, monkeypatch) -> None:
-    monkeypatch.setattr(mailing, "_MOST", 2)
+    monkeypatch.setattr(mailing, "_DIGEST_LIMIT", 2)
     assert world.call(
         "reader", "PATCH", "/user/notification-settings", json={"channels": {"mentioned": "digest"}}
     ).is_success
@@ -76,7 +76,7 @@ def test_a_long_digest_says_how_much_it_leaves_out(world: World, sent, monkeypat
         say(world, "admin", f"{word} {mention(world, 'reader')}")
     work(world)
     mailing.mail_digests(world.context)
-    # What comes while it is written waits for the next one.
+    # Notifications that arrive while it is written wait for the next one.
     late = say(world, "admin", f"Late {mention(world, 'reader')}")
     read = store.list_for_digest
     with monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Who is told what, and what becomes of it."""
+"""Tests of who is notified of what, and of the states of notifications."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_thread_is_one_entry_that_becomes_new(world: World) -> None:
     )
     assert told["user"]["id"] == world.users["admin"]
     assert counts(world, "commenter") == {"unread": 1, "inbox": 1, "done": 0}
-    # Who wrote the change request is told as well, and who spoke is not.
+    # Contributors of the change request are notified as well; the author of the comment is not.
     assert [one["reason"] for one in inbox(world, "home-colleague")][0] == "commented"
     assert all(one.get("comment", {}).get("id") != said for one in inbox(world, "admin"))
 
@@ -228,7 +228,7 @@ def test_who_wants_to_hear_nothing_hears_nothing(world: World) -> None:
 
 
 def test_a_merge_pays_for_one_event_however_many_watch(world: World, monkeypatch) -> None:
-    """Ten thousand watchers: told by jobs, in batches, each of them once."""
+    """Ten thousand watchers are notified by jobs, in batches, each of them once."""
     monkeypatch.setattr(telling, "BATCH", 50)
     people = 120
     with world.context.db.write() as tx:

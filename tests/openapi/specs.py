@@ -1,4 +1,4 @@
-"""A source that tests can change, and what they do to specifications."""
+"""A source that tests can change, and helpers for specifications."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Source(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(body: str | bytes = SMALL) -> Iterator[Any]:
-    """A source at ``url`` with a ``body``, a ``status`` and ``headers``; ``asked`` are the headers of its requests."""
+    """Source at ``url`` with a ``body``, a ``status``, and ``headers``; ``asked`` are the headers of its requests."""
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Source)
     server.body = body.encode() if isinstance(body, str) else body
     server.status, server.headers, server.asked = 200, {}, []
@@ -61,7 +61,7 @@ def put(world: World, slug: str, source: dict[str, str], who: str = "creator") -
 
 
 def processed(world: World, slug: str, source: dict[str, str] | None = None) -> Any:
-    """The specification after its source was given (if one is) and its job ran."""
+    """Return the specification after setting its source (if given) and running its job."""
     path = world.home.path(SPEC, specSlug=slug)
     if source is not None:
         answer = put(world, slug, source)

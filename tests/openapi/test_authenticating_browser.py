@@ -1,4 +1,4 @@
-"""What a page sends for each way to authenticate, in a real browser against a server that says what it got."""
+"""What a page sends for each way to authenticate, in a real browser against a server that reports what it received."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def api():
 
 @pytest.fixture(scope="module")
 def form(browser, tmp_path_factory, api):
-    """The form of an operation that takes any of the ways."""
+    """Form of an operation that accepts any of the ways."""
     description = description_of(api.host, components={"securitySchemes": SCHEMES}, security=WAYS)
     folder = tmp_path_factory.mktemp("authenticating")
     (folder / "docs").mkdir()
@@ -100,7 +100,7 @@ def test_what_is_entered_is_sent_where_the_description_wants_it(form, api, way, 
     expect(form.locator(".try-status strong")).to_have_text("200 OK")
     name, value = sent
     (asked,) = api.asked
-    # No page may send the cookies of another site, so these go through ours.
+    # Pages can't send cookies of another site, so these go through our server.
     assert (asked["headers"]["user-agent"][:7] == "Mozilla") is (way != "inCookie")
     assert (asked["path"] if name == "path" else asked["headers"].get(name)) == value
     if way == "inHeader + bearer":

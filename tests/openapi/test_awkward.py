@@ -1,4 +1,4 @@
-"""Descriptions that nobody would wish for: drawn, tried, searched and exported within bounds, and harmless."""
+"""Awkward descriptions: drawn, tried, searched, and exported within limits, and harmless."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOSTILE = (
 )
 
 OVERRIDING = "a\u202eb"
-"""With a sign that turns the direction of what follows around."""
+"""With a character that reverses the text direction."""
 
 
 def _deep(levels: int) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def test_operations_are_found_as_people_ask_for_them() -> None:
     assert first("issues/list") == ("operation", "List issues")
     assert first("delete") == ("operation", "Delete users")
     assert first("body.labels.color") == ("field", "labels.color")
-    # Fields of models lead to the model that they are written in.
+    # Fields of models lead to the model that defines them.
     assert [(each.model, each.id) for each in index.find("closed_by")] == [("Issue", "issue.closed_by")]
     fields = [each for each in index.find("issuelabel") if each.kind == "field"]
     assert [each.id for each in fields] == ["issuelabel.color", "issuelabel.issue"]
@@ -214,7 +214,7 @@ def test_one_kind_leaves_room_for_another_and_what_is_deep_for_what_is_not() -> 
 
 
 def test_types_are_looked_into_for_links_a_few_levels_deep(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However deep lists of lists are, what is drawn of each level costs the same."""
+    """However deeply lists are nested, drawing each level costs the same."""
 
     def count(levels: int) -> int:
         schema: Any = {"type": "string"}
@@ -242,7 +242,7 @@ def test_types_are_looked_into_for_links_a_few_levels_deep(monkeypatch: pytest.M
     ],
 )
 def test_descriptions_are_read_as_markdown_whatever_shortcut_there_is(about: str) -> None:
-    """What is kept of one is the same for the next page, whatever became of the blocks on the first."""
+    """Cached Markdown isn't affected by changes to the blocks of the first page."""
     drawer = Drawer(ApiDescription({}), folded=False)
 
     def drawn() -> list[Block]:

@@ -1,5 +1,5 @@
-"""All that nobody would wish for in one specification, on a published site: each output of its reference is there, within
-bounds, and nothing in it acts."""
+"""Everything awkward in one specification, on a published site: each output of its reference exists, within limits,
+and nothing in it runs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .test_awkward import AWKWARD, COMPONENTS, HOSTILE, SERVER
 from .test_pages import COMPUTED, Site
 
 REFUSED = ("wrong", "without a name", "odd")
-"""What is said to be wrong when such a specification is given."""
+"""Problems reported for such a specification."""
 PARTS = ("Each0", "Each1", "Node", "Odd")
-"""Schemas, of many that lead to all others."""
+"""Schemas, with many that lead to all others."""
 
 
 def _awkward() -> dict[str, Any]:
@@ -50,7 +50,7 @@ def _awkward() -> dict[str, Any]:
 
 
 class Seen(HTMLParser):
-    """What of a page could act, and the addresses behind which an operation is tried."""
+    """Active parts of a page, and the URLs for trying operations."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ def test_each_output_of_it_is_there_within_bounds(world: World, tmp_path: Path) 
     assert len(forms) == len(data["paths"])
     for form in forms:
         assert json.loads(get(form.removeprefix(shop.base), 400_000))["servers"]
-    # Whatever leads back to itself says so.
+    # Recursive parts say so.
     assert "The same as Node above." in get("models/node")
 
     offered = {
@@ -107,7 +107,7 @@ def test_each_output_of_it_is_there_within_bounds(world: World, tmp_path: Path) 
         for link in re.findall('href="([^"]*~specification[^"]*)" download', get(shown[-3]))
     }
     made = {form: shop.get(unescape(link).removeprefix(shop.base)).text for form, link in offered.items()}
-    # What is larger than two megabytes is JSON, which is YAML as well.
+    # Anything above two megabytes is JSON, which is valid YAML.
     assert json.loads(made["json"]) == json.loads(made["yaml"]) == data
     assert len(re.findall("(?m)^### ", made["http"])) == len(data["paths"])
     assert json.loads(made["postman"])["info"]["name"] == HOSTILE

@@ -1,4 +1,4 @@
-"""Operations that programs call through a site's MCP server: where the owner lets them, where to, and with what."""
+"""API operations called through a site's MCP server: only if the owner allows it, to which servers, and with what."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcp_transport import said_by
 from octavo.errors import BadRequest, OctavoError
 from octavo.sites.insights.queueing import EventQueue
 from octavo.sites.openapi.calling import CallValues, fill_form
@@ -40,11 +41,12 @@ SECRET = {"Authorization": "Bearer sesame-1"}
 
 
 class Shop:
-    """A site whose owner lets programs call the API that it documents."""
+    """Site whose owner lets agents call the API it documents."""
 
     def __init__(self, world: World, site: Site) -> None:
         self.world, self.site = world, site
         self.path = world.home.path("/orgs/{organizationId}/sites/") + site.id
+        self.data: dict[str, Any] = {}
         self.let(True)
 
     def let(self, calls: bool, **more: Any) -> None:
@@ -59,10 +61,11 @@ class Shop:
         return {tool["name"]: tool for tool in self.message("tools/list").json()["result"]["tools"]}
 
     def use(self, tool: str, arguments: dict[str, Any], **headers: str) -> tuple[str, bool]:
-        """What it says, and whether that is a failure."""
+        """Return the text, and whether it is an error."""
         answer = self.message("tools/call", {"name": tool, "arguments": arguments}, **headers)
         assert answer.status_code == 200, answer.text
         result = answer.json()["result"]
+        self.data = said_by(tool, result)
         return result["content"][0]["text"], result["isError"]
 
     def address(self, words: str) -> str:
@@ -105,6 +108,8 @@ def test_what_is_given_is_sent_to_the_server(make: Any, api: Any, grouping: str)
     }
     said, wrong = shop.call("get pets", **given)
     assert not wrong and said.startswith("200, after ") and "content-type: application/json" in said.lower()
+    assert shop.data["status"] == 200 and said.endswith(shop.data["body"]) and shop.data["left"] == 0
+    assert "application/json" in [header["value"] for header in shop.data["headers"]]
     (asked,) = api.asked
     assert asked["path"] == "/v1/pets/a%2Fb%3Fc?fields=x&fields=y+z&more=true" and asked["path"] in said
     headers = asked["headers"]
@@ -127,7 +132,7 @@ def test_only_where_the_owner_lets_it(world: World, make: Any, api: Any) -> None
     assert "call_operation" not in shop.tools()
     answer = shop.message("tools/call", {"name": "call_operation", "arguments": arguments}).json()
     assert answer["error"]["code"] == -32602
-    # What nobody tries from a page, nobody calls.
+    # What can't be tried from a page can't be called.
     shop.let(True, apiPlayground={"enabled": False})
     assert shop.use("call_operation", arguments)[1] is True
     shop.let(True, pageActions={"mcp": False})
@@ -202,11 +207,11 @@ def test_a_hostile_specification_leads_nowhere(world: World, make: Any, api: Any
     for server in ("file:///etc/passwd", "/v1"):
         assert shop.call("get pets", server=server, path={"petId": "p"})[1]
     assert api.asked == []
-    # A redirect is an answer: it may lead to a server that the specification does not name.
+    # A redirect is returned like any response: it may lead to a server that the specification doesn't name.
     api.status, api.headers = 302, {"Location": "http://169.254.169.254/"}
     said, wrong = shop.call("get pets", server=f"http://{api.host}", path={"petId": "p"})
     assert not wrong and said.startswith("302, ") and "169.254.169.254" in said and len(api.asked) == 1
-    # What it answers is bounded, in what is read and in what is said.
+    # Responses are limited, in what is read and in what is returned.
     api.status, api.headers = 200, {"X-Long": "l" * 20_000}
     api.answer = b"w" * 60_000
     said, wrong = shop.call("get pets", server=f"http://{api.host}", path={"petId": "p"})
@@ -226,7 +231,7 @@ def test_requests_of_one_address_are_counted(make: Any, api: Any, clock: SetCloc
     }
     codes = [shop.message("tools/call", params).status_code for _ in range(4)]
     assert 429 in codes and len(api.asked) == codes.count(200) and codes[0] == 200
-    # Who reads is not counted so.
+    # Reading isn't counted.
     assert shop.tools()
 
 
@@ -236,7 +241,7 @@ def test_nothing_of_it_is_kept_or_logged(
     caplog.set_level(logging.DEBUG)
     shop = make()
     given: dict[str, Any] = {"path": {"petId": "p"}, "headers": SECRET, "query": {"fields": "sesame-3"}}
-    # The token of a visitor is for the site alone.
+    # A visitor's token is for the site alone.
     shop.use(
         "call_operation", {"address": shop.address("get pets"), **given}, authorization="Bearer visitor-7"
     )

@@ -1,4 +1,4 @@
-"""Requests as code: what a description says is in them as text, and browsers write the same as we do."""
+"""Code samples: content of a description is inside them as text, and browsers write the same as the server."""
 
 from __future__ import annotations
 
@@ -107,14 +107,14 @@ def test_there_is_a_sample_for_each_of_many_libraries() -> None:
         found = samples(call)
         assert len(found) >= 12
         assert all(each.source and "[[" not in each.source.replace("[[[", "") for each in found)
-    # Those that cannot send files with fields are not offered for that.
+    # Libraries that can't send files with fields aren't offered for that.
     assert "HttpClient" not in {each.library for each in list_templates(CALLS[2]) if each.language == "Java"}
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40))
 def test_python_samples_say_what_was_given(text: str) -> None:
-    """Code of Python can be read again: the literals are what was to be sent, whatever that is."""
+    """Python code can be parsed again: its literals are what was to be sent, whatever that is."""
     import ast
 
     call = SampleCall(
@@ -168,7 +168,7 @@ def test_an_example_of_a_schema_is_made_once_for_all_pages(monkeypatch: pytest.M
     assert [example_of(n) for n in range(70)] == [{"number": n} for n in range(70)]
     made.clear()
     assert example_of(69) == {"number": 69} and not made
-    # The oldest were given up.
+    # The oldest were dropped from the cache.
     assert example_of(0) == {"number": 0} and made
 
 

@@ -1,4 +1,4 @@
-"""Which changes of an API break its callers: the table of the manual, one case for each cell."""
+"""Which API changes break callers: the table of the manual, one case for each cell."""
 
 from __future__ import annotations
 

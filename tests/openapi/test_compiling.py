@@ -1,4 +1,4 @@
-"""Descriptions that anybody may hand over: a clear answer for each, and never more than the bounds."""
+"""Arbitrary descriptions: a clear answer for each, within the limits."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_references_that_lead_out_or_nowhere(reference: str) -> None:
 
 
 def test_what_nobody_follows_may_be_missing() -> None:
-    """Real descriptions have mappings to files that bundling took away, and patterns of other dialects."""
+    """Real descriptions have mappings to files that bundling removed, and patterns in other dialects."""
     text = (
         HEAD.replace("3.1.0", "3.0.3")
         + r"""
@@ -278,7 +278,7 @@ def test_an_archive_is_not_read_beyond_its_bound(monkeypatch: pytest.MonkeyPatch
     assert read <= reading.MAX_BYTES + 4 * 1024 * 1024 + 1
 
 
-# --- what is drawn ------------------------------------------------------------------------------------------
+# --- drawing ------------------------------------------------------------------------------------------------
 
 EVIL = (
     "<script>alert(1)</script><img src=x onerror=alert(1)>[x](javascript:alert(1)) {% raw %} \"'`\\ </code>"
@@ -325,7 +325,7 @@ def _ref(name: str) -> dict[str, str]:
 
 
 def _chain(make: Any) -> dict[str, Any]:
-    """Nine schemas, each made of the name of the next one."""
+    """Nine schemas, each named after the next one."""
     names = "ABCDEFGHI"
     return {name: make(_ref(after)) for name, after in pairwise(names)} | {"I": {"properties": {"x": {}}}}
 
@@ -399,7 +399,7 @@ def test_whatever_stands_where_nothing_checks_is_drawn(operation: Any, schema: A
         document = Document(nodes=[*nodes, *drawer.schemas(["A"]), *drawer.information()])
         assert sum(1 for _ in walk(document)) < 100_000
         render(document)
-        if not folded:  # what is folded is only ever HTML
+        if not folded:  # folded content is always HTML
             write(document)
 
 

@@ -1,4 +1,4 @@
-"""Blocks that show a description which is a file of their space."""
+"""Blocks that show a description in a file of their space."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PAGE = "# Blocks\n\n" + BLOCK.format(path=".gitbook/assets/pets.yaml")
 
 
 class Space:
-    """A published space of a folder."""
+    """Published space of a folder."""
 
     def __init__(self, world: World, folder: Path) -> None:
         self.world = world
@@ -86,7 +86,7 @@ def space(world: World, tmp_path: Path) -> Space:
 
 def test_an_operation_of_a_file_is_drawn(space: Space) -> None:
     space.bring()
-    # Until it is read the block shows what it names.
+    # Until the file has been read, the block shows its name.
     page = space.get("blocks").text
     assert "/pets" in page and "Add a pet" not in page
     assert space.jobs("readDescriptions") == 1

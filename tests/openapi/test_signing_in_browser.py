@@ -1,5 +1,5 @@
-"""Tokens that a page gets by OAuth for the operations that are tried from it, in a real browser against a provider that
-checks what it is sent."""
+"""OAuth tokens that a page gets for trying operations, in a real browser against a provider that checks its
+requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*, 
 
 
 class Provider(BaseHTTPRequestHandler):
-    """Signs everybody in at once, and gives tokens for what it gave codes for."""
+    """Provider that signs in everyone at once, and issues tokens for its codes."""
 
     def log_message(self, *args: Any) -> None:
         pass
@@ -182,7 +182,7 @@ def test_signing_in_by_a_code_that_is_bound_to_the_page(page, site, api, provide
     form.get_by_role("button", name="Send").click()
     expect(form.locator(".try-status strong")).to_have_text("200 OK")
     assert api.asked[-1]["headers"]["authorization"] == "Bearer token-of-authorization_code"
-    # The token was never with us, in an address or in what the browser keeps.
+    # The token was never on our server, in a URL, or in the browser's storage.
     ours = [each for each in page.seen if each[0].startswith(site)]
     assert ours and not any("token-of" in url + body for url, body in ours)
     kept = page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
@@ -198,7 +198,7 @@ def test_what_is_entered_is_seen_and_forgotten_in_one_place(page, site):
     form.get_by_role("button", name="Get a token").click()
     expect(form.locator(".try-said")).to_have_text("Ready to try")
     form.get_by_label("Keep in this tab").check()
-    # It holds for the other operation, and in the next page of the tab.
+    # It applies to the other operation, and on the next page in the tab.
     page.reload()
     other = page.get_by_role("form", name="GET /pets/{petId}")
     other.locator(".try-access summary").click()
@@ -225,7 +225,7 @@ def test_a_name_and_a_password(page, provider):
     expect(form.locator(".try-said")).to_have_text("Ready to try")
     sent, _ = provider.sent[-1]
     assert (sent["username"], sent["password"], sent["scope"]) == ("ada", "lovelace", "pets:read")
-    # The password serves once.
+    # The password is used once.
     form.locator(".try-access summary").click()
     assert form.locator(".try-access li").count() == 2
 
@@ -252,7 +252,7 @@ def test_what_goes_wrong_is_said(page, provider):
     provider.refuses = True
     form.get_by_role("button", name="Sign in").click()
     expect(said).to_have_text("The provider didn't issue a token: Not <b>today</b>.")
-    # No page but those that the provider lets may read its answers.
+    # Only pages that the provider allows can read its responses.
     provider.refuses, provider.headers = False, {}
     form.get_by_role("button", name="Sign in").click()
     expect(said).to_contain_text("enter it by hand")

@@ -1,4 +1,4 @@
-"""Specifications are kept true to their source, and the last good version stays."""
+"""Specifications are stored unchanged, and the last valid version stays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .specs import SMALL, SPEC, content, processed, put, serving
 
 @pytest.fixture
 def reachable(world: World, monkeypatch: pytest.MonkeyPatch):
-    """Lets the world fetch from a host of the tests."""
+    """Allow the world to fetch from a host of the tests."""
 
     def allow(host: str) -> None:
         settings = msgspec.structs.replace if isinstance(world.context.settings, msgspec.Struct) else replace
@@ -218,7 +218,7 @@ def test_several_files(world: World, reachable) -> None:
         spec = processed(world, "packed", {"url": source.url})
     assert "lastProcessErrorCode" not in spec, spec
     description, other = content(world, "packed")["filesystem"].values()
-    # As a parser of descriptions loads them: references name files, wherever they stand.
+    # In the form that parsers load: references name files, wherever they are.
     path = "api/models/pet.yaml"
     shown = {"dir": "./", "filename": "api/openapi.yaml", "isEntrypoint": True, "references": [path]}
     assert description.items() >= shown.items()
@@ -341,7 +341,7 @@ def test_references_to_specifications_are_good_where_there_is_one(world: World) 
     ]
     found = {status: it for status, it in targets if it is None or it["kind"] == "openapi"}
     assert found["broken"] is None and found["ok"]["kind"] == "openapi"
-    # As whoever asks sees the specification itself, and nobody else.
+    # With the caller's own access to the specification.
     itself = world.get("reader", world.home.path(SPEC, specSlug="pets"))
     assert found["ok"]["openAPISpec"] == itself and not itself["permissions"]["edit"]
     assert found["ok"]["organization"]["id"] == world.home["organizationId"]
@@ -374,7 +374,7 @@ EXACT = "openapi: 3.1.0\ninfo: {title: Exact, version: '1'}\npaths: {}\nx-larges
 
 
 def test_specifications_that_an_older_version_read_inexactly_are_read_again(world: World, reachable) -> None:
-    """As an older version kept them, until the migration."""
+    """As an older version stored them, until the migration."""
     largest = 9223372036854775807
 
     def document(slug: str) -> Any:

@@ -1,4 +1,4 @@
-"""What a reference says is what the description says: numbers, keywords, subtypes, examples, and how they are sent."""
+"""The reference says what the description says: numbers, keywords, subtypes, examples, and their serialization."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SERVERS: list[dict[str, Any]] = [{"url": "https://api.example.com"}]
 def described(
     operation: str, *, path: str = "/a", method: str = "get", more: str = "", version: str = "3.1.0"
 ) -> ApiDescription:
-    """The description of one operation, written as YAML, as a server keeps it."""
+    """Return the description of one operation, written in YAML, as the server stores it."""
     text = f"openapi: {version}\ninfo: {{title: Case, version: 1.0.0}}\nservers: [{{url: https://api.example.com}}]\n"
     text += f"paths:\n  {path}:\n    {method}:\n      summary: A\n"
     text += "".join(f"      {line}\n" for line in operation.splitlines()) + more
@@ -36,7 +36,7 @@ def described(
 
 
 def shown(description: ApiDescription) -> tuple[str, str]:
-    """What people read of the operations, and their Markdown."""
+    """Return the operations as people read them, and their Markdown."""
     html, markdown = "", ""
     for operation in description.operations.values():
         blocks = Drawer(description, folded=True).operation(operation, "A")

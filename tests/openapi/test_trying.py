@@ -1,4 +1,4 @@
-"""Trying operations from a page: what is asked for, what may be sent, and for whom."""
+"""Trying operations from a page: what the form asks for, what can be sent, and for whom."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ pytestmark = pytest.mark.sqlite_first
 
 
 class Api(BaseHTTPRequestHandler):
-    """Answers with what it was asked."""
+    """Server that returns the request it received."""
 
     def log_message(self, *args: Any) -> None:
         pass
@@ -201,7 +201,7 @@ class Site:
         return LightClient(self._app, "http://sites.test").ask(method, self.base + path, **options)
 
     def addresses(self) -> dict[str, str]:
-        """Where each operation of the page is tried."""
+        """Return the URL for trying each operation of the page."""
         found = re.findall(r'data-try="([^"]*)"', self.ask("GET", "").text)
         urls = [url.replace("&amp;", "&").removeprefix(self.base) for url in found]
         return {httpx.URL(url).params["operation"]: url for url in urls}
@@ -405,7 +405,7 @@ def test_the_script_may_speak_to_the_servers(site: Site, api: Any) -> None:
     assert f"connect-src 'self' http://{api.host};" in policy
 
 
-# --- the form and the request, without a site -----------------------------------------------------------------
+# --- form and request, without a site ---------------------------------------------------------------------
 
 
 def tried(key: str = "get /pets/{petId}", **more: Any) -> tuple[ApiDescription, Any]:
@@ -524,7 +524,7 @@ def test_authentication_and_fields() -> None:
         [("digest", "header", "Authorization", "Digest")],
         [("certificate", "header", "", "")],
     ]
-    # What no page can do is said, and leads to no host that it may speak to.
+    # Methods that no page supports are explained, and add no host to the policy.
     assert [[s.beyond for s in way] for way in form.security[-3:]] == [[""], ["computed"], ["certificate"]]
     assert [(f.flow, f.authorization) for f in form.security[3][0].flows] == [
         ("OpenID Connect", "https://id.test/openid")
@@ -586,8 +586,7 @@ def test_the_form_has_every_word_in_every_language(site: Site, api: Any) -> None
     shown = re.search(r'data-words="([^"]+)"', page)
     assert shown is not None
     english = json.loads(unescape(shown[1]))
-    # The form notes what each type of value is by the type's own name, and complaints are named by what is wrong, or why
-    # a page cannot authenticate so.
+    # The form uses the types' own names, and names complaints by the problem or the reason.
     complaints = {"wrong_type", "missing", "unknown", "not_one", "limit"}
     beyond = {"certificate", "computed"}
     assert asked | {"number", "boolean", "list", "file"} | complaints | beyond == set(english)

@@ -1,4 +1,4 @@
-"""A request that a person sends from a page, in a real browser against a server of its own."""
+"""A request that a person sends from a page, in a real browser against another server."""
 
 from __future__ import annotations
 
@@ -95,17 +95,17 @@ def test_a_request_by_the_keyboard_through_the_proxy(open_page, api):
     page.keyboard.press("Enter")
     form = page.get_by_role("form", name="GET /pets/{petId}")
     form.wait_for()
-    # The first field has the focus, and what is required is asked for.
+    # The first field is focused, and required fields are requested.
     assert page.evaluate("document.activeElement.type") == "password"
     page.keyboard.type("sesame")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.type("a/b")
-    # What is entered stands in the code at once, and the secret nowhere.
+    # Input appears in the code at once, but the secret never does.
     form.locator(".openapi-sample code", has_text="/v1/pets/a%2Fb").wait_for()
     assert "Bearer $SHOP_TOKEN" in form.locator(".openapi-sample code").inner_text()
     page.keyboard.press("Enter")
-    # The browser may not read the answer, and we are told the secret only by who wants that.
+    # The browser can't read the response, and our server gets the secret only if that option is chosen.
     form.get_by_role("button", name="Send through this site").wait_for()
     assert not any("authorization" in asked["headers"] for asked in api.asked)
     form.get_by_role("button", name="Send through this site").press("Enter")
@@ -114,12 +114,12 @@ def test_a_request_by_the_keyboard_through_the_proxy(open_page, api):
     assert '"path": "/v1/pets/a%2Fb"' in form.locator(".try-json").inner_text()
     form.get_by_role("button", name="Headers").click()
     assert form.get_by_text("application/json").is_visible()
-    # It is among what was sent before.
+    # It is in the list of earlier requests.
     assert form.locator(".try-earlier button").count() == 2
     assert [asked["headers"].get("authorization") for asked in api.asked][-1] == "Bearer sesame"
     assert "sesame" not in page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
     assert page.errors == []
-    # It has an address, which Back and Escape lead out of.
+    # It has a URL, which Back and Escape leave.
     assert page.url.endswith("#try")
     page.keyboard.press("Escape")
     form.wait_for(state="hidden")
@@ -148,7 +148,7 @@ def test_where_the_server_lets_pages_read_the_browser_sends_itself(open_page, ap
 
 def test_what_changes_something_is_not_sent_twice_unasked(open_page, api):
     page = open_page()
-    # The second operation of a page is a line that unfolds.
+    # The second operation of a page is an expandable line.
     page.get_by_text("POST", exact=True).first.click()
     page.get_by_role("button", name="Try it").last.click()
     form = page.get_by_role("form", name="POST /pets")
@@ -218,14 +218,14 @@ def test_a_field_is_found_in_a_long_body(open_page):
     magnifier.click()
     finder = page.get_by_role("searchbox", name="Find a field")
     finder.fill("POSTCODE")
-    # What it stands in is unfolded, and what looks for it keeps the focus.
+    # Its parent is unfolded, and the search keeps the focus.
     found = page.locator(".found-here")
     found.wait_for()
     assert found.locator("code").first.inner_text() == "postcode" and found.is_visible()
     assert page.locator(".api-finder small").inner_text() == "1 / 1"
     finder.press("Enter")
     finder.press("Escape")
-    # The folds are as they were, and the focus is where it came from.
+    # The folds are as before, and the focus is where it came from.
     assert not page.get_by_text("postcode").first.is_visible() and not found.count()
     assert magnifier.evaluate("each => each === document.activeElement")
     assert not page.errors

@@ -1,4 +1,4 @@
-"""Orders set and compiled, by the process that does it: what is printed, and what becomes of what cannot be."""
+"""Orders typeset and compiled by the separate process: what is printed, and how failures are handled."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def png(width: int = 4, height: int = 4) -> bytes:
 
 
 def order_of(folder: Path, texts: dict[str, str], **fields: Any) -> PrintOrder:
-    """An order of pages by their paths, their documents in the folder; files given as names are beside it."""
+    """Write an order of pages by their paths, with their documents and the files given by name in the folder."""
     images = {name: f"file-{n}" for n, name in enumerate(fields.pop("images", []))}
     pages = {f"{path}.md": f"id{n}" for n, path in enumerate(texts)}
 
@@ -93,7 +93,7 @@ def test_pages_link_to_each_other(tmp_path: Path) -> None:
     result = compile_order(order, tmp_path)
     assert (result.plain, result.broken) == ([], [])
     made = (tmp_path / "print.pdf").read_bytes()
-    # Cover, contents and two pages; links from the contents and from the text.
+    # Cover, contents, and two pages; links from the contents and from the text.
     assert len(re.findall(rb"/Type\s*/Page\b", made)) == 4
     assert made.count(b"/Subtype /Link") >= 3 or made.count(b"/Subtype/Link") >= 3
     known = msgspec.json.decode((tmp_path / "known.json").read_bytes())
@@ -203,7 +203,7 @@ def test_characters_without_a_font_are_told(tmp_path: Path) -> None:
 
 
 def sfnt(*ranges: tuple[int, int]) -> bytes:
-    """A font file that says what it covers and nothing else."""
+    """Return a font file that only declares its coverage."""
     groups = b"".join(struct.pack(">III", first, last, 1) for first, last in ranges)
     table = (
         struct.pack(">HHHHI", 0, 1, 3, 10, 12)
@@ -294,7 +294,7 @@ def test_prints_of_several_pages_have_contents_with_page_numbers_and_bookmarks(t
 
 
 def fonts_of(made: Path) -> set[str]:
-    """The names of all fonts in a PDF, without the mark of a part of one."""
+    """Return the names of all fonts in a PDF, without subset prefixes."""
     found = set[str]()
     for page in PdfReader(made).pages:
         for font in page["/Resources"].get("/Font", {}).values():  # type: ignore[union-attr]
@@ -329,9 +329,9 @@ def test_a_print_is_set_in_the_fonts_of_its_site(tmp_path: Path) -> None:
     made = tmp_path / "print.pdf"
     fonts = fonts_of(made)
     assert {"text-0-400", "text-0-700", "text-3-400", "mono-0-400"} <= fonts
-    # What the site's fonts lack is set in those that every print has.
+    # Text that the site's fonts don't cover uses those of every print.
     assert any("DejaVu" in font for font in fonts)
-    # Scripts that the text does not use are not made.
+    # Scripts that the text doesn't use are left out.
     assert not any(font.startswith(("text-1", "text-2")) for font in fonts)
     cover = PdfReader(made).pages[0]
     assert "How to boil water." in cover.extract_text() and "docs.example.com" in cover.extract_text()
@@ -388,6 +388,6 @@ def test_code_in_a_print_that_runs_from_right_to_left(tmp_path: Path) -> None:
 
     for page in PdfReader(tmp_path / "print.pdf").pages:
         page.extract_text(visitor_text=note)
-    # Lines begin at the left edge of the listing, the second one indented.
+    # Lines begin at the left edge of the code block, the second one indented.
     assert 70 < found["def"] < found["return"] < 120
     assert found["def"] < found["f"] < found["return"] + 20

@@ -1,4 +1,4 @@
-"""Prints of everything hostile: a PDF of text and links, whatever was written."""
+"""Prints of hostile content: a PDF of text and links, whatever was written."""
 
 import re
 import zlib
@@ -15,7 +15,7 @@ SCHEMES = ("http", "https", "mailto", "tel")
 
 
 def inside(pdf: bytes) -> bytes:
-    """The objects of a PDF, packed ones unpacked; what is drawn on pages left out."""
+    """Return the decompressed objects of a PDF, without the drawings on pages."""
     found = [re.sub(rb"stream\r?\n.*?endstream", b"", pdf, flags=re.DOTALL)]
     for match in re.finditer(rb"<<(?P<head>[^>]*)>>\s*stream\r?\n(?P<data>.*?)endstream", pdf, re.DOTALL):
         if b"/ObjStm" in match["head"]:

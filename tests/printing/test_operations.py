@@ -1,4 +1,4 @@
-"""Links to PDFs: who gets one, what it leads to, what is printed and what is not."""
+"""Links to PDFs: who gets one, where it leads, and what is printed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.sqlite_first
 
 
 def fetch(world: World, url: str) -> httpx.Response:
-    """What a browser gets at the link once the jobs have run."""
+    """Return what a browser gets at the link after the jobs have run."""
 
     async def both() -> httpx.Response:
         transport = httpx.ASGITransport(reader_edge(world.context).application)
@@ -59,11 +59,11 @@ def test_a_space_is_printed_once_for_each_state(world: World) -> None:
     assert made.headers["content-type"] == "application/pdf"
     assert 'filename="handbook.pdf"' in made.headers["content-disposition"]
     assert made.content.startswith(b"%PDF-")
-    # Kept for as long as the link is good, by nobody but who opened it.
+    # Cached while the link is valid, only by the browser that opened it.
     scope, _, age = made.headers["cache-control"].partition(", max-age=")
     assert scope == "private" and 3000 < int(age) <= 3600
     assert len(re.findall(rb"/Type\s*/Page\b", made.content)) > 3
-    # Cover and contents do not belong to a page alone.
+    # A single page has no cover and contents.
     one = fetch(world, link(world, page=world.home["pageId"], only=True))
     assert len(re.findall(rb"/Type\s*/Page\b", one.content)) == 1
     assert fetch(world, link(world)).content == made.content
@@ -96,7 +96,7 @@ def test_a_link_of_somebody_elses_making_opens_nothing(world: World) -> None:
     head, token, name = url.rsplit("/", 2)
     for forged in (token[:-2] + "AA", token.partition(".")[0], "x"):
         assert fetch(world, f"{head}/{forged}/{name}").status_code == 404
-    # A token for another purpose is none for this.
+    # A token for another purpose isn't valid for this.
     other = world.context.signer.sign("file:content", "{}", now() + 1000)
     assert fetch(world, f"{head}/{other}/{name}").status_code == 404
     assert count_prints(world) == 0
@@ -205,7 +205,7 @@ def test_a_print_looks_as_the_site_that_shows_its_space(world: World) -> None:
     look = world.get("admin", f"{site}/customization")
     look["styling"]["font"] = "Lato"
     look["styling"]["primaryColor"] = {"light": "#0a7a4b", "dark": "#4fd6a0"}
-    # A logo that cannot be had leaves the site's title in its place.
+    # If a logo can't be fetched, the site's title takes its place.
     look["header"]["logo"] = dict.fromkeys(("light", "dark"), "https://127.0.0.1:9/logo.svg")
     assert world.call("admin", "PUT", f"{site}/customization", json=look).is_success
     assert "text-0" in first_font()

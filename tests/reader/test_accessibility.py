@@ -1,4 +1,4 @@
-"""No kind of page breaks a rule of WCAG 2.2 AA that a machine can see: axe-core, both themes, desktop and phone."""
+"""No kind of page violates a machine-checkable rule of WCAG 2.2 AA: axe-core, both themes, desktop and phone."""
 
 import json
 import re
@@ -37,7 +37,7 @@ ANSWERS = {
 
 
 def deep(levels):
-    """A schema of six fields, in each of which are as many, and so on."""
+    """Return a schema of six fields, each with as many nested fields, and so on."""
     inside = deep(levels - 1) if levels else {"type": "string"}
     return {"type": "object", "properties": {f"level{levels}of{number}": inside for number in range(6)}}
 
@@ -48,7 +48,7 @@ DEEP = {
     "requestBody": {"content": {"application/json": {"schema": deep(2)}}},
     "responses": ANSWERS,
 }
-"""More than a page has at first."""
+"""More fields than a page shows at first."""
 THINGS = {
     "openapi": "3.1.0",
     "info": {"title": "Things", "version": "1", "description": "All that there is."},
@@ -90,7 +90,7 @@ THINGS = {
         },
     },
 }
-"""The description of an API with every kind of page."""
+"""API description that produces every kind of page."""
 OF_THINGS = """* [Home](README.md)
 * ```yaml
   type: builtin:openapi
@@ -111,7 +111,7 @@ LOOKS = {
 
 
 class Manual(Administrator):
-    """The manual as a site with a group of sections, and a variant in another language."""
+    """Site with the manual, a group of sections, and a variant in another language."""
 
     def __init__(self, served):
         super().__init__(served)
@@ -132,13 +132,13 @@ class Manual(Administrator):
         self.call("POST", f"{self.path}/site-spaces", {"spaceId": space, "sectionId": shown})
 
     def space(self, title, **more):
-        """A space with a page: nothing is shown of one without."""
+        """Create a space with a page: spaces without pages aren't shown."""
         space = self.create_space(title, **more)
         self.merge_page(space, "Words.\n")
         return space
 
     def describe(self, description):
-        """Gives the specification of things, and waits until it was read."""
+        """Upload the specification of things, and wait until it has been processed."""
         path = f"/orgs/{self.organization}/openapi/things"
         self.call("PUT", path, {"source": {"text": json.dumps(description)}})
         until(lambda: self.call("GET", path)["processingState"] == "complete")
@@ -155,7 +155,7 @@ def manual(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def things(manual, tmp_path_factory):
-    """The address of a site with every kind of page of an API, the second version of which changes something."""
+    """URL of a site with every kind of API page; the second version of the API changes something."""
     folder = tmp_path_factory.mktemp("things")
     (folder / "README.md").write_text("# Home\n")
     (folder / "SUMMARY.md").write_text(OF_THINGS)
@@ -167,7 +167,7 @@ def things(manual, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def look_at(browser, manual):
-    """Violations of a page, as lines to read."""
+    """Return the violations of a page as readable lines."""
 
     def look(address, scheme, width, act=None):
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -240,7 +240,7 @@ def test_operations_are_filtered_by_keyboard(browser, manual, width):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     assert page.evaluate("document.activeElement.matches('.nav-found li:nth-child(2) a')")
-    # Escape empties it and leaves the menu of a phone open.
+    # Escape clears the field and leaves a phone's menu open.
     page.keyboard.press("Escape")
     assert field.evaluate("it => it === document.activeElement && it.value === ''")
     assert told.inner_text() == "" and page.locator(".side nav").is_visible()
@@ -270,7 +270,7 @@ def test_every_kind_of_page(look_at, manual, scheme, width):
     ):
         assert look_at(manual.base + path, scheme, width) == [], path
     assert look_at(manual.base, scheme, width, search) == []
-    # The page of fonts is a short one: axe takes minutes for hundreds of operations.
+    # The page of fonts is short: axe takes minutes for hundreds of operations.
     for path in ("", "/fonts", "/~search?q=font", "/~search?q=zzzzzz"):
         assert look_at(manual.reference + path, scheme, width) == [], path
     assert look_at(manual.reference, scheme, width, find_operation) == []
@@ -296,14 +296,14 @@ def enter_access(page):
 
 
 def unfold(page):
-    """Opens a field, and one inside of it whose own fields are not on the page at first."""
+    """Open a field, and a nested one whose own fields aren't on the page at first."""
     page.wait_for_function("Boolean(globalThis.octavoAllFields)")
     page.locator("[id='body.level2of1'] > details > summary").press("Enter")
     inner = page.locator("[id='body.level2of1.level1of3']")
     link = inner.get_by_role("link", name=re.compile("^level1of3: .*6"))
     page.evaluate("addEventListener('focusin', (event) => { globalThis.held = event.target; })")
     link.press("Enter")
-    # Who cannot see it hears what was opened, and that it is open; what is in it comes next.
+    # Screen readers announce what was opened, that it is open, and then its content.
     summary = inner.locator("> details[open] > summary")
     summary.wait_for()
     assert summary.evaluate("each => each === document.activeElement && each === globalThis.held")

@@ -1,4 +1,4 @@
-"""Whatever an operation changes, pages are still answered, and by a warm process as by a fresh one."""
+"""After every operation that changes something, a warm process answers pages like a fresh one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAR = {
     "access", "agents", "ask", "comments", "conversations", "events", "gitsync", "invitations", "notifications",
     "translations", "webhooks",
 }  # fmt: skip
-"""Areas of what no page shows: one that shows in the end is noticed by the slow suite."""
+"""Areas that no page shows; if one does after all, the slow suite notices."""
 
 
 def changes() -> list[Any]:
@@ -40,7 +40,7 @@ def changes() -> list[Any]:
 
 
 def is_far(operation: Operation) -> bool:
-    """Whether no page shows it: also what is done within a change request, until that is merged."""
+    """Return whether no page shows it, such as an edit in an unmerged change request."""
     return operation.area in FAR or (
         "{changeRequestId}" in operation.path and "merge" not in operation.id.lower()
     )

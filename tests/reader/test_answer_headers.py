@@ -1,4 +1,4 @@
-"""Headers that come from what people write: no file name, redirect, title, or path splits a response."""
+"""Headers made from user content: no file name, redirect, title, or path splits a response."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def test_the_name_of_a_file_is_one_parameter(name: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_stored_address_splits_no_redirect(text: str) -> None:
-    """Addresses were stored before their letters were looked at."""
+    """Older stored URLs were not checked for such characters."""
     assert not _CONTROL.search(redirect(f"https://example.com/{text}").headers["location"])
 
 
 @pytest.mark.sqlite_first
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_is_written_splits_no_response(world: World, text: str) -> None:
-    """The client of these tests refuses a header with a control character, whatever it comes from."""
+    """The client of these tests refuses any header with a control character."""
     place = world.home
     site = place.path("/orgs/{organizationId}/sites/{siteId}")
     base = urlsplit(world.post("admin", f"{site}/publish")["urls"]["published"]).path

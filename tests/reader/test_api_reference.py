@@ -29,7 +29,7 @@ def test_every_operation_is_in_the_reference(sqlite_world: World) -> None:
         page = pages[f"/docs/{operation.area}"]
         assert f'id="{operation.id.lower()}"' in page, operation.id
         assert f'href="/docs/{operation.area}/{operation.id}"' in page, operation.id
-    # One of each area is drawn; all are drawn alike.
+    # Draw one operation of each area; all are drawn alike.
     for operation in {operation.area: operation for operation in TABLE.values()}.values():
         page = world.call("nobody", "GET", f"{URL}/docs/{operation.area}/{operation.id}").text
         assert operation.needs is PUBLIC or 'href="/docs/authentication#token"' in page, operation.id
@@ -38,7 +38,7 @@ def test_every_operation_is_in_the_reference(sqlite_world: World) -> None:
         assert 'aria-current="page"' in page, operation.id
     space = world.call("nobody", "GET", f"{URL}/docs/spaces/getSpaceById").text
     assert "Authorization: Bearer" in space
-    # What browsers ask for by themselves is there.
+    # Browsers request these by themselves.
     assert world.call("nobody", "GET", f"{URL}/favicon.ico").status_code == 200
     script = re.search(r'src="(/~assets/octavo.js[^"]*)"', first.text)
     assert script is not None and world.call("nobody", "GET", URL + script[1]).status_code == 200
@@ -95,7 +95,7 @@ def test_nothing_is_found_for_nothing(sqlite_world: World) -> None:
 
 
 def test_bodies_lead_to_their_schemas(sqlite_world: World) -> None:
-    """What is in an object is said once, on the page of its schema."""
+    """The content of an object is shown only on the page of its schema."""
     world = sqlite_world
     page = world.call("nobody", "GET", f"{URL}/docs/spaces/createSpace").text
     names = set(re.findall(r'href="/docs/schemas/([^"]+)"', page))
@@ -106,7 +106,7 @@ def test_bodies_lead_to_their_schemas(sqlite_world: World) -> None:
 
 
 def test_schemas_are_listed_by_letter(sqlite_world: World) -> None:
-    """Each schema has a row on one of the pages, and a page of its own."""
+    """Each schema has a row on one of the pages, and its own page."""
     world = sqlite_world
     first = world.call("nobody", "GET", f"{URL}/docs/schemas").text
     further = dict.fromkeys(re.findall(r'href="(/docs/schemas/page-\d+)#', first))

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from mcp_transport import said_by
 from model_server import ModelServer, world_with_model
 from octavo.delivery.reader import locales
 from octavo.kit.work.worker import Worker
@@ -37,7 +38,7 @@ Turn it **clockwise** [1], <img src=x onerror=alert(1)> and [see](https://evil.t
 
 
 class Asked:
-    """A site whose visitors may ask."""
+    """Site that answers visitors' questions."""
 
     def __init__(self, world: World, mode: str = "search", **settings: Any) -> None:
         self.world, self.visitor = world, Visitor(world.context)
@@ -87,7 +88,7 @@ def test_without_a_model_the_best_passages_are_quoted_on_a_page(asked: Asked) ->
     assert "No language model is set here" in answer.text and "clockwise" in answer.text
     assert f'href="{asked.base}sprockets#turning-a-sprocket"' in answer.text
     assert f"<h1>{QUESTION}</h1>" in answer.text
-    # The next question is posted with the one before it.
+    # The next question is posted together with the previous one.
     assert f'<input type="hidden" name="before" value="{QUESTION}">' in answer.text
 
 
@@ -120,7 +121,7 @@ def test_an_answer_in_another_language_is_asked_for_again_once(asked: Asked, ser
     server.requests.clear()
     server.answer = lambda request: GERMAN
     with world_with_model(asked.world, server):
-        # What was said twice is better than nothing.
+        # An answer in the wrong language twice is better than none.
         assert "Zahnrad" in asked.events(LONG_QUESTION)[-1]
     assert len(server.requests) == 2
     calls = asked.world.get("admin", asked.world.home.path("/orgs/{organizationId}/model-calls"))["items"]
@@ -218,7 +219,7 @@ def test_what_several_ask_in_vain_becomes_a_cluster(asked: Asked) -> None:
     clusters = asked.world.get("admin", path)["items"]
     [cluster] = [each for each in clusters if "zebra" in each["label"].lower()]
     assert cluster["stats"]["issues"] == 2
-    # The change request of a task that answers it carries it.
+    # The change request of the task is linked to the cluster.
     tasks = asked.world.home.path("/orgs/{organizationId}/agent-tasks")
     task = asked.world.post("admin", tasks, {"space": asked.space, "cluster": cluster["id"]})
     started = asked.world.call("admin", "PATCH", f"{tasks}/{task['id']}", json={"status": "started"}).json()
@@ -264,7 +265,7 @@ def test_so_many_questions_a_minute(asked: Asked, clock: SetClock) -> None:
     assert answers == [200] * limit + [429]
 
 
-# --- questions of programs ------------------------------------------------------------------------------
+# --- questions of agents --------------------------------------------------------------------------------
 
 
 def _tool(asked: Asked, name: str, **arguments: Any) -> tuple[bool, str]:
@@ -277,6 +278,7 @@ def _tool(asked: Asked, name: str, **arguments: Any) -> tuple[bool, str]:
     answer = asked.visitor.send(f"{asked.base}~mcp", call)
     assert answer.status_code == 200, answer.text
     result = answer.json()["result"]
+    said_by(name, result)
     return result["isError"], result["content"][0]["text"]
 
 
@@ -292,7 +294,7 @@ def test_programs_ask_at_the_markdown_of_a_page(asked: Asked) -> None:
         assert answer.headers["cache-control"] == "no-store" and "noindex" in answer.headers["x-robots-tag"]
         assert answer.text.startswith(f"# {QUESTION}\n") and "clockwise" in answer.text
         assert f"{asked.base}sprockets#turning-a-sprocket" in answer.text and "](/" not in answer.text
-    # Nobody else gets the answer at the address of the page.
+    # Nobody else gets the answer at the page's URL.
     assert asked.visitor.get(f"{asked.base}sprockets.md").text == plain.text
 
 

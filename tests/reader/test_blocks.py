@@ -1,4 +1,5 @@
-"""Blocks of integrations on published pages: asked for by a script of ours, drawn by us, of what scripts answer."""
+"""Blocks of integrations on published pages: fetched by our client script and rendered by us from the output of
+scripts."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ BLOCKS = [{"id": "card", "title": "Card"}]
 
 
 class Pages:
-    """A site with a page that has a block, the integration behind it, and a visitor."""
+    """Site with a page that has a block, its integration, and a visitor."""
 
     def __init__(self, world, body=ECHO):
         self.world = world
@@ -89,7 +90,7 @@ def test_a_page_waits_for_no_script_and_its_block_is_asked_for(world):
     page = pages.visitor.get(pages.base)
     assert "blocks.js" in page.text and not pages.events()
     address = pages.address()
-    # Without a script of ours, a link leads there.
+    # Without our client script, a link leads there.
     assert f'<a href="{html.escape(address)}" rel="nofollow">' in page.text
     answer = pages.visitor.get(address, cookie="octavo-visitor=zqcookie")
     assert answer.status_code == 200, answer.text
@@ -119,11 +120,11 @@ def test_a_listing_is_drawn_by_the_block_that_names_its_language(world):
     assert "blocks.js" in page and "&lt;c&gt;" in page, "until it is drawn the listing is there"
     told = html.unescape(pages.visitor.get(html.unescape(address)).text)
     assert r'"componentId":"drawing","props":{"content":"a -> {b}\n\n\t<c>  "}' in told
-    # The listing stays what it was written as.
+    # The code block stays as it was written.
     assert LISTING in pages.visitor.get(f"{pages.base}code.md").text
     found = world.get("admin", f"/spaces/{pages.space}/content/path/code?format=markdown")["markdown"]
     assert LISTING in found
-    # Mermaid is drawn by ours, unless an integration says that it does.
+    # We draw Mermaid unless an integration provides it.
     pages.publish(ECHO, [{**DRAWS[0], "markdown": {"codeblock": "mermaid", "body": "content"}}])
     page = pages.visitor.get(f"{pages.base}code").text
     assert page.count("data-block") == 1 and 'class="diagram"' not in page
@@ -144,7 +145,7 @@ def test_what_was_drawn_is_kept_until_the_integration_changes(world, clock):
     pages.publish("return Response.json({ error: 'no' }, { status: 500 });")
     assert pages.visitor.get(address).status_code == 502
     until = time.monotonic() + PATIENCE
-    while len(pages.events()) < 3 and time.monotonic() < until:  # noted behind the answer
+    while len(pages.events()) < 3 and time.monotonic() < until:  # recorded after the answer
         time.sleep(0.05)
     assert pages.visitor.get(address).status_code == 502 and len(pages.events()) == 3
 
@@ -315,7 +316,7 @@ DEMO = """
 
 
 def test_hosts_that_a_manifest_names_are_framed(world):
-    """On pages with its blocks, and nowhere else; whoever installs it sees which."""
+    """On pages with its blocks only; the installer sees which."""
     pages = Pages(world, DEMO)
 
     def frame_sources():
@@ -396,7 +397,7 @@ def test_what_is_shown():
         assert shown in drawn, shown
     assert 'href="https://x.test/go"' in drawn and "pass" in drawn
     assert re.search(r'<button[^>]* disabled title="Not available[^>]*>Vote', drawn)
-    # Ids are the page's own.
+    # Ids are unique on the page.
     assert ' id="head"' not in drawn
     named = re.search(r' id="([\w-]+head)"', drawn)
     assert named and f'href="#{named[1]}"' in drawn

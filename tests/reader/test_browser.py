@@ -1,4 +1,4 @@
-"""The published manual in a real browser, as a first start serves it."""
+"""The published manual in a real browser, as after a first start."""
 
 import re
 
@@ -56,7 +56,7 @@ def test_reading_and_going_on(open_page):
 def test_search_opens_with_a_key_and_finds(open_page):
     page = open_page("quickstart")
     page.keyboard.press("/")
-    # On a busy machine, the first results are those of a part of the word.
+    # On a busy machine, the first results match only part of the word.
     with page.expect_response(re.compile(r"[?&]q=settings(&|$)")):
         page.keyboard.type("settings")
     page.get_by_role("dialog").get_by_text("Settings").first.wait_for()
@@ -88,7 +88,7 @@ def test_dark_and_light(open_page):
 def test_every_block_fits_and_is_quiet(open_page, width, scheme):
     page = open_page("content/blocks", viewport={"width": width, "height": 900}, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    # What is wider than the text scrolls within itself.
+    # Content wider than the text scrolls by itself.
     wide = """[...document.querySelectorAll('.prose > *')].filter(e => e.getBoundingClientRect().width
         > e.parentElement.getBoundingClientRect().width + 1).map(e => e.outerHTML.slice(0, 80))"""
     assert page.evaluate(wide) == []
@@ -124,7 +124,7 @@ def test_paper_has_the_whole_page_and_nothing_else(open_page):
         found = page.locator(part)
         assert found.count() and not any(one.is_visible() for one in found.all()), part
     assert page.locator("h1").is_visible()
-    # What has to be chosen on a screen is all there.
+    # Print shows everything that must be selected on a screen.
     panels = page.locator('[role="tabpanel"]').all()
     assert panels and all(panel.is_visible() for panel in panels)
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
@@ -157,7 +157,7 @@ def test_diagrams_are_drawn_in_both_themes(open_page):
     diagram.locator("a").click()
     page.locator("dialog.viewer").wait_for()
     page.keyboard.press("Escape")
-    # Nothing of the frame reaches the page: it has no origin.
+    # Nothing in the frame reaches the page: it has no origin.
     frame = next(frame for frame in page.frames if "diagrams.html" in frame.url)
     assert frame.evaluate("self.origin") == "null"
     assert page.trouble == []
@@ -170,7 +170,7 @@ def test_diagrams_are_text_without_a_script(open_page):
 
 @pytest.fixture(scope="module")
 def asking(first_start):
-    """The manual at another site, whose visitors may ask."""
+    """The manual at another site that answers questions."""
     served, data = first_start
     token = (data / "admin-token").read_text().strip()
     with httpx.Client(base_url=f"{served.url}/v1", headers={"authorization": f"Bearer {token}"}) as api:
@@ -216,7 +216,7 @@ def test_asking_by_keyboard(open_page, asking, width):
     first.wait_for()
     assert page.get_by_role("log", name="Answer").count() == 1
     assert "No language model" in first.inner_text() and first.get_by_role("link").count()
-    # What is typed next is the next question; what could be asked is a button.
+    # The next input is the next question; suggestions are buttons.
     page.keyboard.type("where are the settings")
     page.keyboard.press("Enter")
     page.locator(".asked-turn:nth-child(2)[aria-busy=false]").wait_for()

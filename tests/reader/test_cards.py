@@ -1,4 +1,4 @@
-"""Images of pages for networks: of what the visitor sees, in the site's look, whatever anybody wrote."""
+"""Preview images of pages: of what the visitor sees, in the site's look, with any content."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_each_look_is_another_image(cards: Cards, theme: str) -> None:
 
 
 def a_font(folder: Path, text: str) -> None:
-    """A font whose every sign is a box."""
+    """Return a font whose glyphs are all boxes."""
     builder = FontBuilder(1000, isTTF=True)
     names = {ord(character): f"u{ord(character):x}" for character in text}
     builder.setupGlyphOrder([".notdef", *names.values()])
@@ -153,7 +153,7 @@ def test_every_font_of_a_script_has_its_licence() -> None:
 def test_letters_of_no_font_are_left_out_whole(cards: Cards, tmp_path: Path) -> None:
     untitled, titled = a_card(""), a_card("ප්‍රකාශනය")
     assert cards.draw(titled) == cards.draw(untitled)
-    # Signs alone are nothing that a title could be misread for.
+    # Symbols alone can't make a title misleading.
     assert cards.draw(a_card("Ship 🚀 it")) == cards.draw(a_card("Ship it"))
     a_font(tmp_path, "ප්‍රකාශනය")
     further = Cards(str(tmp_path), "")
@@ -183,7 +183,7 @@ def test_what_is_no_picture_is_no_logo(given: bytes) -> None:
 
 
 def test_a_logo_that_is_not_there_leaves_the_title(cards: Cards) -> None:
-    # The address is one of this machine, which nothing is fetched from.
+    # The URL is on this machine, from which nothing is fetched.
     with_logo = a_card("Publish", logo="http://127.0.0.1:9/logo.png")
     assert cards.draw(with_logo) == cards.draw(a_card("Publish"))
 
@@ -220,7 +220,7 @@ def test_pages_name_their_image(site: Site) -> None:
     assert answer.headers["cache-control"] == "public, max-age=3600"
     again = site.get(found[1].removeprefix(site.url), **{"if-none-match": answer.headers["etag"]})
     assert again.status_code == 304
-    # The address changes with what the image shows.
+    # The URL changes with the content of the image.
     site.world.call("admin", "PUT", f"{site.path}/customization", json={"title": "Other"})
     other = IMAGE.search(site.get("guide").text)
     assert other is not None and other[1] != found[1]

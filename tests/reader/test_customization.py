@@ -1,4 +1,4 @@
-"""Every setting of customization changes the page, or is said not to and why; nothing of it breaks out; languages."""
+"""Every setting of customization changes the page, or is listed with a reason; nothing in it breaks out; languages."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ KEPT = {
     "git.showEditLink": "spaces are not synchronized with a repository",
     "insights.trackingCookie": "visitors get no cookie for counting",
 }
-"""What is kept and answered, and has no effect on pages, with its reason."""
+"""Settings that are stored and returned but have no effect on pages, with the reason."""
 ON_OTHER_PAGES = {"apiPlayground.enabled", "agentCalls.enabled"}
-"""What shows on pages with operations alone, or in no page: ``openapi/test_trying.py`` and ``openapi/test_calling.py``
-switch them."""
+"""Settings that affect only pages with operations, or no page: ``openapi/test_trying.py`` and
+``openapi/test_calling.py`` test them."""
 FOR_RENDERERS = ("socialAccounts.", "styling.codeTheme.", "pageActions.items")
-"""What separate renderers alone show, and the list that says what switches say: ``sites/test_site_records.py`` sets it."""
+"""Settings that only separate renderers use, and the list of what switches say: ``sites/test_site_records.py`` sets
+it."""
 
 
 def page_link(title: str) -> dict[str, Any]:
@@ -86,11 +87,11 @@ OTHER = {
     "announcement.link.title": ("announcement.link.title", "Other words"),
     "announcement.link.to": ("announcement.link.to", {"kind": "url", "url": OTHER_URL}),
 }
-"""Of settings that are neither switches nor choices, colours nor addresses: another value, and where it is put."""
+"""Other values for settings that are neither switches, choices, colors, nor URLs, and where they appear."""
 
 
 def leaves(model: Any, path: str = "") -> dict[str, Any]:
-    """Every setting by its path in the body, with its type."""
+    """Yield every setting by its path in the body, with its type."""
     found: dict[str, Any] = {}
     for field in msgspec.structs.fields(model):
         name = f"{path}.{field.encode_name}".lstrip(".")
@@ -105,7 +106,7 @@ def leaves(model: Any, path: str = "") -> dict[str, Any]:
 
 
 def _parts(hint: Any) -> list[Any]:
-    """The types that a hint is made of."""
+    """Return the types that a type hint consists of."""
     if get_origin(hint) is Annotated:
         return _parts(get_args(hint)[0])
     if get_origin(hint) in (Union, types.UnionType, list):
@@ -180,7 +181,7 @@ def value_of(body: Any, path: str) -> Any:
 
 def test_every_setting_changes_the_page_or_says_why_not(site):
     whole = site.customize(FULL)
-    # Answers are whole: with both sides of a colour where one is changed.
+    # Responses are complete: with both variants of a color even if only one was changed.
     full = site.page()
     for path, hint in LEAVES.items():
         if path in ON_OTHER_PAGES or path.startswith(FOR_RENDERERS):
@@ -197,7 +198,7 @@ def test_every_setting_changes_the_page_or_says_why_not(site):
             assert path.endswith(".url"), f"{path}: say what another value is"
             values = [(path, OTHER_URL)]
         for place, value in values:
-            # From the same state each time: a list of page actions and its switches may not both change.
+            # Start from the same state each time: a list of page actions and its switches must not both change.
             site.customize(FULL)
             text = site.shown(put(whole, place, value))
             if path in KEPT:
@@ -232,7 +233,7 @@ def test_every_class_of_a_look_is_in_the_style_sheet():
     assert ':not([class*="icons-"])' in sheet.replace("=icons-", '="icons-"')
 
 
-# --- colours, addresses, words ------------------------------------------------------------------------------
+# --- colors, URLs, labels ---------------------------------------------------------------------------------
 
 EVIL = "</style><script>alert(1)</script>\"'><b>"
 
@@ -252,6 +253,41 @@ def test_no_word_of_customization_becomes_markup_or_style(site):
     text = site.shown(body)
     assert "<script>alert" not in text and "<b>" not in text
     assert text.count("</style>") == 1
+
+
+URLS = (
+    "header.logo.light", "favicon.icon.dark", "socialPreview.url", "privacyPolicy.url", "header.links.1.to.url",
+    "footer.groups.0.links.0.to.url",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("char", ["\x00", "\x01", "\x08", "\x1b", "\x1f", "\x7f", "\x80", "\x85", "\x9f"])
+def test_no_url_has_control_characters(site, char):
+    """Those that an earlier version stored are read all the same."""
+    site.customize(FULL)
+    bad = f"https://example.com/{char}x"
+    for path in URLS:
+        site.customize(put(FULL, path, bad), 400)
+    with site.world.context.db.write() as tx:
+        stored = msgspec.json.decode(tx.value("SELECT customization FROM sites WHERE id = :id", id=site.id))
+        for path in URLS:
+            stored = put(stored, path, bad)
+        given = {"kept": msgspec.json.encode(stored).decode(), "site": site.id}
+        tx.run("UPDATE sites SET customization = :kept WHERE id = :site", **given)
+    told = site.world.get("admin", f"{site.path}/customization")
+    assert told["socialPreview"]["url"] == told["header"]["logo"]["light"] == "https://example.com/_x"
+    assert "https://example.com/_x" in site.page()
+    with site.world.context.db.write() as tx:
+        tx.run("UPDATE sites SET customization = '{}' WHERE id = :site", site=site.id)
+        override = {"privacyPolicy": {"url": bad}, "header": {"logo": {"light": bad, "dark": bad}}}
+        given = {"kept": msgspec.json.encode(override).decode(), "id": site.site_space}
+        tx.run("UPDATE site_spaces SET customization = :kept WHERE id = :id", **given)
+    assert "https://example.com/_x" in site.page()
+    # And can be saved again as they were answered.
+    look = f"{site.path}/site-spaces/{site.site_space}/customization"
+    again = site.world.get("admin", look)
+    assert again["privacyPolicy"]["url"] == "https://example.com/_x"
+    site.customize(told)
 
 
 def test_links_that_lead_nowhere_for_a_visitor_are_not_there(site):
@@ -402,10 +438,10 @@ def test_the_locale_is_that_of_customization_else_of_the_space(site, world):
 def test_templates_have_no_words_of_their_own():
     for path in (Path(drawing.__file__).parent / "templates").glob("*.html"):
         if path.name == "home.html":
-            continue  # It is of no site, and so of no language.
+            continue  # It belongs to no site, and so to no language.
         text = re.sub(r"\{% block shape %\}.*", "", path.read_text())
         text = re.sub(r"\{[{%#].*?[%}#]\}", "", text, flags=re.S)
-        # Attributes are also in macros, outside of tags.
+        # Attributes also occur in macros, outside of tags.
         text = re.sub(r"<[^>]*>|[a-z-]+=\"[^\"]*\"|\bdisabled\b", " ", text)
         words = set(re.findall(r"[A-Za-z]{2,}", text)) - {"Esc"}
         assert words == set(), (path.name, words)
@@ -415,7 +451,7 @@ PHRASES = {status.phrase for status in HTTPStatus}
 
 
 def test_scripts_have_no_words_of_their_own():
-    """What a script puts on a page comes from the page, in its language."""
+    """Texts that a script adds come from the page, in its language."""
     static = Path(drawing.__file__).parent / "static"
     for path in static.glob("*.js"):
         script = re.sub(r"^\s*//.*|warn\(.*|new Error\(.*", "", path.read_text(), flags=re.M)
@@ -423,7 +459,7 @@ def test_scripts_have_no_words_of_their_own():
         words = {
             text for found in strings for text in found if re.match(r"[A-Z][a-z]+( [a-z]+)*$", text.strip())
         }
-        # But for the names of keys and of programming languages, and what HTTP and OAuth call things.
+        # Except names of keys and programming languages, and terms of HTTP and OAuth.
         named = {
             "Tab",
             "Enter",
@@ -472,7 +508,7 @@ def test_a_page_that_is_not_there_suggests_others(site):
 
 
 def font_tables(data: bytes) -> dict[str, bytes]:
-    """The tables ``head`` and ``hhea`` of a WOFF2 file."""
+    """Return the tables ``head`` and ``hhea`` of a WOFF2 file."""
     count, compressed = struct.unpack_from(">H", data, 12)[0], struct.unpack_from(">I", data, 20)[0]
     at, sizes = 48, []
 
@@ -492,7 +528,7 @@ def font_tables(data: bytes) -> dict[str, bytes]:
         name = {1: "head", 2: "hhea", 10: "glyf", 11: "loca"}.get(flags & 0x3F, "")
         at += 4 if flags & 0x3F == 0x3F else 0
         size = number()
-        # Outlines are transformed unless they say not to be, everything else only if it says so.
+        # Outlines are transformed unless flagged otherwise; other tables only if flagged.
         if (flags >> 6 == 0) if name in ("glyf", "loca") else flags >> 6:
             size = number()
         sizes.append((name, size))

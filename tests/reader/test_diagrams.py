@@ -1,4 +1,4 @@
-"""Diagrams: a frame without an origin for pages that have one, and nothing for others."""
+"""Diagrams: pages with one have a frame without an origin; other pages don't."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pages laid out from views: complete without a script, escaped everywhere, true to their own policy."""
+"""Pages drawn from views: complete without scripts, escaped everywhere, and consistent with their own policy."""
 
 import gzip
 import hashlib
@@ -120,8 +120,8 @@ def test_no_text_becomes_markup(number):
     html = every_page(EVIL)[number]
     assert "<script>alert" not in html and '"><script' not in html
     assert "{{ 7*7 }}" in html or "7*7" not in html
-    # The theme snippet where one can choose, the rules for fetching ahead, our own file; and of pages their facts,
-    # which are data and never run.
+    # The theme snippet if there is a choice, prefetching rules, our own file; and structured data of pages, which
+    # never runs.
     assert html.count(FACTS) < 2
     assert html.count("<script") == 2 + ("data-theme-toggle" in html) + html.count(FACTS)
 
@@ -176,7 +176,7 @@ def test_a_tree_of_any_depth():
 def test_static_files_are_small_and_ask_no_other_host():
     css, js = drawing.find_asset("octavo.css"), drawing.find_asset("octavo.js")
     assert css and js and len(gzip.compress(css.content)) + len(gzip.compress(js.content)) < 20_000
-    # Pages of APIs load little more, and what is opened later is not among it.
+    # Pages of APIs load little more; what is opened later isn't included.
     parts = {
         name: asset
         for name in ("reference.css", "reference.js", "samples.js", "try.js", "try.css")

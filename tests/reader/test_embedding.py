@@ -1,4 +1,4 @@
-"""A site in a window of another one: open to be framed below a base of its own, and nowhere else."""
+"""A site in a window of another one: it can be framed under a separate base, and nowhere else."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_only_embedded_pages_are_framed(site: Site) -> None:
     assert "frame-ancestors 'self' *" in site.get("~embed/guide").headers["content-security-policy"]
     for path in ("", "guide", "nowhere", "~search?q=x"):
         assert "frame-ancestors 'self'" in site.get(path).headers["content-security-policy"]
-    # What is nowhere is nowhere in the frame, too.
+    # A missing page is missing in the frame, too.
     assert site.get("~embed/nowhere").status_code == 404
     assert site.get("~embed/~embed/").status_code == 404
 
@@ -99,7 +99,7 @@ HOST = """<!doctype html><html lang="en"><title>Customer</title><main><h1>Custom
 
 @pytest.fixture(scope="module")
 def customer(tmp_path_factory: pytest.TempPathFactory):
-    """A page of another origin, with a strict policy."""
+    """Page of another origin with a strict policy."""
     with serving_new(tmp_path_factory.mktemp("embedded") / "data") as served:
         site = f"{served.reader_url}/octavo/octavo-manual/"
         start = f"Octavo('init', {{ siteURL: '{site}' }}, {{ colorScheme: 'dark' }});"
@@ -125,13 +125,13 @@ def customer(tmp_path_factory: pytest.TempPathFactory):
 
 
 def test_a_customers_page_shows_the_site(browser, customer) -> None:
-    # Playwright would else say what visitors prefer.
+    # Otherwise Playwright sets the preferred theme.
     page = browser.new_page(color_scheme="null")
     trouble: list[str] = []
     page.on("console", lambda said: trouble.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: trouble.append(str(error)))
     page.goto(customer)
-    # By keyboard alone.
+    # Use only the keyboard.
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     frame = page.frame_locator("iframe")

@@ -1,4 +1,4 @@
-"""Feeds of sites and of pages with dated entries: valid, complete where they are read, and only what pages show."""
+"""Feeds of sites and of pages with dated entries: valid, complete for feed readers, and limited to what pages show."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Site:
         self.world.post("admin", f"{requests}/{change}/merge")
 
     def feed(self) -> feedparser.FeedParserDict:
-        """The site's feed, parsed."""
+        """Return the site's feed, parsed."""
         answer = self.get("~feed.xml")
         assert answer.status_code == 200
         feed = feedparser.parse(answer.content)

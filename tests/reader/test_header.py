@@ -1,4 +1,4 @@
-"""The header of a site: its tabs beside what else is there, or in a row of their own."""
+"""The header of a site: its tabs beside everything else, or in a second row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GROUP = """    - type: section-group
 
 
 def header(world: Any, folder: Path, titles: list[str]) -> tuple[list[str], str]:
-    """The classes of a page, and its tabs as HTML."""
+    """Return the classes of a page, and its tabs as HTML."""
     (folder / "pages").mkdir()
     (folder / "pages" / "README.md").write_text("# Words\n")
     sections = "".join(

@@ -1,4 +1,4 @@
-"""The root of the address of sites: what any stranger may know, and nothing else."""
+"""Root of the sites domain: what everyone may know, and nothing else."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_root_lists_what_is_published_for_everybody(world, make_site):
 def test_the_root_of_a_hostname_is_its_site(world, make_site):
     make_site("Own name", hostname="docs.example.com")
     answer = Visitor(world.context).get("/", host="docs.example.com")
-    # The site shows nothing yet: it is asked all the same, and lists no others.
+    # The site has no content yet: it still answers, and doesn't list others.
     assert answer.status_code == 404
 
 

@@ -1,4 +1,4 @@
-"""Pages made of everything hostile, published and opened in a real browser: nothing of it may act."""
+"""Pages of hostile content, published and opened in a real browser: none of it may run."""
 
 import re
 from pathlib import Path
@@ -33,7 +33,7 @@ def front_matter(vector: str) -> str:
 
 
 def write_space(folder: Path) -> None:
-    """A page for each vector: in its metadata, title, and each construct of Markdown."""
+    """Create a page for each vector: in its metadata, title, and each Markdown construct."""
     assets = folder / ".gitbook" / "assets"
     assets.mkdir(parents=True)
     files = []
@@ -54,7 +54,7 @@ def write_space(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    """The address of the published space."""
+    """URL of the published space."""
     folder = tmp_path_factory.mktemp("hostile")
     write_space(folder / "docs")
     with serving_new(folder / "data") as served:
@@ -62,7 +62,7 @@ def hostile(tmp_path_factory):
 
 
 class Watched:
-    """A page of the browser, and everything it did that a page of text does not do."""
+    """Browser page with a record of everything that a page of text doesn't do."""
 
     def __init__(self, browser, own: str) -> None:
         self.context = browser.new_context(viewport={"width": 1280, "height": 900})
@@ -81,7 +81,7 @@ class Watched:
         dialog.dismiss()
 
     def _away(self, route) -> None:
-        # Pictures and films of other hosts may be shown, and so are asked for: by somebody's will, with no script.
+        # Images and videos of other hosts may be shown and so are requested, but without scripts.
         if route.request.resource_type not in ("image", "media"):
             self.acts.append(f"{route.request.resource_type} {route.request.url}")
         route.abort()
@@ -119,7 +119,7 @@ def test_no_page_acts(watched, hostile):
     assert len(addresses) == len(SENT) + 1
     for address in addresses:
         assert watched.page.goto(address, wait_until="domcontentloaded").status == 200
-        # Whatever can be opened is: annotations, expandable parts, tabs.
+        # Open everything that can be opened: annotations, expandables, tabs.
         watched.page.evaluate(
             "document.querySelectorAll('.noted, summary, [role=tab], .copy').forEach(e => e.click())"
         )
@@ -157,7 +157,7 @@ def test_no_file_acts(watched, hostile):
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy and "sandbox" in policy and "script-src" not in policy
         assert answer.headers["x-content-type-options"] == "nosniff"
-        # As a picture, and as a document of its own where somebody takes the disposition away.
+        # As an image, and as a separate document if the disposition header is removed.
         watched.page.set_content(f'<img src="{source}"><object data="{source}"></object>')
     assert [act for act in watched.acts if not re.match("(about:|chrome-error:)", act)] == []
 

@@ -1,4 +1,4 @@
-"""What is kept of sites is never seen: every answer is the one that would be made anew."""
+"""Caches of sites are never visible: every answer equals a fresh one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SLUGS = ["a", "b", "c"]
 
 
 class Manuals:
-    """A site that is the same for all and one that asks for claims; both show the spaces One and Two."""
+    """Site that is the same for all, and one with adaptive content; both show the spaces One and Two."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -70,7 +70,7 @@ class Manuals:
         assert answer.status_code == 200, answer.text
 
     def site(self, adaptive: bool) -> tuple[str, list[str], str]:
-        """Its path in the API, its site spaces, its base."""
+        """Return its path in the API, its site spaces, and its base."""
         path = self.world.home.path("/orgs/{organizationId}/sites")
         path += f"/{self.post(path, {'title': 'Manuals'})['id']}"
         made = [self.post(f"{path}/site-spaces", {"spaceId": space})["id"] for space in self.spaces]
@@ -81,7 +81,7 @@ class Manuals:
         return path, made, urlsplit(self.post(f"{path}/publish")["urls"]["published"]).path
 
     def text(self, slug: str, n: int) -> str:
-        """A page that asks for all that pages ask for."""
+        """Return a page that uses everything that pages can use."""
         other = SLUGS[n % 3]
         parts = [
             f"# Page {slug}\n\nText {n}.",
@@ -112,7 +112,7 @@ class Manuals:
         change = f"/spaces/{space}/change-requests"
         change += f"/{self.post(change, {'subject': 'x'})['id']}"
         answer = self.world.call("admin", "POST", f"{change}/content", json={"changes": changes})
-        if answer.status_code != 409:  # the place is taken
+        if answer.status_code != 409:  # the path is taken
             assert answer.is_success, answer.text
             self.post(f"{change}/merge")
 
@@ -263,7 +263,7 @@ VARIED: dict[str, tuple[str, ...]] = {
     "x-forwarded-proto": ("", "https"),
     "range": ("", "bytes=0-9"),
 }
-"""What a request may say that an answer depends on, or must not depend on."""
+"""Parts of a request that an answer depends on, or must not depend on."""
 
 
 def test_no_answer_is_kept_for_another_host_language_audience_or_encoding(world: World) -> None:
@@ -298,7 +298,7 @@ def test_no_answer_is_kept_for_another_host_language_audience_or_encoding(world:
         told = {name: value for name, value in answer.headers.items() if name not in ("x-request-id", "date")}
         return answer.status_code, answer.content, told
 
-    # What the first round leaves behind must not show in the second one.
+    # Leftovers of the first round must not appear in the second one.
     for path, headers in asked:
         ask(manuals.visitor, path, headers)
     kept = [ask(manuals.visitor, path, headers) for path, headers in reversed(asked)]
@@ -309,11 +309,11 @@ def test_no_answer_is_kept_for_another_host_language_audience_or_encoding(world:
 
 
 LOOKED_AT_AGAIN = frozenset({"sites", "organizations", "spaces", "site_versions"})
-"""What every kept answer is compared with, after somebody committed."""
+"""Dependencies that every cached answer is checked against after a commit."""
 OF_REVISIONS = frozenset({"branches", "revisions", "page_versions", "item_versions", "bodies", "node_keys"})
-"""What never changes, once a revision of main names it."""
+"""Data that never changes once a revision of main refers to it."""
 NOT_SHOWN = frozenset({"space_git_states"})
-"""What comes with the row of a space, and is shown to no visitor."""
+"""Columns of a space's row that no visitor sees."""
 
 
 def test_kept_answers_are_made_of_nothing_that_changes_unseen(sqlite_world: World) -> None:
@@ -331,7 +331,7 @@ def test_kept_answers_are_made_of_nothing_that_changes_unseen(sqlite_world: Worl
         def get(self, path: str, params: dict[str, str] | None = None, **headers: Any) -> httpx.Response:
             read.clear()
             answer = super().get(path, params, **headers)
-            # Refusals and redirects are not kept, nor what is for one visitor alone.
+            # Refusals, redirects, and personal answers aren't cached.
             if answer.status_code == 200 and answer.headers["cache-control"].startswith("public"):
                 of_kept.update(read)
             return answer
@@ -351,7 +351,7 @@ def test_kept_answers_are_made_of_nothing_that_changes_unseen(sqlite_world: Worl
         )
     noticed = {table for (table,) in rows}
     assert {"site_spaces", "share_links", "site_redirects"} < noticed
-    # A table more needs triggers that change the version of the sites that show what is in it.
+    # Another table needs triggers that change the version of the sites that show its content.
     assert of_kept - noticed - LOOKED_AT_AGAIN - OF_REVISIONS - NOT_SHOWN == set()
 
 
@@ -361,7 +361,7 @@ def watched(connection: sqlite3.Connection, note: Any) -> sqlite3.Connection:
 
 
 def test_an_answer_is_not_made_again_because_others_write(world: World) -> None:
-    """Only what it was made of is looked at: another space, another site and comments change nothing."""
+    """Only dependencies count: another space, another site, and comments change nothing."""
     manuals = Manuals(world)
     (path, _, base), (other_path, _, _) = manuals.sites
     assert manuals.visitor.get(f"{base}two/b").status_code == 200
@@ -459,7 +459,7 @@ def test_a_text_is_drawn_again_only_when_something_changed_that_it_shows(world: 
 
 
 def test_one_view_after_a_commit_asks_for_all_of_its_site(world: World) -> None:
-    """Others are answered with the rows that it got; and on PostgreSQL, too, nothing is kept longer than a commit."""
+    """Other requests use the rows it fetched; on PostgreSQL, too, nothing is cached beyond a commit."""
     manuals = Manuals(world)
     addresses = [f"{manuals.sites[0][2]}two/{slug}" for slug in SLUGS[1:]]
     settle(world.context.db, world.context.settings.database)

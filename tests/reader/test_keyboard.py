@@ -1,5 +1,5 @@
-"""A site is read with the keyboard alone, in a real browser: what opens is entered, left and closed, and gives the focus
-back; whoever listens hears what it is."""
+"""Reading a site with the keyboard alone, in a real browser: everything that opens can be entered, left, and
+closed, and returns the focus; screen readers learn what it is."""
 
 import json
 import subprocess
@@ -60,7 +60,7 @@ FOCUS = """() => {
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The address of a site with sections in a group, languages and links in its header."""
+    """URL of a site with sections in a group, languages, and links in its header."""
     folder = tmp_path_factory.mktemp("keyboard")
     for name, text in FILES.items():
         path = folder / "docs" / name
@@ -112,7 +112,7 @@ def press(page, *keys):
 
 
 def focus_of(page):
-    """The name of what has the focus, which is drawn."""
+    """Return the name of the focused element, which must have a visible focus."""
     name, seen = page.evaluate(FOCUS)
     assert seen, f"the focus on {name!r} is not seen"
     return name
@@ -153,7 +153,7 @@ def test_menus_open_close_and_give_the_focus_back(visit, menu, inside):
         assert focus_of(page) == name
     press(page, "Escape")
     assert shown.count() == 0 and focus_of(page) == menu
-    # Who goes on leaves nothing open behind.
+    # Moving on leaves nothing open.
     press(page, "Enter", *["Tab"] * (len(inside) + 1))
     assert shown.count() == 0
     press(page, *["Shift+Tab"], "Enter")
@@ -176,7 +176,7 @@ def test_a_language_is_chosen(visit):
 
 @pytest.mark.parametrize("width", [1240, 1440, 1920])
 def test_tabs_of_sections_lie_under_nothing(visit, width):
-    """Six sections beside languages and links: each is seen, or scrolled to when it gets the focus."""
+    """Six sections beside languages and links: each is visible, or scrolls into view when focused."""
     page = visit(viewport={"width": width, "height": 900})
     for name in ("Start", "Products", *SECTIONS):
         tab = page.locator(".sections > ul > li").filter(has_text=name).locator("a, summary").first
@@ -226,7 +226,7 @@ def test_pictures_open_and_close(visit):
         "!!document.activeElement.closest('dialog') || document.activeElement === document.body"
     )
     press(page, "Escape")
-    # A dialog that closes is taken out of the page when its event of closing arrives.
+    # A closing dialog is removed when its close event arrives.
     page.locator("dialog.viewer").wait_for(state="detached")
     assert link.evaluate("e => e === document.activeElement")
 
@@ -244,7 +244,7 @@ def test_tabs_are_chosen_with_arrows(visit):
     press(page, "Home", "ArrowLeft")
     assert focus_of(page) == "Windows"
     assert [one.get_attribute("aria-selected") for one in tabs.all()] == ["false", "false", "true"]
-    # One stop for all tabs, the next is what the chosen one shows.
+    # All tabs are one stop; the next stop is the content of the selected one.
     press(page, "Tab")
     assert page.evaluate("document.activeElement.innerText").strip() == "three"
 
@@ -299,7 +299,7 @@ def test_the_menu_of_a_phone_holds_the_focus_until_it_closes(visit):
     assert side.evaluate("e => e.contains(document.activeElement)")
     press(page, "Shift+Tab")
     assert focus_of(page) == "Menu"
-    # Round the sheet and back to its opener.
+    # Around the menu and back to its button.
     press(page, "Shift+Tab")
     assert side.evaluate("e => e.contains(document.activeElement)")
     press(page, "Tab", "Tab")
@@ -324,7 +324,7 @@ def test_landmarks_have_names(visit):
 )
 def test_code_is_copied_without_tls_and_where_the_clipboard_is_refused(visit, missing):
     page = visit()
-    # In a function of its own: what an expression gives is called when it is one.
+    # In a function: an expression that evaluates to a function would be called.
     page.evaluate(f"() => {{ {missing}; }}")
     page.evaluate("addEventListener('copy', () => { globalThis.taken = String(getSelection()); })")
     button = page.locator("button.copy").first

@@ -1,4 +1,4 @@
-"""How pages look, measured in a real browser: what real content showed wrong once, in both themes and two widths."""
+"""Layout of pages, measured in a real browser: problems that real content has shown, in both themes and two widths."""
 
 import struct
 import zlib
@@ -64,7 +64,7 @@ def picture(red: int) -> bytes:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The address of the published space."""
+    """URL of the published space."""
     folder = tmp_path_factory.mktemp("looks")
     (folder / "docs").mkdir()
     for name, text in FILES.items():
@@ -77,7 +77,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture
 def look(browser, site):
-    """``look(path, script)``: what a script finds on a page; with ``keep`` the page itself."""
+    """``look(path, script)``: evaluate a script on a page; with ``keep``, return the page itself."""
     contexts = []
 
     def visit(path, script="", viewport=WIDE, scheme="light", keep=False):

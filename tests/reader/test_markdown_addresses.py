@@ -1,5 +1,5 @@
-"""Every address in the Markdown that leaves a site leads where its page's does: in the reader, in the text of a whole site,
-and over the API to who reads with a visitor's token."""
+"""Every URL in a site's Markdown leads to the same target as on the page: in the reader, in the text of a whole
+site, and over the API with a visitor's token."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def site(world, tmp_path):
 
 
 def addresses(markdown):
-    """All that a text refers to."""
+    """Return all URLs in a text."""
     return [str(found.ref["url"]) for found in references(read(markdown)) if found.ref.get("kind") == "url"]
 
 
 def check(visitor, markdown, at):
-    """That each address, read at ``at``, is there; how many were of the site."""
+    """Check that each URL, resolved against ``at``, exists. Returns how many belong to the site."""
     count = 0
     for written in addresses(markdown):
         if written == "gone.md":  # The source says so, and there is no such page.

@@ -18,9 +18,11 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 
 from light_client import LightClient
+from mcp_transport import McpTransport, said_by
 from octavo.delivery.reader import mcp
 from octavo.delivery.reader.app import reader_edge
 from octavo.delivery.reader.routes import assistants
+from octavo.delivery.visits.admission import MCP_PATHS
 from octavo.kit.clock import now
 from octavo.operations.admin.import_export import bring
 from octavo.sites.insights.queueing import EventQueue
@@ -50,7 +52,7 @@ TOOLS = [
 
 
 class Site:
-    """A published site of one space: Start, Long, Hidden, and Few for visitors who pay."""
+    """Published site of one space: Start, Long, Hidden, and Few for paying visitors."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -102,11 +104,18 @@ class Site:
         params = {"name": tool, "arguments": arguments}
         answer = self.call("tools/call", params, path, **(headers or {}))
         assert answer.status_code == 200, answer.text
-        text: str = answer.json()["result"]["content"][0]["text"]
+        result = answer.json()["result"]
+        said_by(tool, result)
+        text: str = result["content"][0]["text"]
         return text
 
+    def data(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """What it says to programs."""
+        params = {"name": tool, "arguments": arguments}
+        return said_by(tool, self.call("tools/call", params).json()["result"])
+
     def seen(self, path: str = "~mcp", **headers: str) -> str:
-        """Everything that a visitor is told."""
+        """Return everything that a visitor can see."""
         told = [self.use("list_pages", path, headers)]
         told += [self.use("search", path, headers, query=word) for word in ("granite", "basalt", "marble")]
         base = self.url + path.removesuffix("~mcp")
@@ -125,8 +134,6 @@ def with_client(site: Site, path: str, work: Callable[[Client], Awaitable[None]]
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
-    from mcp_transport import McpTransport
-
     async def run() -> None:
         transport = McpTransport(site.app)
         async with httpx2.AsyncClient(transport=transport) as http:
@@ -137,7 +144,7 @@ def with_client(site: Site, path: str, work: Callable[[Client], Awaitable[None]]
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("path", mcp.MCP_PATHS)
+@pytest.mark.parametrize("path", MCP_PATHS)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_the_official_client(site: Site, path: str, mode: str) -> None:
     async def work(client: Client) -> None:
@@ -196,14 +203,14 @@ def test_the_page_names_an_address_that_answers(site: Site) -> None:
         "id": 1,
         "result": {},
     }
-    for path in mcp.MCP_PATHS:
+    for path in MCP_PATHS:
         refused = site.ask("GET", path)
         assert refused.status_code == 405 and refused.headers["allow"] == "POST"
     answer = site.world.call(
         "admin", "PUT", f"{site.path}/customization", json={"pageActions": {"mcp": False}}
     )
     assert answer.status_code == 200, answer.text
-    for path in mcp.MCP_PATHS:
+    for path in MCP_PATHS:
         assert site.call("ping", path=path).status_code == 404
     assert "data-copy-text" not in site.ask("GET", "").text
 
@@ -246,12 +253,12 @@ def test_sections_are_read_by_their_anchors(site: Site) -> None:
         True,
         False,
     ]
-    # What is not there is not cut out, so the link is to the whole page.
+    # A missing section isn't returned, so the link is to the whole page.
     assert f"[use]({address}#use)" in read("#Price")
     assert "Deep." in read("inside") and "pebble" not in read("inside")
     assert "Throw it." in read("use") and "In a tab." in read("use")
     assert "In a tab." in read("held") and "Throw" not in read("held")
-    # The section of others has the anchor that the page gives it, and is not there for who does not see it.
+    # A section on condition has the page's anchor, and doesn't exist for visitors who can't see it.
     for gone in ("price-1", "marbles", "\0", " ", "#"):
         assert "marble" not in read(gone) and "Far." not in read(gone)
     assert "Its sections: price, inside, use." in read("price-1")
@@ -282,7 +289,7 @@ def test_files_are_read_as_text(site: Site, tmp_path: Path, monkeypatch: pytest.
 def test_it_lists_no_hidden_page_and_reads_only_pages(site: Site) -> None:
     assert "Hidden" not in site.use("list_pages") and "basalt" not in site.use("search", query="basalt")
     assert "Behind basalt." in site.use("read_page", address=f"{site.url}hidden")
-    # A path does as well as an address.
+    # A path works as well as a URL.
     assert "Welcome" in site.use("read_page", address=site.base)
     for other in ("nothing", "few", "~search.json", "../..", "%2e%2e/x", "~files/x/y"):
         assert "no page" in site.use("read_page", address=site.url + other)
@@ -290,7 +297,40 @@ def test_it_lists_no_hidden_page_and_reads_only_pages(site: Site) -> None:
         assert "no page" in site.use("read_page", address=other)
 
 
-# --- who asks -----------------------------------------------------------------------------------------
+def test_what_tools_say_is_there_for_programs(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    look = {"styling": {}, "internationalization": {}, "feedback": {"enabled": True}}
+    assert site.world.call("admin", "PUT", f"{site.path}/customization", json=look).status_code == 200
+    listed = site.call("tools/list").json()["result"]["tools"]
+    for tool in listed:
+        schema = tool["outputSchema"]
+        assert schema["type"] == "object" and set(schema["required"]) == set(schema["properties"]), tool[
+            "name"
+        ]
+    monkeypatch.setattr(mcp, "_PAGES", 1)
+    first = site.data("list_pages")
+    assert first == {
+        "pages": [{"title": "Start", "address": site.url, "description": ""}], "next": 1
+    }  # fmt: skip
+    second = site.data("list_pages", start=1)
+    assert second["pages"][0]["description"] == "Many words" and second["next"] is None
+    (hit,) = site.data("search", query="granite")["pages"]
+    assert (hit["title"], hit["address"]) == ("Start", first["pages"][0]["address"])
+    assert "Welcome to granite." in hit["excerpt"]
+    assert site.data("search", query="granit")["pages"] or site.data("search", query="granit")["suggestions"]
+    read = site.data("read_page", address=hit["address"])
+    assert read["address"] == hit["address"] and "Welcome to granite." in read["markdown"]
+    assert read["next"] is None and read["revision"]
+    long, text, start = f"{site.url}long", "", 0
+    while start is not None:
+        part = site.data("read_page", address=long, start=start)
+        text, start = text + part["markdown"], part["next"]
+    assert text.count("word ") == LONG.count("word "), "nothing else is said in between"
+    assert site.data("send_feedback", address=long, rating="good") == {"address": long, "rating": "good"}
+    assert site.data("list_operations") == {"operations": [], "next": None}
+    assert site.data("read_page", address="http://elsewhere.test/") == {}, "a refusal is no answer"
+
+
+# --- callers -----------------------------------------------------------------------------------------
 
 
 def test_closed_sites_answer_nobody_else(site: Site) -> None:
@@ -319,7 +359,8 @@ def test_signed_visitors_send_their_token(site: Site) -> None:
     bearer = {"authorization": f"Bearer {site.token()}"}
     for bad in ({}, {"authorization": "Bearer x"}, {"authorization": f"Basic {site.token()}"}):
         refused = site.call("tools/list", **bad)
-        assert refused.status_code == 401 and refused.headers["www-authenticate"] == "Bearer"
+        told = refused.headers["www-authenticate"]
+        assert refused.status_code == 401 and told.startswith("Bearer resource_metadata=")
     assert "granite" in site.seen(**bearer) and "Only marble" not in site.seen(**bearer)
     assert "granite" in site.seen(cookie=f"octavo-visitor={site.token()}")
 
@@ -338,11 +379,11 @@ def test_conditions_hold(site: Site) -> None:
     assert "Only marble." in paid and "[few]" not in paid and f"Few ({site.url}few)" in paid
 
 
-# --- what is kept -------------------------------------------------------------------------------------
+# --- caching -----------------------------------------------------------------------------------------
 
 
 def count_visits(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """The messages that a visit is made for."""
+    """Messages that require a visit."""
     made: list[bytes] = []
     original = assistants.answer_message
 
@@ -376,11 +417,11 @@ def test_what_a_tool_said_is_told_again_until_it_would_say_something_else(
     first = read(1)
     assert "Welcome to granite." in first["content"][0]["text"]
     assert [read(id) for id in (2, "a", '"', -(2**63))] == [first] * 4 and len(made) == 1
-    # What others write changes nothing.
+    # Changes elsewhere have no effect.
     home = f"/spaces/{world.home['spaceId']}"
     world.post("admin", f"{home}/change-requests", {"subject": "Others"})
     assert read(3) == first and len(made) == 1
-    # The other version of the protocol is told in its own words.
+    # The other protocol version gets its own wording.
     version = "2026-07-28"
     meta = {"io.modelcontextprotocol/protocolVersion": version}
     meta["io.modelcontextprotocol/clientCapabilities"] = {}  # type: ignore[assignment]
@@ -389,12 +430,12 @@ def test_what_a_tool_said_is_told_again_until_it_would_say_something_else(
     assert read(4, meta, **said) == read(5, meta, **said) == {**first, "resultType": "complete"}
     assert len(made) == 1
     assert site.ask(json={**message, "id": 6}, headers=said).status_code == 400
-    # Each time it is counted.
+    # Each call is counted.
     events.write(everything=True)
     count = "SELECT count(*) FROM site_events WHERE type = 'page_view' AND display_context = 'mcp'"
     with world.context.db.read() as tx:
         assert tx.value(count) == 8
-    # And what is written here is told.
+    # Changes here take effect.
     change = world.post("admin", f"/spaces/{site.space}/change-requests", {"subject": "Ours"})["id"]
     path = f"/spaces/{site.space}/change-requests/{change}"
     page = world.call("admin", "GET", f"/spaces/{site.space}/content/path/start").json()["id"]
@@ -427,7 +468,7 @@ def test_nobody_is_told_what_was_said_to_others(site: Site) -> None:
     ]
 
     def seen(path: str, headers: dict[str, str]) -> list[str]:
-        """What the tools say to a visitor, each asked twice."""
+        """Return the answers of the tools to a visitor, each requested twice."""
         base = site.url
         asked = [
             ("search", {"query": "marble"}),
@@ -440,10 +481,10 @@ def test_nobody_is_told_what_was_said_to_others(site: Site) -> None:
     for path, headers in [*visitors, *reversed(visitors)]:
         site.app = app
         kept = seen(path, headers)
-        # An application that has kept nothing says the same.
+        # An application without cached results says the same.
         site.app = reader_edge(site.world.context)
         assert kept == seen(path, headers)
-        # What an address says proves nothing to a server that sends nobody on.
+        # Claims in a URL prove nothing to a server that redirects nobody.
         proved = any(paying in value or "preview" in value for value in headers.values())
         assert ("Only marble" in str(kept)) == proved, (path, headers)
 
@@ -484,7 +525,7 @@ def test_what_was_said_to_a_visitor_ends_with_their_token(site: Site, clock: Set
     assert site.call("tools/call", params, **bearer).status_code == 401
 
 
-# --- whatever is posted -------------------------------------------------------------------------------
+# --- malformed requests ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

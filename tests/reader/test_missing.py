@@ -1,4 +1,4 @@
-"""What visitors read where nothing is."""
+"""What visitors see if nothing is found."""
 
 from __future__ import annotations
 

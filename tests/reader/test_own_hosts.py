@@ -1,4 +1,4 @@
-"""At the host name of a site there is nothing but that site, whatever the path says."""
+"""A site's host name serves only that site, whatever the path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHARED = "sites.test"
 
 @pytest.fixture
 def visitor(world: World) -> Visitor:
-    """Visits ``away``, whose site has a host name of its own."""
+    """Visitor of ``away``, whose site has its own host name."""
     with world.context.db.write() as tx:
         update_site(tx, world.away["siteId"], hostname=HOST)
     world.post("stranger", world.away.path("/orgs/{organizationId}/sites/{siteId}/publish"))

@@ -1,4 +1,4 @@
-"""What the head of a page says to search engines: its address, its other languages, JSON-LD."""
+"""What the head of a page tells search engines: its URL, its other languages, JSON-LD."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOSTILE = "</script><script>alert(1)</script>\"'&<!-- \\u003c"
 
 
 class Site:
-    """A published site: ``pages`` of each variant as title and slug, by its language, or by another name."""
+    """Published site: ``pages`` of each variant as title and slug, by its language or by another name."""
 
     def __init__(self, world: World, pages: dict[str, list[tuple[str, str]]], title: str = "Docs") -> None:
         path = world.home.path("/orgs/{organizationId}")
@@ -89,7 +89,7 @@ def test_facts_of_a_page_are_only_data(world: World) -> None:
     ]
     assert trail == [(1, "</script><b>Docs", site.url), (2, HOSTILE, f"{site.url}odd")]
     assert "<script>alert" not in answer.text and "<b>Docs" not in answer.text
-    # Data is not run, so the policy needs no word for it.
+    # Data doesn't run, so the policy doesn't need to allow it.
     policy = answer.headers["content-security-policy"]
     assert "unsafe" not in policy and policy == site.get().headers["content-security-policy"]
     assert len(facts(site.get().text)["BreadcrumbList"]["itemListElement"]) == 1

@@ -1,4 +1,4 @@
-"""Visitors press what blocks of integrations offer: the script is told that, and nothing that it did not offer."""
+"""Visitors press what blocks of integrations offer: the script receives that, and nothing it didn't offer."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Form(Pages):
 
     @staticmethod
     def act(text, label):
-        """The number of the action of a button, or of the control below a label."""
+        """Return the action number of a button, or of the control under a label."""
         found = re.search(rf'data-act="(\d+)"[^>]*>{label}<', text)
         found = found or re.search(rf'<span>{label}</span><[^>]* data-act="(\d+)"', text)
         return int(found[1])

@@ -1,5 +1,4 @@
-"""In a real browser: what a block offers is pressed and filled in by keyboard, in dialogs and frames, and the focus
-stays where it was."""
+"""In a real browser: blocks are used by keyboard, in dialogs and frames, and the focus stays where it was."""
 
 from __future__ import annotations
 
@@ -47,7 +46,7 @@ def page(browser, address):
     context = browser.new_context()
     page = context.new_page()
     page.refused = []
-    # A script that starts slowly on a busy machine is asked for again.
+    # A script that starts slowly on a busy machine is requested again.
     page.on(
         "console",
         lambda said: (

@@ -1,4 +1,4 @@
-"""What programs ask of a site: Markdown by Accept, the index and its parts, the tree, skills and cards."""
+"""What agents request from a site: Markdown by Accept, the index and its parts, the tree, skills, and cards."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_what_is_for_people_or_for_programs(world, tmp_path):
     def read(path, accept="text/html"):
         return visitor.get(f"{base}{path}", accept=accept)
 
-    # Twice, and in turns: what is kept for one is never given to the other.
+    # Twice and alternately: cached answers are never given to the other kind.
     for _ in range(2):
         assert _words(read("").text) == {"walrus"}
         assert _words(read("", "text/markdown").text) == {"zebra"}

@@ -1,5 +1,5 @@
-"""Sites below a path of the owner's own website: their web server forwards what is below it, and all of the site is
-there, and nothing of it anywhere else."""
+"""Sites under a path of the owner's website: their web server forwards everything under it, where the whole site is
+available, and none of it elsewhere."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ FILES = {
 
 
 class _Web(httpx.AsyncBaseTransport):
-    """The owner's web server: forwards what is below a path, and has pages of its own elsewhere. ``names_itself``:
-    the reader is told the host that browsers know, as some servers do without being asked."""
+    """The owner's web server: forwards everything under a path, and has other pages elsewhere. ``names_itself``: it
+    tells the reader its public host name, as some servers do by default."""
 
     def __init__(self, app: Any, target: str, *, names_itself: bool) -> None:
         self._inside = httpx.ASGITransport(app.application, client=(ADDRESS, 0))
@@ -66,7 +66,7 @@ class _Web(httpx.AsyncBaseTransport):
 
 
 class Site:
-    """The handbook of the test's organization, shown by a proxy at ``PLACE``."""
+    """The handbook of the test organization, shown by a proxy at ``PLACE``."""
 
     def __init__(self, world: World, source: Path, *, names_itself: bool = False) -> None:
         for name, content in FILES.items():
@@ -118,7 +118,7 @@ def sign_in(site: Site, **claims: Any) -> str:
 
 
 def named_in(url: str, answer: httpx.Response) -> list[str]:
-    """Every address that an answer names."""
+    """Return every URL in an answer."""
     text, kind = answer.text, answer.headers.get("content-type", "")
     if "text/html" in kind:
         document = html.document_fromstring(answer.content)
@@ -162,11 +162,11 @@ def named_in(url: str, answer: httpx.Response) -> list[str]:
 NAMED = ("robots.txt", "llms.txt", "llms-full.txt", "~search?q=deep", "~search.json?q=deep")
 INDEXED = ("sitemap.xml", "sitemap-pages.xml", "~feed.xml", "news/rss.xml")
 POSTED = ("~feedback", "~seen", "~ask", "~gitbook/mcp", "~octavo/mcp", "~mcp")
-"""What is asked by POST alone."""
+"""URLs that only accept POST."""
 
 
 def crawl(site: Site, *names: str) -> dict[str, httpx.Response]:
-    """Everything that is named from the start and these names below it on, asked for through the proxy."""
+    """Request everything linked from the start and from these names, through the proxy."""
     own = urlsplit(site.own)
     waiting = [START, *(START + name for name in names)]
     seen: dict[str, httpx.Response] = {}
@@ -201,7 +201,7 @@ def crawl(site: Site, *names: str) -> dict[str, httpx.Response]:
 
 
 def expect_whole(seen: dict[str, httpx.Response], *, images: bool = True) -> None:
-    """Each kind of what a site consists of was there. ``images``: those that networks show of pages."""
+    """Check that every kind of content was found. ``images``: preview images of pages."""
     for part in (
         "guide/deep",
         "guide.md",
@@ -228,7 +228,7 @@ def test_a_site_is_whole_below_the_path_of_a_proxy(site):
     for name in ("sitemap.xml", "~feed.xml", "llms.txt", "llms-full.txt", "news/rss.xml"):
         assert START in seen[START + name].text, name
     assert f'<link rel="canonical" href="{START}guide/deep">' in seen[START + "guide/deep"].text
-    # What was kept of the same page at another address is not answered here, and the other way round.
+    # Answers cached for the page's other URL aren't used here, and vice versa.
     for _ in range(2):
         assert 'href="/docs/guide' in site.ask().text
         at_home = Visitor(site.world.context).get(urlsplit(site.own).path).text
@@ -239,7 +239,7 @@ def test_a_site_is_whole_below_the_path_of_a_proxy(site):
 
 
 def test_the_start_is_there_without_its_slash(site):
-    """Web servers that take it away would send visitors round in circles."""
+    """Web servers that remove the trailing slash would otherwise cause redirect loops."""
     assert site.ask("/docs").text == site.ask("/docs/").text
     token = sign_in(site)
     assert site.ask(f"/docs?jwt_token={token}").status_code == 307
@@ -318,7 +318,7 @@ def test_views_are_counted_at_the_public_address(site):
     site.events.write(everything=True)
     with site.world.context.db.read() as tx:
         rows = tx.all("SELECT url, referrer FROM site_events WHERE site_id = :site", site=site.id)
-    # Who comes from another page of the same host comes from nowhere else.
+    # Another page of the same host isn't a referrer.
     address = f"{START}guide/deep"
     assert sorted(map(tuple, rows), key=str) == [(address, "https://search.example/"), (address, None)]
 
@@ -382,7 +382,7 @@ def test_only_sites_with_a_proxy_are_at_targets(site):
     assert visitor.get(f"{target}/guide").status_code == 200
     for path in (f"/~proxied/{other}/", "/~proxied/", "/~proxied/nothing/", "/~proxied"):
         assert visitor.get(path).status_code == 404, path
-    # A site of others never answers on the host of a site.
+    # The site of someone else never answers on this site's host.
     site.world.call(
         "admin", "PATCH", f"{site.path.rpartition('/')[0]}/{other}", json={"hostname": "docs.own.test"}
     )
@@ -440,12 +440,12 @@ def test_addresses_of_proxies_are_refused_and_spelled_in_one_way(world):
         for same in (given, spelled, spelled.replace("www", "WWW")):
             assert change("stranger", theirs, proxy=same).status_code == 409, same
             assert change("admin", path, proxy=same).status_code == 200, same
-    # Below it there is room for its owner alone.
+    # Only its owner can use paths under it.
     assert change("stranger", theirs, proxy="www.xn--bcher-kva.test/Docs/api").status_code == 409
     other = world.post("admin", world.home.path("/orgs/{organizationId}/sites"), {"title": "Other"})["id"]
     below, at = "www.xn--bcher-kva.test/Docs/api", world.home.path(f"/orgs/{{organizationId}}/sites/{other}")
     assert change("admin", at, proxy=below).json()["proxy"]["origin"] == below
-    # All that is at the host name of a site is that site.
+    # A site's host name serves only that site.
     for who, at, body in (
         ("stranger", theirs, {"hostname": "www.xn--bcher-kva.test"}),
         ("admin", path, {"hostname": "www.xn--bcher-kva.test"}),
@@ -455,13 +455,13 @@ def test_addresses_of_proxies_are_refused_and_spelled_in_one_way(world):
     assert change("admin", path, hostname="docs.example.test").json()["urls"].get("published") is None
     assert change("stranger", theirs, proxy="docs.example.test/a").status_code == 409
     assert change("admin", path, proxy="docs.example.test/a").status_code == 409
-    # One is given up for the other in one request.
+    # One request replaces one with the other.
     moved = change("admin", path, proxy="docs.example.test/a", hostname=None)
     assert moved.json()["proxy"]["origin"] == "docs.example.test/a" and "hostname" not in moved.json()
     moved = change("admin", path, proxy=None, hostname="docs.example.test")
     assert moved.json()["hostname"] == "docs.example.test" and "proxy" not in moved.json()
     assert change("admin", path, proxy="www.xn--bcher-kva.test/Docs").status_code == 200
-    # Where a site has both, the proxy's address is the public one, and both answer.
+    # If a site has both, the proxy's URL is the public one, and both work.
     both = world.post("admin", f"{path}/publish")
     assert both["urls"]["published"] == "http://www.xn--bcher-kva.test/Docs/"
     page = Visitor(world.context).get("/", host="docs.example.test")

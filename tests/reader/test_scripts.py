@@ -1,4 +1,4 @@
-"""Scripts that integrations give the pages of a site: only at a host name of its own, only where it was installed."""
+"""Scripts that integrations add to a site: only on a custom domain, and only where installed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POLICY = {
 
 
 class Counted:
-    """A published site, and an integration that gives pages a script."""
+    """Published site, and an integration that adds a script to pages."""
 
     def __init__(self, world, scopes=SCOPES, **more):
         self.world = world

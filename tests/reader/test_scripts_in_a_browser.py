@@ -1,4 +1,4 @@
-"""In a real browser: a script of an integration runs after the visitor agreed, never before, and only where a site
+"""In a real browser: an integration's script runs after the visitor consented, never before, and only where a site
 installed it."""
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def test_pages_run_nothing_of_their_own(site):
 
 
 def test_navigation_of_a_large_space_shows_what_is_around_the_page(sqlite_world, tmp_path):
-    """Nobody is sent thousands of entries with every page, and everything is reached by links."""
+    """A page doesn't contain thousands of entries, and everything can be reached by links."""
     lines = ["* [Home](home.md)"]
     lines += [f"  * [Below {n}](below{n}.md)" for n in range(3)]
     lines += [f"* [Page {n}](page{n}.md)" for n in range(500)]
@@ -163,7 +163,7 @@ def test_navigation_of_a_large_space_shows_what_is_around_the_page(sqlite_world,
     home = entries("")
     assert (f"{base}home/below1", "Below 1") in home and len(home) < 150
     assert (f"{base}page100", "… 401") in home
-    # Step by step the last page is reached.
+    # Step by step, the last page can be reached.
     path, steps = "", 0
     while path != "page499":
         found = [href.removeprefix(base) for href, _ in entries(path)]
@@ -176,7 +176,8 @@ def test_navigation_of_a_large_space_shows_what_is_around_the_page(sqlite_world,
 
 
 def test_the_next_page_is_fetched_before_it_is_opened(site):
-    """By rules that the policy lets through, for pages alone; moving there is a transition where motion is wanted."""
+    """By rules that the policy allows, for pages only; navigation has a transition unless reduced motion is
+    preferred."""
     visitor, base, _ = site
     page = visitor.get(base)
     found = re.search(r'<script type="speculationrules">(.*?)</script>', page.text)

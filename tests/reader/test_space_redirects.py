@@ -1,4 +1,4 @@
-"""Redirects that a space brings along in its ``.gitbook.yaml``."""
+"""Redirects that a space defines in its ``.gitbook.yaml``."""
 
 from __future__ import annotations
 

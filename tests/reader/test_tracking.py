@@ -1,4 +1,4 @@
-"""What the reader counts of those who read: views, searches, questions and clicks, of nobody."""
+"""What the reader counts: views, searches, questions, and clicks, all anonymous."""
 
 import json
 import logging
@@ -64,7 +64,7 @@ class Site:
         assert answer.status_code == status, answer.text
 
     def events(self, *columns):
-        """What was written, in these columns, in any order."""
+        """Return the recorded events with these columns, in any order."""
         self.visitor.events.write(everything=True)
         with self.world.context.db.read() as tx:
             rows = tx.all(f"SELECT {', '.join(columns)} FROM site_events WHERE site_id = :site", site=self.id)
@@ -106,7 +106,7 @@ def test_the_answer_to_the_question_for_cookies_goes_along(site, monkeypatch):
 
 
 def test_what_is_no_view(site):
-    """What programs read, what is fetched in advance, what has no body, and whatever is no page."""
+    """Requests of agents, prefetches, requests without a body, and everything that isn't a page."""
     site.get(**{"user-agent": "Googlebot/2.1"})
     site.get(**{"user-agent": ""})
     for name, value in {
@@ -129,7 +129,7 @@ def test_what_is_no_view(site):
 def test_what_programs_read_and_do_not_find_is_kept_by_form(site):
     crawler, coder = {"user-agent": "GPTBot/1.2"}, {"user-agent": "opencode/0.9"}
     site.get("guide", **crawler)
-    for _ in range(2):  # The second one is answered by what is kept.
+    for _ in range(2):  # The second one is answered from the cache.
         site.get("guide.md", **coder)
         site.get("llms.txt", **coder)
     site.get("guide", accept="text/markdown", **coder)
@@ -188,7 +188,7 @@ def test_previews_are_not_counted(site):
 
 @pytest.mark.parametrize("visibility", ["visitor-auth", "public"])
 def test_signed_claims_go_along(site, visibility):
-    """What the schema knows of them, with everything that a visitor does; what nobody signed does not."""
+    """Claims in the schema are recorded with everything a visitor does; unsigned ones aren't."""
     claim = {"type": "boolean", "description": "x"}
     unsigned = {
         "type": "object",
@@ -302,7 +302,7 @@ def test_what_scripts_may_not_say(site):
 
 
 def test_nobody_is_known(site):
-    """Neither addresses nor cookies nor who typed are in any table."""
+    """No table contains IP addresses, cookies, or who typed."""
     site.get(cookie="mine=hidden-cookie", referer=f"http://sites.test{site.base}")
     site.get("~search.json?q=install", cookie="mine=hidden-cookie")
     site.get()
@@ -329,8 +329,8 @@ def test_the_page_of_charts_shows_them(site):
         table = next(one for one in page.iter("table") if one.find("caption").text == title)
         return [["".join(cell.itertext()) for cell in row] for row in table.find("tbody")]
 
-    assert sorted(rows("Most read")) == [["/", "1", "1"], ["/guide", "1", "1"]]
-    assert rows("Most searched") == [["install", "1"]]
+    assert sorted(rows("Top pages")) == [["/", "1", "1"], ["/guide", "1", "1"]]
+    assert rows("Top searches") == [["install", "1"]]
 
 
 # --- the queue ----------------------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ def test_a_full_queue_drops_and_says_so(site, caplog):
     with caplog.at_level(logging.WARNING, "octavo.sites.insights"):
         queue.write()
         queue.write()
-    assert [record.getMessage() for record in caplog.records] == ["3 views and searches were not counted"]
+    assert [record.getMessage() for record in caplog.records] == ["dropped 3 views and searches"]
     assert b"octavo_visitor_events_dropped_total 3.0" in metrics.text()
     assert site.events("type") == [("page_view",)] * 2
 

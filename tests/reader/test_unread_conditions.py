@@ -1,4 +1,4 @@
-"""What was meant as a condition and is none is in no output of a site."""
+"""A malformed condition hides its content from every output of a site."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_no_output_shows_what_is_behind_it(world: World) -> None:
     visitor = Visitor(world.context)
     said = {output: visitor.get(base + output).text for output in OUTPUTS}
     assert "last words" in said["prices"] and "last words" in said["prices.md"]
-    # A page of results says again what was searched for.
+    # The results page repeats the query.
     told = {output: text for output, text in said.items() if "q=secretword" not in output}
     assert not [output for output, text in told.items() if "secretword" in text]
     assert '"hits":[]' in said["~search.json?q=secretword"].replace(" ", "")

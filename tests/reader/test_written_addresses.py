@@ -1,4 +1,4 @@
-"""Addresses that anything of a site says: letters beyond ASCII are escaped in them, wherever they are written."""
+"""URLs in all output of a site: letters beyond ASCII are escaped wherever they appear."""
 
 from __future__ import annotations
 

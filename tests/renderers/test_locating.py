@@ -1,4 +1,4 @@
-"""What a renderer is answered, and what it reads by the token that comes with it."""
+"""Answers for renderers, and what they can read with the token."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOUR = 3_600_000
 
 
 class Site:
-    """A site with the sections Guide, which has the variant Old, and Plans."""
+    """Site with the sections Guide, which has the variant Old, and Plans."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -118,7 +118,7 @@ def test_what_is_kept_is_answered_without_a_thread_and_each_question_counts_once
     def left(**body: Any) -> int:
         return int(site.ask("plans", **body).headers["x-ratelimit-remaining"])
 
-    # In turn: looked up, kept, and with a visitor, whose answers are nobody else's.
+    # In turn: computed, cached, and with a visitor, whose answers are separate.
     counts = [left(), left(), left(visitor={"unsignedClaims": {"a": 1}}), left()]
     assert [first - second for first, second in pairwise(counts)] == [1, 1, 1]
     in_threads: list[str] = []
@@ -405,7 +405,7 @@ def test_a_preview_of_a_change_request_shows_that_to_renderers_too(site: Site) -
         ).json()
         return shown
 
-    # What everybody sees was asked for before, and is asked for after.
+    # The public answer was requested before, and is requested after.
     public = [site.found("plans/more") for _ in range(2)][0]
     shown = ask("plans/drafted", token)
     revision = world.get("admin", f"{path}/{one}")["revision"]

@@ -1,5 +1,5 @@
-"""What a renderer asks beside the content: people, API specifications and blocks of integrations. A visitor has them as
-far as a page shows them to them."""
+"""Further requests of a renderer: people, API specifications, and blocks of integrations. Visitors have access if a
+page shows them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ export default { async fetch(request) {
 
 
 class Named:
-    """A site with adaptive content, on whose page More of Plans something may stand."""
+    """Site with adaptive content, whose page More of Plans has variable content."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -47,7 +47,7 @@ class Named:
         self.space = self.site.spaces["Plans"]
 
     def write(self, markdown: str, slug: str, condition: str | None = None) -> str:
-        """A new page of Plans."""
+        """Add a page to Plans."""
         head = f"---\nif: {condition}\n---\n\n" if condition else ""
         document = {"markdown": f"{head}# {slug}\n\n{markdown}\n"}
         self.site.edit(self.space, {"operation": "insert_page", "slug": slug, "document": document})
@@ -62,7 +62,7 @@ class Named:
         return str(self.site.found("", visitor)["apiToken"])
 
     def other_token(self) -> str:
-        """Of another site of the organization, which shows another space."""
+        """Token of another site of the organization, which shows another space."""
         sites = self.world.home.path("/orgs/{organizationId}/sites")
         made = self.world.post("admin", sites, {"title": "Other", "spaces": [self.site.spaces["Guide"]]})[
             "id"
@@ -203,7 +203,7 @@ def test_people_whom_a_page_mentions(named: Named) -> None:
 
 
 def test_people_in_cells_of_a_table(named: Named) -> None:
-    """A renderer asks for whatever stands in such a cell; what is no id is a name that leads nowhere."""
+    """A renderer requests whatever such a cell contains; a text that isn't an id leads nowhere."""
     user = named.world.users["editor"]
     token = named.token()
     cells = f'<td><a href="{user}">Ana</a>, <a href="{named.world.users["stranger"]}">x</a></td><td>Ada</td>'
@@ -221,7 +221,7 @@ def test_people_in_cells_of_a_table(named: Named) -> None:
 
 
 def test_blocks_of_a_specification_stay_blocks(named: Named) -> None:
-    """Whoever draws the page draws them of the specification; one in a file of the space is drawn here."""
+    """The renderer draws them from the specification; one in a file of the space is drawn here."""
     processed(named.world, "pets", {"text": WITH_PETS})
     schemas = '{% openapi-schemas spec="pets" schemas="Pet" grouped="true" %}\n[pets](openapi:pets)\n{% endopenapi-schemas %}'
     page = named.write(f"{OPERATION}\n\n{schemas}\n\nAfter.", "api")
@@ -249,7 +249,7 @@ def test_blocks_of_a_specification_stay_blocks(named: Named) -> None:
 
 
 def test_nobody_of_another_organization(named: Named) -> None:
-    """Whoever writes pages makes nobody's name public with whom they share no organization."""
+    """Authors can't publish names of people with whom they share no organization."""
     stranger = named.world.users["stranger"]
     named.write(f'By [Ana](user:{stranger} "mention").', "by")
     answer = person(named, named.token(), stranger)
@@ -352,7 +352,7 @@ def open_to_visitors() -> set[str]:
 def test_what_visitors_may_call_is_there() -> None:
     open_ones = open_to_visitors()
     assert len(open_ones) == 29
-    # Nothing that visitors call changes anything; those with a body only ask.
+    # Operations for visitors change nothing; those with a body only ask.
     writes = {id for id in open_ones if TABLE[id].method != "GET"}
     assert writes == {
         "searchSiteContent", "streamAskInSite", "streamAIResponseInSite", "renderIntegrationUIWithPost",
@@ -360,7 +360,7 @@ def test_what_visitors_may_call_is_there() -> None:
 
 
 def test_no_operation_is_open_to_a_visitor_but_those(sqlite_world: World) -> None:
-    """With the ids of the very site that the token is of, and with those of another organization."""
+    """With the ids of the token's own site, and with those of another organization."""
     world = sqlite_world
     wrong, headers, before = [], dict[str, str](), ""
     asked = [op for op in TABLE.values() if op.needs is not PUBLIC and op.id in SAMPLES]

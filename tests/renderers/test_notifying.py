@@ -1,4 +1,4 @@
-"""Renderers, and networks that keep pages, hear of what changed."""
+"""Renderers and content delivery networks are notified of changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..openapi.specs import SMALL, processed
 
 
 class Heard(BaseHTTPRequestHandler):
-    """Keeps what it is sent."""
+    """Server that records its requests."""
 
     status = 200
     said: list[tuple[str, dict[str, str], bytes]]
@@ -65,7 +65,7 @@ def context_with(world: World, server: HTTPServer) -> Context:
 
 
 def waiting(world: World) -> list[dict[str, str]]:
-    """The jobs that tell, after every event was handed over."""
+    """Return the notification jobs, after every event was handed over."""
     while outbox.deliver(world.context.db):
         pass
     with world.context.db.read() as tx:
@@ -87,7 +87,7 @@ def test_changes_are_told_in_the_transaction_that_makes_them(world: World) -> No
 
 
 def test_a_new_version_of_a_specification_is_told(world: World, server: HTTPServer) -> None:
-    """Renderers keep what they read of it until they hear its name."""
+    """Renderers cache it until they are notified with its name."""
     org = world.home["organizationId"]
     path = world.home.path("/orgs/{organizationId}/openapi/pets")
     processed(world, "pets", {"text": SMALL})

@@ -1,4 +1,4 @@
-"""Separate renderers are led wherever the reader leads, and nowhere else."""
+"""Separate renderers get the same redirects as the reader."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Site:
         for name, text in FILES.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
-        # Where the API was before.
+        # The API's former location.
         (folder / "docs.yaml").write_text(DOCS.replace("path: api", "path: reference"))
         self._bring(folder)
         (folder / "docs.yaml").write_text(DOCS)
@@ -90,7 +90,7 @@ def site(world: World, tmp_path: Path) -> Site:
 
 
 def led(visitor: Visitor, base: str, path: str, origin: str) -> str | None:
-    """Where the reader leads from a path at which nothing is, in the end."""
+    """Return the final target of the reader's redirects from a path without content."""
     found = None
     answer = visitor.get(f"{base}{path}")
     while answer.status_code == 307:

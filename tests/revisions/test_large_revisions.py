@@ -1,13 +1,14 @@
 """Data derived from a large revision is written beforehand in invisible batches and counts with the revision."""
 
 import gc
+import json
 from collections import Counter
 from contextlib import contextmanager
 
 import pytest
 from msgspec.structs import replace
 
-from octavo.content.revisions import staging, versions
+from octavo.content.revisions import deriving, staging, versions
 from octavo.content.revisions.bodies import body_hash, put_bodies
 from octavo.content.revisions.deriving import check_derived, prepare_derived, rebuild_derived, remove_replaced
 from octavo.content.revisions.revising import revise_main
@@ -218,6 +219,81 @@ def test_a_large_space_is_made_anew_in_small_transactions(world, tmp_path, monke
     assert max(changes) <= batch + A_PAGE
     assert sum(changes) > pages * LINKS
     assert wrong(world, space) == []
+
+
+class Killed(BaseException):
+    """What no handler catches: the process is gone."""
+
+
+def test_a_rebuild_goes_on_where_it_was_killed(world, tmp_path, monkeypatch):
+    """Each part is done once, but for the one that was cut off; what no page has any more is removed, too."""
+    monkeypatch.setattr(deriving, "_AT_ONCE", 4)
+    space = bring_in(world, write(tmp_path / "source", "zebra", 16, 3))
+    Worker(world.context.db, world.context).run_pending()
+    right = count_rows(world)
+    damage(world, space)
+    parts = []
+    is_killed = False
+    apply = deriving.apply_derived
+
+    def apply_or_die(tx, space_id, prepared):
+        nonlocal is_killed
+        apply(tx, space_id, prepared)
+        parts.append(prepared.owners)
+        if len(parts) == 3 and not is_killed:
+            is_killed = True
+            raise Killed
+
+    monkeypatch.setattr(deriving, "apply_derived", apply_or_die)
+    with world.context.db.write() as tx:
+        deriving.order_rebuilding(tx, space)
+    with pytest.raises(Killed):
+        Worker(world.context.db, world.context).run_pending()
+    with world.context.db.write() as tx:
+        # Nobody renews the lease of a killed process.
+        ((payload, attempts),) = tx.all("SELECT payload, attempts FROM jobs WHERE kind = 'indexSpace'")
+        tx.run("UPDATE jobs SET lease_until = 0 WHERE kind = 'indexSpace'")
+    assert (json.loads(payload)["after"], attempts) == (json.loads(parts[1])[-1], 1)
+    Worker(world.context.db, world.context).run_pending()
+    assert parts[2] == parts[3]
+    assert len({*parts}) == len(parts) - 1 >= 5
+    assert (wrong(world, space), count_rows(world)) == ([], right)
+    assert (found(world, space, "zebra"), links(world, space)) == (16, 48)
+
+
+def test_a_rebuild_takes_no_more_text_at_once_than_it_may(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(deriving, "_BYTES_AT_ONCE", 200)
+    space = bring_in(world, write(tmp_path / "source", "zebra", 12, 5))
+    taken = []
+    apply = deriving.apply_derived
+
+    def note(tx, space_id, prepared):
+        apply(tx, space_id, prepared)
+        taken.append(len(json.loads(prepared.owners)))
+
+    monkeypatch.setattr(deriving, "apply_derived", note)
+    rebuild_derived(world.context.db, space, ())
+    assert max(taken) <= 3
+    assert wrong(world, space) == []
+
+
+def test_a_revision_between_two_parts_of_a_rebuild_is_kept(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(deriving, "_AT_ONCE", 4)
+    source = write(tmp_path / "source", "zebra", 8, 3)
+    space = bring_in(world, source)
+    part, revisions = deriving._rebuild_part, []
+
+    def rebuild_and_revise(*given):
+        last = part(*given)
+        if len(revisions) < 2:
+            revisions.append(write(tmp_path / "source", ("lion", "tiger")[len(revisions)], 8, 3))
+            bring_in(world, source, space)
+        return last
+
+    monkeypatch.setattr(deriving, "_rebuild_part", rebuild_and_revise)
+    rebuild_derived(world.context.db, space, ())
+    assert wrong(world, space) == []
+    assert [found(world, space, word) for word in ("zebra", "lion", "tiger")] == [0, 0, 8]
 
 
 def test_a_large_revision_does_not_stop_to_look_for_garbage(sqlite_world, tmp_path, monkeypatch):

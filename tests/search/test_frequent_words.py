@@ -1,4 +1,5 @@
-"""Words that are on very many pages: all of these pages are found, the best first, and little is read for each answer."""
+"""Tests of words on very many pages: all of these pages are found, the best first, and little is read for
+each response."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,13 +16,13 @@ SETTINGS = {"_MANY_PAGES": 6, "_WINDOW": 40, "_SMALL_WINDOW": 12, "_FILLED": 6, 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """What is frequent, and how much is read at once, in a size of tests."""
+    """Reduce the limits for frequent words and windows."""
     for name, value in SETTINGS.items():
         monkeypatch.setattr(f"octavo.content.search.querying.{name}", value)
 
 
 def airships(pages: int) -> dict[str, str]:
-    """So many pages with the same words; the last one is called so."""
+    """Create this many pages with the same words, the last one with them as its title."""
     texts = {
         f"Page {n}": f"The captain steers an airship.\n\n## Part {n}\n\nCaptains, airships."
         for n in range(pages)
@@ -62,7 +63,7 @@ def test_frequent_words_that_are_never_together_fill_up(world, tmp_path):
 
 
 def test_every_space_with_frequent_words_is_found(world, tmp_path):
-    """Also beside a space that has more of them than is read at once."""
+    """Also next to a space that has more of them than are read at once."""
     spaces = {make(world, tmp_path / "large", airships(60))}
     spaces |= {make(world, tmp_path / f"s{n}", {f"Airships {n}": "A captain."}) for n in range(20)}
     away = make(world, tmp_path / "away", airships(3), world.away)
@@ -93,7 +94,7 @@ def test_what_is_not_seen_is_as_if_it_were_not_there(world, tmp_path):
 
 
 def rows_read(world, monkeypatch, work: Callable[[Transaction], object]) -> int:
-    """How many rows the database gives for it."""
+    """Return how many rows the database reads for it."""
     read = [0]
     every = Transaction.all
 

@@ -1,4 +1,4 @@
-"""What a search costs follows the space that it looks into, whatever is beside it."""
+"""Tests that the cost of a search depends only on the searched space."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COPIES = 60
 
 
 def grow(world: World, space: str) -> None:
-    """Copies of a space beside it, in the same organization."""
+    """Create copies of a space in the same organization."""
     for _ in range(COPIES):
         with world.context.db.write() as tx:
             copy = insert_space(
@@ -46,7 +46,7 @@ def grow(world: World, space: str) -> None:
 def test_a_search_looks_at_no_other_space(
     _postgresql_once: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frequent: int
 ) -> None:
-    """``frequent``: on so many pages a word is frequent."""
+    """``frequent``: number of pages from which a word counts as frequent."""
     monkeypatch.setattr("octavo.content.search.querying._MANY_PAGES", frequent)
     world = _postgresql_once.renew()
     space = make(world, tmp_path / "s", {**airships(30), "Galley": "A captain eats porridge."})
@@ -65,7 +65,7 @@ def test_a_search_looks_at_no_other_space(
     grow(world, space)
     beside = look()
     assert min(alone) > 0
-    # Indexes are a step deeper.
+    # Indexes are one level deeper.
     assert all(after <= 1.5 * before + 20 for before, after in zip(alone, beside, strict=True)), (
         alone,
         beside,

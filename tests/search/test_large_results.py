@@ -1,4 +1,4 @@
-"""Search finds everything that matches, however much that is, and whatever is in other spaces."""
+"""Tests that search finds every match, however many there are, and whatever other spaces contain."""
 
 import psycopg
 import pytest
@@ -7,14 +7,14 @@ from octavo.content.revisions import staging
 from octavo.content.search import store
 from octavo.content.search.function_words import function_words, split_question
 from octavo.content.search.querying import read_query, search_pages, snippet
-from octavo.content.search.tokens import Marked, WantedWords
+from octavo.content.search.tokens import WantedWords, WordMarker
 from octavo.kit.work.worker import Worker
 from octavo.operations.admin.import_export import bring
 from octavo.organization.spaces.hooks import notify_transferred
 
 
 def make(world, folder, pages: dict[str, str], place=None) -> str:
-    """A space with these pages, by title."""
+    """Create a space with these pages, by title."""
     folder.mkdir()
     (folder / "SUMMARY.md").write_text("".join(f"* [{title}](p{n}.md)\n" for n, title in enumerate(pages)))
     for n, (title, text) in enumerate(pages.items()):
@@ -32,7 +32,7 @@ def titles(world, space, query):
 
 
 def all_pages(world, path, query, limit):
-    """Everything a search finds, page by page, and the first answer."""
+    """Return everything that a search finds, page by page, and the first response."""
     first = answer = world.get("admin", path, params={"query": query, "limit": limit})
     items = answer["items"]
     while "next" in answer:
@@ -194,7 +194,7 @@ def test_a_question_of_nothing_else_is_searched_as_it_stands(world, tmp_path):
 
 
 def test_chinese_marks_words_and_not_clauses():
-    parts = snippet("每天晚上備份資料庫一次", Marked(WantedWords(frozenset(["備份", "資料", "料庫"]))))
+    parts = snippet("每天晚上備份資料庫一次", WordMarker(WantedWords(frozenset(["備份", "資料", "料庫"]))))
     assert [part.text for part in parts if part.marked] == ["備份資料庫"] or [
         part.text for part in parts if part.marked
     ] == ["備份", "資料庫"]
@@ -218,7 +218,7 @@ def test_results_are_the_same_whatever_stands_in_other_spaces(world, tmp_path):
 
 @pytest.mark.parametrize("world", ["postgresql"], indirect=True)
 def test_texts_of_sections_are_read_only_where_they_match(world, tmp_path):
-    """On SQLite the order of tables is written into the query; PostgreSQL plans by its statistics."""
+    """On SQLite the query fixes the join order; PostgreSQL plans by its statistics."""
     parts = {
         f"Page {n}": "\n\n".join(f"## Part {n} {k}\n\nWord w{n % 50}x and v{k}y." for k in range(40))
         for n in range(100)
@@ -228,7 +228,7 @@ def test_texts_of_sections_are_read_only_where_they_match(world, tmp_path):
         connection.execute("VACUUM ANALYZE")
 
     def scans(tx) -> list[tuple[str, int]]:
-        # A connection's counts may still hold those of its last transactions: only their growth counts.
+        # A connection's counts can include its previous transactions, so only their increase counts.
         return tx.all(
             "SELECT relname, seq_scan FROM pg_stat_xact_user_tables"
             " WHERE schemaname = 'public' AND relname IN ('search_sections', 'search_pages') ORDER BY relname"
@@ -245,12 +245,12 @@ def test_texts_of_sections_are_read_only_where_they_match(world, tmp_path):
 
 @pytest.mark.parametrize("world", ["postgresql"], indirect=True)
 def test_a_prepared_statement_reads_no_list_of_all_sections(world, tmp_path):
-    """A statement that was asked a few times is planned once for whatever it is given. Such a plan must not look up the
-    ids of all sections there are to find those behind one of them."""
+    """PostgreSQL switches to a generic plan for statements that are run repeatedly. Such a plan must not
+    look up the ids of all sections to find those after a given one."""
     space = make(world, tmp_path / "s", {f"Page {n}": f"Word w{n}x." for n in range(30)})
     url = world.context.settings.database
     with psycopg.connect(url, autocommit=True) as connection:
-        # As many as make such a plan look cheap; nothing else is read of them.
+        # Enough rows to make such a plan look cheap; nothing else is read of them.
         connection.execute(
             """WITH made AS (INSERT INTO search_sections (space_id, page_id, version, heading, body)
                  SELECT %s, 'p' || n, 0, '', '' FROM generate_series(1, 20000) AS n RETURNING id)
@@ -278,7 +278,7 @@ def test_a_prepared_statement_reads_no_list_of_all_sections(world, tmp_path):
 
 
 def test_how_many_words_are_mistyped_makes_no_more_statements(world, tmp_path, monkeypatch):
-    """Each statement has its price on PostgreSQL, whatever it asks."""
+    """On PostgreSQL each statement is costly, whatever it queries."""
     words = ["harbour", "zeppelin", "lantern", "compass", "railway", "meadow"]
     space = make(world, tmp_path / "s", {"Airships": " ".join(words)})
     asked = []

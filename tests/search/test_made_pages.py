@@ -1,4 +1,4 @@
-"""Indexing pages that are made of something else: only what changed, in parts, whoever is faster."""
+"""Tests of indexing derived pages: only what changed, in parts, and with concurrent workers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BLOCK = '# Home\n\n{% openapi-schemas spec="two" schemas="Thing" %}\n{% endopen
 
 
 def spec(title: str, operations: int = 6, said: Mapping[str, str] = MappingProxyType({})) -> str:
-    """A specification whose operation ``getN`` says ``said["getN"]``."""
+    """Return a specification whose operation ``getN`` has the description ``said["getN"]``."""
     paths = "".join(
         f"  /{title}/{n}: {{get: {{operationId: get{n}, summary: Get {n}, description: '{said.get(f'get{n}', 'as ever')}',"
         " responses: {'200': {description: Fine}}}}\n"
@@ -58,7 +58,7 @@ def ordered(world: World) -> int:
 
 
 def words(world: World, space: str) -> dict[str, str]:
-    """The indexed text of each page, by its title."""
+    """Return the indexed text of each page, by title."""
     with world.context.db.read() as tx:
         rows = tx.all(
             """SELECT p.titles, s.body FROM search_sections s JOIN search_pages p ON p.space_id = s.space_id
@@ -74,9 +74,9 @@ def words(world: World, space: str) -> dict[str, str]:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
-    """The titles of the pages that are made and of those that are written."""
+    """Return the titles of the pages that were computed, and of those that were written."""
     done: dict[str, list[str]] = {"made": [], "written": []}
-    make, prepare = computed._Reading.document_of, store.prepare_page
+    make, prepare = computed._MainReader.document_of, store.prepare_page
 
     def making(self: Any, page: Any, draws: bool) -> Any:
         done["made"].append(page.title)
@@ -86,7 +86,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
         done["written"].append(titles.partition("\n")[0])
         return prepare(tx, space_id, page_id, titles, *more)
 
-    monkeypatch.setattr(computed._Reading, "document_of", making)
+    monkeypatch.setattr(computed._MainReader, "document_of", making)
     monkeypatch.setattr(store, "prepare_page", preparing)
     return done
 
@@ -108,7 +108,7 @@ def test_a_change_of_one_specification_writes_the_pages_that_say_it(
     assert {title for title in after if after[title] != before[title]} == {"Get 3"}
     assert "brand new" in after["Get 3"]
     assert work["written"] == ["Get 3"]
-    # Both specifications have pages with these titles: those of the other one were not made again.
+    # Both specifications have pages with these titles: those of the other one were not computed again.
     assert len(work["made"]) == len(set(work["made"]))
 
 
@@ -148,7 +148,7 @@ def test_a_run_that_is_ended_goes_on_where_it_was(
 ) -> None:
     monkeypatch.setattr(computed, "_AT_ONCE", 1)
     processed(world, "two", {"text": spec("two", said={f"get{n}": f"said {n}" for n in range(6)})})
-    making = computed._Reading.document_of
+    making = computed._MainReader.document_of
 
     def ending(self: Any, page: Any, draws: bool) -> Any:
         if page.title == "Get 4":
@@ -156,7 +156,7 @@ def test_a_run_that_is_ended_goes_on_where_it_was(
         return making(self, page, draws)
 
     with monkeypatch.context() as broken:
-        broken.setattr(computed._Reading, "document_of", ending)
+        broken.setattr(computed._MainReader, "document_of", ending)
         with pytest.raises(RuntimeError):
             index_computed_pages(world.context, space)
     done = set(work["written"])
@@ -172,7 +172,7 @@ def test_what_is_older_is_not_written_over_what_is_newer(
 ) -> None:
     processed(world, "two", {"text": spec("two", said={"get1": "older"})})
     ordered(world)
-    index = computed._index_made
+    index = computed._index_derived
     overtaken: list[bool] = []
 
     def overtaking(context: Any, space_id: str, *more: Any) -> bool:
@@ -183,7 +183,7 @@ def test_what_is_older_is_not_written_over_what_is_newer(
             index_computed_pages(context, space_id)
         return index(context, space_id, *more)
 
-    monkeypatch.setattr(computed, "_index_made", overtaking)
+    monkeypatch.setattr(computed, "_index_derived", overtaking)
     ordered(world)
     index_computed_pages(world.context, space)
     assert "newer" in words(world, space)["Get 1"]
@@ -240,7 +240,7 @@ def test_an_identifier_finds_what_it_names_first(world: World, tmp_path: Path, g
     index_computed_pages(world.context, space)
 
     def first(query: str) -> tuple[str, str]:
-        """The page that is found first, with the section."""
+        """Return the page that is found first, with its section."""
         found = world.get("admin", f"/spaces/{space}/search", params={"query": query})["items"][0]
         return found["title"], found["sections"][0]["title"]
 

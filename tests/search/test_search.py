@@ -1,4 +1,4 @@
-"""Search over the API and on sites: what is found, in what order, and what is never told."""
+"""Tests of search through the API and on sites: what is found, in what order, and what must not be revealed."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from octavo.content.revisions.deriving import check_derived
 from octavo.content.search import tokens
 from octavo.content.search.computed import index_long_pages
-from octavo.content.search.querying import Part, snippet
-from octavo.content.search.tokens import Marked, WantedWords, one_edit_away, words
+from octavo.content.search.querying import SnippetPart, snippet
+from octavo.content.search.tokens import WantedWords, WordMarker, one_edit_away, words
 from octavo.operations.admin.import_export import bring
 
 PAGES = {
@@ -77,7 +77,7 @@ def test_phrases_are_phrases(world, space):
 
 
 def test_a_long_text_is_found_by_its_new_words_once_a_job_ran(world, space):
-    """Whoever writes in it does not wait for its words."""
+    """Editors do not wait for indexing."""
     pages = {
         page["title"]: page["id"] for page in world.get("admin", f"/spaces/{space}/content/pages")["pages"]
     }
@@ -98,7 +98,7 @@ def test_a_long_text_is_found_by_its_new_words_once_a_job_ran(world, space):
         waiting = tx.all("SELECT payload FROM jobs WHERE kind = 'indexLongPages'")
     assert len(waiting) == 1
     assert check() == []
-    # What is not in the page any more is quoted to nobody.
+    # Text that was removed from the page is not quoted.
     found = world.get("reader", f"/spaces/{space}/search", params={"query": "client"})
     assert ("Client", []) in [(one["title"], one["sections"]) for one in found["items"]]
     index_long_pages(world.context, space)
@@ -186,20 +186,20 @@ def ranked(world, tmp_path):
 @pytest.mark.parametrize(
     ("query", "first"),
     [
-        ("variable", "Workflow settings"),  # another form of a title, against the very word in a text
-        ("variables", "Workflow settings"),  # a title before a heading that says the same
-        ("workflow settings", "Workflow settings"),  # called one thing by navigation, another by itself
-        ("connectoins", "Connections"),  # a guessed title counts as a title
+        ("variable", "Workflow settings"),  # another form of a title vs. the exact word in a text
+        ("variables", "Workflow settings"),  # a title before a heading with the same text
+        ("workflow settings", "Workflow settings"),  # title in navigation vs. title of the page
+        ("connectoins", "Connections"),  # a corrected title counts as a title
         ("conections", "Connections"),
-        ("reachhing services", "Connections"),  # an error in a form that no page has
+        ("reachhing services", "Connections"),  # a typing error in a form that no page has
         ("walet of before", "Old wallets"),
         ("wallet befor conection", "Old wallets"),
-        ("lockprovider", "Home"),  # one name of a composed one
+        ("lockprovider", "Home"),  # one part of a compound word
         ("settings frobnicate", "Workflow settings"),
-        ("zymurgy", "Part 3"),  # only the file's own first heading says so
+        ("zymurgy", "Part 3"),  # only the first heading of the file has it
         ("zymurgy at home", "Part 3"),
         ("zymurgi", "Part 3"),
-        ("openapi", "OpenAPI"),  # the page of that name before sections of that name
+        ("openapi", "OpenAPI"),  # the page with that name before sections with that name
         ("git sync", "Git Sync"),
         ("Git sync ", "Git Sync"),
     ],
@@ -209,7 +209,7 @@ def test_what_is_meant_comes_first(world, ranked, query, first):
 
 
 def test_other_spaces_do_not_crowd_out_this_one(world, space, tmp_path):
-    """The best of all spaces are looked at first: they may all lie elsewhere."""
+    """The best matches of all spaces are read first, and they may all be in other spaces."""
     crowd = {f"p{n}.md": f"# Kubernetes {n}\n\nkubernetes manifest\n" for n in range(140)}
     crowd["SUMMARY.md"] = "".join(f"* [Kubernetes {n}](p{n}.md)\n" for n in range(140))
     folder = write(tmp_path / "crowd", crowd)
@@ -219,7 +219,7 @@ def test_other_spaces_do_not_crowd_out_this_one(world, space, tmp_path):
 
 
 def test_words_on_nearly_every_page_are_left_out(world, space, monkeypatch):
-    """What tells nothing is not matched beside other words, and is found when it is asked for alone."""
+    """A word without meaning is ignored next to other words, and found if it is the whole query."""
     monkeypatch.setattr("octavo.content.search.querying._MANY_PAGES", 1)
     monkeypatch.setattr("octavo.content.search.querying._EVERYWHERE", 0.0)
     assert titles(world, space, "is kubernetes")[:1] == ["Deploying"]
@@ -242,11 +242,13 @@ def test_pages_are_counted_as_they_come_and_go(world, space, tmp_path):
 
 def test_a_snippet_is_cut_around_its_match():
     body = f"{'before ' * 100}the Manifests lie {'after ' * 100}manifest"
-    parts = snippet(body, Marked(WantedWords(frozenset(["manifest"]))))
+    parts = snippet(body, WordMarker(WantedWords(frozenset(["manifest"]))))
     assert [part.text for part in parts if part.marked] == ["Manifests"]
     assert (parts[0].text, parts[-1].text) == ("…", "…")
     assert 100 < sum(len(part.text) for part in parts) < 200
-    assert snippet("nothing of it", Marked(WantedWords(frozenset(["manifest"])))) == (Part("nothing of it"),)
+    assert snippet("nothing of it", WordMarker(WantedWords(frozenset(["manifest"])))) == (
+        SnippetPart("nothing of it"),
+    )
 
 
 def test_words_of_identifiers():
@@ -264,7 +266,7 @@ def test_a_word_that_comes_again_is_cut_once(monkeypatch):
     monkeypatch.setattr(tokens, "_parts", lambda token: cut.append(token) or part(token))
     tokens._known_words.cache_clear()
     first = words("user.getById and user.getById")
-    first.clear()  # as a caller may
+    first.clear()  # Callers may do this.
     assert words("user.getById") == ["usergetbyid", "user", "getbyid", "get", "by", "id"]
     assert cut == ["user.getById"]
 

@@ -1,4 +1,4 @@
-"""Typing errors are looked for within bounds: a query of unknown words costs no more than a few of them."""
+"""Tests that correcting typing errors has a limit: a query of unknown words costs no more than a few of them."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from .test_search import PAGES, write
 
 @pytest.fixture
 def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many rows each look-up of words asks for."""
+    """Count the rows that each lookup of words requests."""
     found: list[int] = []
-    look_up = store.pages_with
+    look_up = store.pages_containing
 
     def counted(tx: Transaction, scope: store.Scope, candidates: Iterable[str]) -> dict[str, int]:
         wanted = set(candidates)
         found.append(len(wanted) * len(scope.space_ids or scope.keys))
         return look_up(tx, scope, wanted)
 
-    monkeypatch.setattr(store, "pages_with", counted)
+    monkeypatch.setattr(store, "pages_containing", counted)
     return found
 
 
 def unknown_words(count: int, length: int) -> str:
     chance = random.Random(count)
-    # With endings, so that what they may be forms of is looked for as well.
+    # With endings, so that base forms are looked up as well.
     return " ".join(
         "".join(chance.choices(string.ascii_lowercase, k=length - 3)) + "ing" for _ in range(count)
     )

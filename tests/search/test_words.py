@@ -1,4 +1,4 @@
-"""Words are looked up by one rule of Unicode, however their letters were composed."""
+"""Tests that words are looked up in the same way, however their letters are composed in Unicode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from octavo.content.search.tokens import Marked, WantedWords, words
+from octavo.content.search.tokens import WantedWords, WordMarker, words
 from octavo.operations.admin.import_export import bring
 from world import World
 
@@ -40,7 +40,7 @@ def test_what_people_type_finds_what_is_written(asked: str, written: str) -> Non
 
 def test_marks_stay_with_their_words():
     text = unicodedata.normalize("NFD", "the résumé of Ångström")
-    found = list(Marked(WantedWords(frozenset(words("resume angstrom")))).spans(text))
+    found = list(WordMarker(WantedWords(frozenset(words("resume angstrom")))).spans(text))
     assert [text[start:end] for start, end in found] == [
         unicodedata.normalize("NFD", w) for w in ("résumé", "Ångström")
     ]

@@ -1,4 +1,4 @@
-"""What addresses mean: of the application, of published sites, and host names of sites' own."""
+"""Tests of resolving URLs of the app and of published sites, and of host names of sites."""
 
 import pytest
 
@@ -88,7 +88,7 @@ def test_a_site_has_a_host_name_of_its_own(world, path):
 
 
 def test_letters_of_a_host_name_are_those_of_dns(world, path):
-    """Whichever way it is written, it is one name, which one site has."""
+    """All spellings are one name, which only one site can have."""
     spelled = "docs.xn--bcher-kva.test"
     for given in ("docs.bücher.test", "Docs.BÜCHER.test.", spelled.upper()):
         answer = world.call("admin", "PATCH", path, json={"hostname": given})
@@ -119,7 +119,7 @@ def test_what_is_kept_for_one_host_is_answered_to_no_other(world):
         for name in ("one", "two"):
             answer = visitor.get("/", host=f"{name}.home.test")
             assert f"Start of {name}" in answer.text
-            # Whoever may say by which way a request came does not change what is kept.
+            # A header about the original request must not change what is cached.
             said = {
                 "x-forwarded-host": "evil.test",
                 "x-forwarded-proto": "https",

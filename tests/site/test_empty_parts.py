@@ -1,4 +1,4 @@
-"""Parts of a site in which there is nothing: readers are not led there, members who preview it are told."""
+"""Tests of empty parts of a site: readers do not see them, and members who preview it are told."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Site:
         return self.visitor.get(self.base + path, **headers)
 
     def tabs(self, path: str = "", **headers: str) -> list[str]:
-        """Where the tabs of a page lead, below the site."""
+        """Return where the tabs of a page lead, below the site."""
         text = self.get(path, **headers).text
         nav = re.search(r'<nav class="sections".*?</nav>', text, re.DOTALL)
         return [href.removeprefix(self.base) for href in re.findall(r'href="([^"]+)"', nav[0])] if nav else []
@@ -76,7 +76,7 @@ def site(world: Any, tmp_path: Path) -> Site:
 
 
 def test_no_tab_leads_to_nothing(site: Site) -> None:
-    # The default variant of the API has no page, so its tab leads to the one that has.
+    # The default variant of the API has no page, so its tab leads to the variant that has one.
     assert site.tabs() == ["", "api/v1/"]
     assert all(site.get(tab).status_code == 200 for tab in site.tabs())
     assert "Gathered" not in site.get().text and "Version two" not in site.get("api/v1/").text
@@ -89,7 +89,7 @@ def test_a_tab_comes_with_the_first_page_and_goes_with_the_last(site: Site) -> N
     site.fill("soon", PAGE)
     assert site.tabs() == ["", "soon/", "api/v1/"]
     site.fill("later", {"README.md": "---\nhidden: true\n---\n\n# Hidden\n"})
-    # A first page that is hidden is where the section begins all the same.
+    # The section starts at its first page even if that is hidden.
     assert site.tabs() == ["", "soon/", "later/", "api/v1/"] and site.get("later/").status_code == 200
     site.fill("v2", PAGE)
     assert site.tabs()[-1] == "api/"

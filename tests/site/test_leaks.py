@@ -1,6 +1,5 @@
-"""Nothing of a site reaches whom it is not for: random structures, conditions, audiences and visitors, and everything
-that can be asked from outside, compared with what each of them may see.
-"""
+"""Tests that nothing of a site leaks: random structures, conditions, audiences, and visitors are compared
+with everything that can be requested from outside."""
 
 from __future__ import annotations
 
@@ -14,8 +13,8 @@ import httpx
 import msgspec
 import pytest
 
-from octavo.delivery.reader.mcp import MCP_PATHS
 from octavo.delivery.reader.table import ROUTES
+from octavo.delivery.visits.admission import MCP_PATHS
 from site_worlds import COMMON, Answer, Guest, MadePage, Shown, SiteWorld, quoted, words_of
 from visiting import Visitor
 from world import World
@@ -35,17 +34,18 @@ READ = {
     "readSiteFile", "readSiteImage", "readPage", "readImage", "postMessage", "readEmbedScript", "readAsk", "readQuestions", "askQuestion",
     "leadToEmbedded", "readSignedIn", "readTree", "readSkill", "readWellKnown", "readIndexPart",
 }  # fmt: skip
-"""The routes of sites that are asked here; a new one has to be asked as well."""
+"""Routes of sites that are requested here; new ones must be added."""
 ASKED_ELSEWHERE = {
     "noteSeen", "ratePage", "readTryForm", "tryOperation", "readBlock", "pressBlock", "readOperations",
-    "readSpecification", "readModels", "readAccess",
+    "readSpecification", "readModels", "readAccess", "askVisitor", "connectVisitor",
 }  # fmt: skip
-"""What is made of what a page shows: ``openapi/test_trying.py``, ``openapi/test_pages.py``, ``reader/test_blocks.py``
-and ``reader/test_tracking.py`` ask for that of withheld pages."""
+"""Routes derived from a page's content: ``openapi/test_trying.py``, ``openapi/test_pages.py``,
+``reader/test_blocks.py``, and ``reader/test_tracking.py`` request them for hidden pages; and what connects agents, which
+``agents/test_site_agents.py`` asks."""
 
 
 class Case:
-    """One visitor before one site as it was drawn. ``seen``: what they may see; None: that there is no such site."""
+    """Visitor of a generated site. ``seen``: what they may see; None: the site does not exist for them."""
 
     def __init__(
         self, site: SiteWorld, visitor: Visitor, audience: str, guest: Guest, adaptive: bool
@@ -91,7 +91,7 @@ class Case:
         return self.visitor.get(self.base + path, cookie=self.cookie(), **headers)
 
     def use(self, tool: str, **arguments: Any) -> httpx.Response:
-        """Uses a tool of the site's MCP server, twice: what is kept is told to this visitor as it was."""
+        """Call a tool of the site's MCP server twice, so that cached results are checked as well."""
         params = {"name": tool, "arguments": arguments}
         path = self.base + self.random.choice(MCP_PATHS)
         first, again = (self._send(path, "tools/call", params) for _ in range(2))
@@ -105,7 +105,7 @@ class Case:
     # --- the reader -------------------------------------------------------------------------------------
 
     def places(self) -> Iterator[tuple[str, Shown | None, MadePage | None]]:
-        """Paths of everything, also of what is not there for them."""
+        """Yield the paths of everything, including what they cannot see."""
         for path in (
             "",
             "robots.txt",
@@ -150,7 +150,7 @@ class Case:
                 continue
             may = listed | words_of(path) | (hidden if page is not None and page.hidden else set())
             if path in self.site.redirects:
-                # Who sets a redirect to a hidden page makes its address known.
+                # A redirect to a hidden page deliberately reveals its URL.
                 may |= hidden
             assert answer.status_code in (200, 307, 404), (path, answer.status_code, answer.text[:300])
             assert said <= may, (path, said - may, self.explain(said - may))
@@ -178,7 +178,7 @@ class Case:
         )
 
     def explain(self, words: set[str]) -> str:
-        """What words stand for, so that a failure can be read."""
+        """Return the meaning of names, to make failures readable."""
         found = []
         for space in self.site.spaces:
             for page in space.pages:
@@ -195,7 +195,7 @@ class Case:
         return "; ".join(found)
 
     def check_what_is_seen(self, seen: Answer) -> None:
-        """And no less: every page that they see is there."""
+        """Check that every page that they may see is shown."""
         for shown in self.random.sample(seen.shown, min(2, len(seen.shown))):
             base = seen.base(shown)
             self.check_image(seen, shown)
@@ -244,7 +244,7 @@ class Case:
             assert words_of(entries) - words_of(feed) == news, feed
 
     def check_image(self, seen: Answer, shown: Shown) -> None:
-        """An image tells a title, so it is there where its page is."""
+        """An image contains the title, so it exists only if the page is visible."""
         page = self.random.choice(shown.space.pages)
         image = self.get(f"{seen.base(shown)}~image/{page.id}.png")
         assert image.status_code == (200 if seen.sees(page) else 404), page.path
@@ -390,7 +390,7 @@ class Case:
         assert {section.title for section in seen.sections} <= said and "visitor.claims" not in profile.text
         for space in self.site.spaces:
             got = read(f"/spaces/{space.id}")
-            # A space that the site shows nobody is none that the token could be of.
+            # A token cannot be of a site through a space that the site shows to nobody.
             assert got.status_code in ((200,) if space.id in seen.spaces else (401, 404)), got.text
             if got.status_code == 200:
                 self.check_space(seen, space, read, got.json())
@@ -488,7 +488,7 @@ def run(world: World, seed: int, cases: int) -> None:
 
 
 def check_tags(case: Case, kept: dict[str, tuple[str, bytes]]) -> None:
-    """An ETag that one visitor had says nothing to another who sees something else."""
+    """The ETag of one visitor must not validate for another who sees something else."""
     shown = case.seen.shown[:1] if case.seen is not None else []
     for path in ["llms.txt", *(case.seen.base(one) for one in shown if case.seen is not None)]:
         answer = case.get(path)

@@ -1,4 +1,4 @@
-"""Pictures that an organization uploads for the looks of its sites."""
+"""Tests of images that an organization uploads to customize its sites."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_everybody_has_a_picture_until_it_is_deleted(world, data, name, type):
     shown = visitor.get(path)
     assert (shown.status_code, shown.content) == (200, data)
     assert shown.headers["content-type"] == type
-    # Opened by itself, nothing in it acts.
+    # Opened by itself, it cannot execute anything.
     assert "sandbox" in shown.headers["content-security-policy"]
     assert visitor.get(path.replace(picture["id"], "nothing")).status_code == 404
     assert visitor.get(f"{path}x").status_code == 404

@@ -1,4 +1,4 @@
-"""What a visitor with certain claims sees: as the list says, and as the reader serves it to such a visitor."""
+"""Tests of what a visitor with certain claims sees: in the list, and in the reader for such a visitor."""
 
 import json
 from urllib.parse import quote, urlsplit
@@ -45,8 +45,8 @@ WHO = [{}, {"plan": "free"}, {"plan": "pro"}, {"plan": "pro", "unsigned": {"beta
 
 
 class Site:
-    """A site for signed visitors with the sections Guide, whose variant Old is for those who try what is new, Plans
-    for those who pay, and a draft."""
+    """Site with visitor authentication and the sections Guide, whose variant Old requires a claim about new
+    features, Plans for paying visitors, and a draft."""
 
     def __init__(self, world):
         self.world = world
@@ -106,7 +106,7 @@ class Site:
         )
 
     def list(self, claims, limit=50, **query):
-        """All entries, in parts of so many."""
+        """Return all entries, requested in pages of this size."""
         found, page = [], {}
         while True:
             answer = self.ask(claims, limit=limit, **query, **page)
@@ -120,7 +120,7 @@ class Site:
             page = listing["next"]
 
     def get(self, path, claims):
-        """What the reader serves to whoever has these claims, those that are not signed in the address."""
+        """Return what the reader serves to a visitor with these claims, unsigned ones in the URL."""
         signed = {name: value for name, value in claims.items() if name != "unsigned"}
         token = jwt.encode(
             {"alg": "HS256"}, {"exp": now() // 1000 + 600, **signed}, OctKey.import_key(self.key)
@@ -174,7 +174,7 @@ def test_what_decides_is_named(site):
     pages = {one["title"]: one for one in site.list({"plan": "free"}, siteSpace=parts["Guide"]["id"])}
     assert pages["Kept"]["hiddenBy"]["id"] == pages["Kept"]["id"]
     assert pages["Kept"]["condition"] == held_back
-    # What is below is hidden by what is above it, and has no condition of its own.
+    # Contents are hidden by their parent, and have no condition of their own.
     assert pages["Deep"]["hiddenBy"]["title"] == "Kept" and "condition" not in pages["Deep"]
     assert pages["Deep"]["level"] == pages["Kept"]["level"] + 1 and "parts" not in pages["Deep"]
     assert pages["Secret"]["visible"] and not pages["Secret"]["listed"] and pages["Start"]["listed"]
@@ -184,12 +184,12 @@ def test_what_decides_is_named(site):
         pages["More"]["parts"][2]["condition"]["problem"]
         and "problem" not in pages["More"]["parts"][0]["condition"]
     )
-    # A part in a part is asked once it is come to.
+    # A nested part is evaluated only if its parent is shown.
     pro = {one["title"]: one for one in site.list({"plan": "pro"}, siteSpace=parts["Guide"]["id"])}
     told = [(one["text"], one["condition"]["holds"]) for one in pro["More"]["parts"]]
     assert told[:2] == [("Paid words Paid beta words", True), ("Paid beta words", False)]
     assert pro["Deep"]["visible"]
-    # All of a hidden variant is hidden by what hides it.
+    # The pages of a hidden variant have the same obstacle as the variant.
     assert [one["hiddenBy"]["reason"] for one in site.list({}, siteSpace=parts["Next"]["id"])] == ["draft"]
 
 
@@ -213,7 +213,7 @@ def test_parts_of_the_list_neither_skip_nor_repeat(site):
     pages = site.list({}, siteSpace=guide)
     for limit in (1, 2, 4):
         assert site.list({}, limit=limit, siteSpace=guide) == pages
-    # Behind a page that is gone it goes on where that was.
+    # After a deleted page, the list continues at its position.
     first = site.ask({}, limit=4, siteSpace=guide).json()
     assert first["items"][-1]["title"] == "Deep"
     space = site.guide["siteSpaces"][0]["space"]["id"]

@@ -1,4 +1,5 @@
-"""Whose a host name and a path are: they count for who proved them, and nobody keeps others from theirs."""
+"""Tests of verifying host names and paths: they are used by their verified owners, and nobody can block
+others from theirs."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ NAME = "www.owner.test"
 
 @pytest.fixture(autouse=True)
 def leads_here(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """The names that have the address of the installation's sites; others have none."""
+    """Make these names resolve to the address of the server's sites, and others to none."""
     found: set[str] = set()
 
     def check(settings: Any, hostname: str, resolve: Any = None) -> str:
@@ -57,7 +58,7 @@ def test_a_name_of_somebody_else_is_not_had_by_saying_so(world: World, names: Na
     asked = world.get("stranger", f"/custom-hostnames/{NAME}")
     assert asked["isActive"] is False
     assert world.call("admin", "GET", f"/custom-hostnames/{NAME}").status_code == 404
-    # Whoever has it is not kept from it.
+    # The verified owner is not blocked.
     assert "unproved" not in give(world, "admin", hostname=NAME).json()
     publish(world, "admin")
     assert answers(world)
@@ -117,7 +118,7 @@ def test_a_name_counts_once_it_is_proved(
     assert answers(world) and world.get("stranger", f"/custom-hostnames/{NAME}")["isActive"]
     shown = world.get("stranger", world.away.path(SITE))
     assert "unproved" not in shown and NAME in shown["urls"]["published"]
-    # It stays, and another one is proved anew.
+    # It is kept, and another one must be verified again.
     assert "unproved" not in give(world, hostname=NAME).json()
     names.texts.clear()
     leads_here.clear()
@@ -170,7 +171,7 @@ def test_a_path_above_that_of_somebody_else(world: World, names: NameServer) -> 
     give(world, "admin", proxy=f"{NAME}/docs/second")
     assert give(world, proxy=f"{NAME}/docs").status_code == 409
     assert give(world, proxy=f"{NAME}/doc").status_code == 200
-    # What is one owner's may lie in itself.
+    # Paths of the same owner can be nested.
     path = world.home.path("/orgs/{organizationId}/sites")
     other = world.post("admin", path, {"title": "Other"})["id"]
     answer = world.call("admin", "PATCH", f"{path}/{other}", json={"proxy": f"{NAME}/docs"})
@@ -183,7 +184,7 @@ def test_a_host_name_has_three_parts(sqlite_world: World, name: str) -> None:
 
 
 def test_cookies_of_a_proxied_site_are_of_no_other(world: World) -> None:
-    """A site may name any path for its own; on the origin of all sites another site can be at that path."""
+    """A site can name any path as its own; on the sites domain another site may be at that path."""
     theirs = publish(world, "admin")
     path = theirs.partition("://")[2].partition("/")[2].strip("/")
     trust(world.context, world.away["organizationId"])

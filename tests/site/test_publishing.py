@@ -1,11 +1,11 @@
-"""Publishing a space is for those who administer that very space, when it is done."""
+"""Tests that only administrators of a space can publish it, checked at the time of publishing."""
 
 import pytest
 
 
 @pytest.fixture
 def closed(world):
-    """A space where the creator may only read; its id."""
+    """Create a space that the creator can only read, and return its id."""
     made = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Closed"})["id"]
     world.call("admin", "PATCH", f"/spaces/{made}", json={"defaultLevel": None})
     give(world, made, "read")
@@ -52,7 +52,7 @@ def test_the_right_counts_when_the_site_is_published(world, closed):
     give(world, closed, "read")
     assert world.call("creator", "POST", publish).status_code == 403
     assert world.get("admin", f"{sites(world)}/{site}")["published"] is False
-    # Closing it again is always possible.
+    # Unpublishing it is always possible.
     assert world.call("admin", "POST", publish).status_code == 200
     assert world.call("creator", "POST", f"{sites(world)}/{site}/unpublish").status_code == 200
     give(world, closed, "create")
@@ -101,7 +101,8 @@ def test_an_organization_begins_with_a_site(world):
 
 @pytest.fixture
 def published(world, closed):
-    """The path of a published site for signed visitors over the closed space, behind a condition that nobody meets."""
+    """Return the path of a published site with visitor authentication for the closed space, behind a
+    condition that is never met."""
     give(world, closed, "read")
     body = {"title": "Closed", "spaces": [closed], "visibility": "visitor-auth"}
     site = f"{sites(world)}/{world.post('admin', sites(world), body)['id']}"

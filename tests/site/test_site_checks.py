@@ -1,4 +1,4 @@
-"""What `octavo check-site` finds, in a site of ours and in a hostile one."""
+"""Tests of `octavo check-site`, with one of our sites and a hostile one."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def hostile() -> Iterator[str]:
 
     class Server(http.server.ThreadingHTTPServer):
         def handle_error(self, *_: object) -> None:
-            pass  # whoever asks hangs up on what is too large
+            pass  # The client disconnects from responses that are too large.
 
     server = Server(("127.0.0.1", 0), Hostile)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))

@@ -1,4 +1,4 @@
-"""Customization, redirects, MCP servers, the published profile and the search of sites."""
+"""Tests of customization, redirects, MCP servers, the published profile, and search of sites."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_customization_is_always_whole(world, path):
     kept = world.get("admin", f"{path}/customization")
     assert kept["styling"] == {**made["styling"], "theme": "gradient"}
     assert kept["pageActions"]["externalAI"] is False
-    # What the next body leaves out is as it was made.
+    # Omitted settings are reset to their defaults.
     world.call("admin", "PUT", f"{path}/customization", json={})
     assert world.get("admin", f"{path}/customization") == made
 
@@ -85,12 +85,12 @@ def test_the_list_of_page_actions_and_the_switches_say_the_same(world, path):
     assert listed["pageActions"] == {
         "externalAI": False, "markdown": True, "mcp": False, "items": ["git", "markdown"],
     }  # fmt: skip
-    # An older client changes a switch and puts the list back as it was.
+    # An older client changes a switch and sends back the list unchanged.
     switched = put(
         {**listed, "pageActions": {**listed["pageActions"], "mcp": True}, "git": {"showEditLink": False}}
     )
     assert switched["pageActions"]["items"] == ["markdown", "mcp"]
-    # A newer one changes the list and puts the switches back as they were.
+    # A newer one changes the list and sends back the switches unchanged.
     relisted = put({**switched, "pageActions": {**switched["pageActions"], "items": ["pdf"]}})
     assert relisted["pdf"]["enabled"] and not relisted["pageActions"]["mcp"]
     both = {**relisted["pageActions"], "items": ["mcp"], "markdown": True}
@@ -132,7 +132,7 @@ def test_a_site_space_overrides_and_takes_back(world, path):
     body = {"styling": {"theme": "bold", "primaryColor": color}, "internationalization": {"locale": "fr"}}
     found = change(world, own, body)
     assert found["styling"] == {**whole["styling"], "theme": "bold", "primaryColor": color}
-    # The site's own settings go on showing through where nothing is overridden.
+    # Settings of the site apply wherever nothing is overridden.
     world.call(
         "admin", "PUT", f"{path}/customization", json={"styling": {"theme": "muted", "corners": "circular"}}
     )
@@ -147,7 +147,7 @@ def test_a_site_space_overrides_and_takes_back(world, path):
     assert world.call("admin", "DELETE", own).status_code == 205
     assert world.call("admin", "DELETE", own).status_code == 204
     assert world.get("admin", own)["internationalization"]["locale"] == "en"
-    # Nothing that only takes back leaves anything behind.
+    # Requests that only remove overrides leave nothing behind.
     change(world, own, {"styling": {"theme": None}, "favicon": None, "header": {"links": None}})
     assert world.call("admin", "DELETE", own).status_code == 204
 

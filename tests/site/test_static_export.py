@@ -1,4 +1,5 @@
-"""A public site as files: served by a plain web server it is whole, and says nothing of the server it came from."""
+"""Tests of exporting a public site as files: it works on a plain web server, and reveals nothing about the
+original server."""
 
 import http.server
 import json
@@ -48,7 +49,7 @@ def site_of(world: World, source: Path, files: dict[str, str | bytes] | None = N
     with world.context.db.read() as tx:
         site = find_site_of_space(tx, brought.outcome.space)
     assert site is not None
-    # Visitors may ask, where there is a server.
+    # Visitors can ask questions where there is a server.
     body = {"styling": {}, "internationalization": {}, "ai": {"mode": "assistant"}}
     path = f"/orgs/{organization}/sites/{site}/customization"
     assert world.call("admin", "PUT", path, json=body).status_code == 200
@@ -74,7 +75,7 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def crawl(start: str, live: tuple[str, ...]) -> dict[str, str]:
-    """Every page by its path, after following all that pages name. Nothing may be missing, send on, or be live."""
+    """Return every page by path, following all links. Nothing may be missing, redirect, or depend on a server."""
     host = urlsplit(start).netloc
     pages: dict[str, str] = {}
     waiting, known = [start], {start}
@@ -178,7 +179,8 @@ def test_sections_variants_and_redirects(world: World, tmp_path: Path, live: tup
     world.post("admin", f"{sites}/redirects", below)
     world.call("admin", "PATCH", sites, json={"visibility": "public"})
     world.post("admin", f"{sites}/publish")
-    # The second section and the second variant of the first show the same space, which is empty: nothing leads there.
+    # The second section and the second variant of the first show the same empty space, so nothing leads
+    # there.
     empty = export_site(world.context, home["siteId"], tmp_path / "www")
     assert (empty.broken, empty.left_out) == ([], ["/gone/*"])
     site_of(world, tmp_path / "source", FILES)
@@ -243,7 +245,7 @@ def test_an_interrupted_run_leaves_the_former_export(
     with pytest.raises(KeyboardInterrupt):
         export_site(world.context, site, out, base="/elsewhere/", progress=stop)
     assert snapshot(out) == before
-    # In the middle of moving files: what is ours is known, and the next run makes it whole.
+    # Stopped while moving files: the export's own files are known, and the next run completes it.
     replace, moved = static_export.os.replace, []
 
     def fail(source: Path, target: Path) -> None:

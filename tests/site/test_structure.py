@@ -1,4 +1,4 @@
-"""The structure of sites: sections, groups, variants, their order, their addresses and who sees them."""
+"""Tests of the structure of sites: sections, groups, variants, their order, paths, and visibility."""
 
 from urllib.parse import urlsplit
 
@@ -9,7 +9,7 @@ from visiting import Visitor
 
 
 class Site:
-    """A site of home's administrator without anything in it; ``spaces`` are made by title."""
+    """Empty site of the home organization's administrator; ``spaces`` are created by title."""
 
     def __init__(self, world):
         self.world = world
@@ -47,7 +47,7 @@ class Site:
         self.world.post("admin", f"{self.path}/publish")
 
     def bases(self):
-        """Where each site space is, by its title, below the site."""
+        """Return the path of each site space below the site, by title."""
         with self.world.context.db.read() as tx:
             structure = load_structure(tx, self.id)
         titles = {shown["id"]: shown["title"] for shown in self.get("site-spaces")["items"]}
@@ -72,7 +72,7 @@ def test_a_site_begins_with_its_default_section_and_variant(site):
     site.section("API")
     assert site.bases() == {"Guide": "", "Guide v1": "guide-v1/", "API": "api/"}
     structure = site.get("structure")
-    # What the site showed before has become its first section.
+    # The previous content of the site has become its first section.
     assert structure["type"] == "sections"
     assert [(s["title"], s["default"], len(s["siteSpaces"])) for s in structure["structure"]] == [
         ("Guide", True, 2),
@@ -91,14 +91,14 @@ def test_addresses_that_are_left_lead_on(site):
     site.world.call("admin", "PATCH", site.path, json={"defaultSiteSection": api["id"]})
     assert site.bases() == {"Guide": "guide/", "API": ""}
     assert site.former("reference") == ("reference", shown)
-    # Where something is again nobody is sent away.
+    # Former paths that are in use again do not redirect.
     site.change(f"sections/{guide['id']}", {"path": "api"})
     assert site.former("api") is None
 
 
 @pytest.mark.sqlite_first
 def test_pages_of_what_the_site_began_with_before_lead_on(site):
-    """Wherever something else begins now: at the root of the site, and at that of a section."""
+    """Another part now starts at the root of the site, and at that of a section."""
     visitor = Visitor(site.world.context)
     old, new = site.section("Old"), site.section("New")
     site.make("site-spaces", {"spaceId": site.space("New v2"), "sectionId": new["id"]})
@@ -163,7 +163,7 @@ def test_a_space_is_named_by_the_address_that_was_asked_for(site):
 
 
 def fill(site, title):
-    """Gives the space of a site two pages, the second of which is called after it."""
+    """Add two pages to a space of the site, the second one named after it."""
     shown = next(s for s in site.get("site-spaces")["items"] if s["title"] == title)
     changes = [
         {"operation": "insert_page", "document": {"markdown": f"# {name}\n\nwords\n"}}
@@ -181,7 +181,7 @@ def test_paths_are_one_segment_that_nothing_else_has(site):
     for path in ("a/b", "~search", "../x", "robots.txt", "x.md", "a b", "", "<b>", "%2e"):
         assert site.call("PATCH", f"sections/{other['id']}", {"path": path}).status_code == 400, path
     assert site.call("PATCH", f"sections/{other['id']}", {"path": "API"}).status_code == 400
-    # A variant of the section that the site begins with is beside the sections.
+    # A variant of the default section has a path next to the sections.
     variant = site.make("site-spaces", {"spaceId": site.space("Two"), "sectionId": api["id"]})
     answer = site.call("PATCH", f"site-spaces/{variant['id']}", {"path": "other"})
     assert (answer.status_code, "path" in answer.json()["error"]["message"]) == (400, True)
@@ -197,7 +197,7 @@ def test_groups_nest_and_dissolve(site):
     assert [child["title"] for child in top[0]["children"]] == ["Two", "Inner"]
     assert [section["title"] for section in top[0]["sections"]] == ["Two"]
     assert [item["title"] for item in site.get("sections")["items"]] == ["Two", "One"]
-    # No group lies in itself.
+    # Groups cannot contain themselves.
     position = {"position": {"after": {"type": "site-section", "id": one["id"]}}}
     assert site.call("POST", f"section-groups/{outer['id']}/move", position).status_code == 400
     assert site.call("DELETE", f"section-groups/{outer['id']}").status_code == 205
@@ -287,7 +287,7 @@ def test_lists_are_read_in_pages_while_they_change(site):
     sections = [site.section(f"S{n}") for n in range(5)]
     first = site.get("sections?limit=2")
     assert (first["count"], [s["title"] for s in first["items"]]) == (5, ["S0", "S1"])
-    # What the page ended with is taken away; what comes behind it is read all the same.
+    # The last entry of the page is deleted; the entries after it are still returned.
     site.call("DELETE", f"sections/{sections[1]['id']}")
     rest = site.get(f"sections?limit=10&page={first['next']['page']}")
     assert ([s["title"] for s in rest["items"]], "next" in rest) == (["S2", "S3", "S4"], False)
@@ -304,7 +304,7 @@ def test_spaces_that_the_caller_does_not_see_are_left_out(site, world):
     for path in ("structure", "sections", "site-spaces"):
         assert space not in world.call("reader", "GET", f"{site.path}/{path}").text
     shown = closed["siteSpaces"][0]["id"]
-    # Nor are they changed, or shown elsewhere, by who does not see them.
+    # They cannot be edited or shown elsewhere by people who cannot see them.
     assert site.call("PATCH", f"site-spaces/{shown}", {"path": "x"}, who="creator").status_code == 404
     assert site.call("POST", "site-spaces", {"spaceId": space}, who="creator").status_code == 404
     assert site.call("POST", "sections", {"spaceId": space}, who="creator").status_code == 404
@@ -390,7 +390,7 @@ def test_an_organization_names_no_site_that_is_gone(site):
 
 @pytest.mark.sqlite_first
 def test_what_is_closed_is_not_named(world):
-    """Sections, groups and redirects of spaces that somebody does not see, in every answer about the site."""
+    """Sections, groups, and redirects of spaces that a person cannot see, in every response about the site."""
     path = world.home.path("/orgs/{organizationId}/sites")
     spaces = world.home.path("/orgs/{organizationId}/spaces")
     names = ("Acquisition", "Layoffs", "Takeover")
@@ -427,7 +427,7 @@ def test_what_is_closed_is_not_named(world):
             who
         )
         assert "open" in told(who)
-        # One that lies in the trash is still closed.
+        # A space in the trash is still closed.
         world.call("admin", "DELETE", f"/spaces/{made['Takeover']}")
         assert "takeover" not in told(who)
         world.post("admin", f"/spaces/{made['Takeover']}/restore")

@@ -1,4 +1,4 @@
-"""Addresses of proxies that sites had before they meant anything become those at which the sites are shown."""
+"""Test that the proxy URLs of sites from before these had a meaning become the URLs at which they are shown."""
 
 from __future__ import annotations
 

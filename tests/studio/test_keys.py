@@ -136,8 +136,26 @@ def test_a_review_is_asked_of_people_with_a_note(app: Any) -> None:
     page.keyboard.press("r")
     dialog = page.get_by_role("dialog", name="Request review")
     expect(dialog.get_by_role("combobox", name="Reviewers")).to_be_focused()
+    expect(dialog.get_by_role("listbox")).to_be_hidden()
+    page.keyboard.press("ArrowDown")
+    ravi = dialog.get_by_role("option", name="Ravi")
+    ravi.wait_for()
+    # Not the author, who cannot review it.
+    expect(dialog.get_by_role("option")).to_have_count(
+        len(app.call("GET", f"/orgs/{app.organization}/members")["items"]) - 1
+    )
+    me = app.call("GET", "/user")["displayName"]
+    expect(dialog.get_by_role("option", name=me)).to_have_count(0)
+    # Nothing lies below the list, and a press beside it finds what was there.
+    note = dialog.locator("label", has_text="Note")
+    listed, label = dialog.get_by_role("listbox").bounding_box(), note.bounding_box()
+    assert listed["y"] + listed["height"] <= label["y"]
+    dialog.get_by_label("Note").click()
+    expect(dialog.get_by_label("Note")).to_be_focused()
+    expect(ravi).to_be_hidden()
+    dialog.get_by_role("combobox", name="Reviewers").click()
     page.keyboard.type("ravi")
-    dialog.get_by_role("option", name="Ravi").wait_for()
+    ravi.wait_for()
     page.keyboard.press("Enter")
     dialog.get_by_label("Note").fill("Please look at the first words.")
     dialog.get_by_role("button", name="Request review").click()

@@ -14,7 +14,7 @@ def test_an_account_is_deleted_after_it_was_said_what_ends(app: App) -> None:
     page = app.open("/~/account")
     page.get_by_role("button", name="Delete account").click()
     dialog = page.get_by_role("dialog", name="Delete your account?")
-    expect(dialog).to_contain_text("This account is a server administrator's.")
+    expect(dialog).to_contain_text("This account is a server administrator.")
     expect(dialog.get_by_role("button", name="Delete permanently")).to_have_count(0)
     dialog.get_by_role("button", name="Cancel").click()
 

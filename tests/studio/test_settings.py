@@ -58,7 +58,7 @@ def test_a_token_is_shown_once_and_taken_back(app):
     proof = page.get_by_role("dialog", name="Confirm your identity")
     proof.get_by_label("Password").fill("wrong, this one")
     proof.get_by_role("button", name="Continue").click()
-    expect(proof.get_by_label("Password")).to_have_accessible_description(re.compile("wrong"))
+    expect(proof.get_by_label("Password")).to_have_accessible_description(re.compile("incorrect"))
     proof.get_by_label("Password").fill("correct horse battery")
     proof.get_by_role("button", name="Continue").click()
     made = page.get_by_role("dialog", name="Token “Deployment”")

@@ -313,7 +313,7 @@ def test_redirects_are_added_and_imported(app, site):
     dialog.get_by_label("CSV lines").fill("/one,https://example.com/1\n/two,/nowhere/at/all")
     dialog.get_by_role("button", name="Import redirects").click()
     expect(dialog.get_by_role("status")).to_contain_text("1 redirect created")
-    expect(dialog.get_by_role("table")).to_contain_text("there is nothing at")
+    expect(dialog.get_by_role("table")).to_contain_text("there is no page at")
     dialog.get_by_role("button", name="Done").click()
     expect(listed.get_by_role("listitem")).to_have_count(2)
     page.context.close()

@@ -183,6 +183,7 @@ SOURCES = {
     "mintlify": ({"docs.json": '{"name": "M", "navigation": {"pages": ["counts"]}}', "counts.mdx": FRONT + MARKDOWN, "img.png": PNG}, {}),
     "vitepress": ({".vitepress/config.mts": "export default {title: 'V'}", "counts.md": f"# Counts\n\n{MARKDOWN}", "img.png": PNG}, {}),
     "starlight": ({"astro.config.mjs": "export default defineConfig({integrations: [starlight({title: 'S'})]})", "src/content/docs/counts.md": FRONT + MARKDOWN, "src/content/docs/img.png": PNG}, {}),
+    "fumadocs": ({"source.config.ts": "from 'fumadocs-mdx/config'", "content/docs/counts.mdx": FRONT + MARKDOWN, "content/docs/img.png": PNG}, {}),
     "nextra": ({"next.config.mjs": "import nextra from 'nextra'\n", "pages/counts.mdx": f"# Counts\n\n{MARKDOWN}", "pages/img.png": PNG}, {}),
     "hugo": ({"hugo.toml": 'title = "H"\n', "content/counts.md": FRONT + MARKDOWN, "content/img.png": PNG}, {}),
     "jekyll": ({"_config.yml": "title: J\n", "counts.md": FRONT + MARKDOWN, "img.png": PNG}, {}),

@@ -874,6 +874,7 @@ def test_files_that_include_each_other_are_shown_once():
         "docusaurus": {"docusaurus.config.js": "module.exports = {}"},
         "mintlify": {"docs.json": '{"navigation": {"pages": ["docs/a"]}}'},
         "starlight": {"astro.config.mjs": "starlight({})"},
+        "fumadocs": {"source.config.ts": "from 'fumadocs-mdx/config'"},
         "vitepress": {".vitepress/config.js": "export default {}"},
         "jekyll": {"_config.yml": "title: J"},
         "hugo": {"hugo.toml": "title = 'H'"},
@@ -884,6 +885,7 @@ def test_files_that_include_each_other_are_shown_once():
         "docusaurus": (imported, "docs/", "mdx"),
         "mintlify": (imported, "docs/", "mdx"),
         "starlight": (imported, "src/content/docs/", "mdx"),
+        "fumadocs": ("<include>./{0}.mdx</include>\n", "content/docs/", "mdx"),
         "vitepress": ("<!--@include: ./{0}.md-->\n", "docs/", "md"),
         "jekyll": ("{{% include_relative {0}.md %}}\n", "docs/", "md"),
         "hugo": ('{{{{< readfile "{0}.md" >}}}}\n', "content/", "md"),
@@ -1665,8 +1667,13 @@ def test_external_links_of_sphinx():
         {
             "conf.py": "project = 'X'\nextlinks = {'issue': ('https://example.org/i/%s', 'issue %s'), 'src': ('https://example.org/s/%s', None), 'bad': ('javascript:%s', '')}\n",
             "index.rst": "Home\n====\n\nSee :issue:`12`, :issue:`this one <13>`, :src:`a/b.py`, :bad:`x`.\n",
+            "markdown.md": "# Markdown\n\nSee {issue}`12`, {issue}`this one <13>`, {src}`a/(b).py`, {bad}`x`, {py:class}`a.B`.\n",
         },
         "sphinx",
+    )
+    assert text(made, "markdown.md").endswith(
+        "# Markdown\n\nSee [issue 12](https://example.org/i/12), [this one](https://example.org/i/13), "
+        "[https://example.org/s/a/(b).py](<https://example.org/s/a/(b).py>), `x`, `a.B`.\n"
     )
     said = text(made, "README.md")
     assert "[issue 12](https://example.org/i/12), [this one](https://example.org/i/13)" in said

@@ -39,6 +39,10 @@ STATED: dict[str, list[dict[str, str]]] = {
         {"astro.config.mjs": "export default {integrations: [starlight({title: 'A', locales: {root: {lang: 'ar'}}})]}", "src/content/docs/index.md": PAGE},
         {"astro.config.mjs": "export default {integrations: [starlight({title: 'A', defaultLocale: 'ar', locales: {ar: {}}})]}", "src/content/docs/ar/index.md": PAGE},
     ],
+    "fumadocs": [
+        {"source.config.ts": "from 'fumadocs-mdx/config'", "lib/i18n.ts": "defineI18n({defaultLanguage: 'ar', languages: ['ar']})", "content/docs/index.mdx": PAGE},
+        {"source.config.ts": "from 'fumadocs-mdx/config'", "app/layout.tsx": 'export default () => <html lang="ar" dir="rtl"><body/></html>', "content/docs/index.mdx": PAGE},
+    ],
     "nextra": [
         {"next.config.mjs": "import nextra from 'nextra';\nexport default {i18n: {locales: ['ar'], defaultLocale: 'ar'}}", "content/index.mdx": PAGE},
         {"next.config.mjs": "import nextra from 'nextra';\nexport default {}", "app/layout.jsx": 'export default () => <html lang="ar" dir="rtl"><body/></html>', "content/index.mdx": PAGE},

@@ -1,4 +1,4 @@
-"""Providers that hang, fail or lie, and texts that try to command a model: a space is never worse for it."""
+"""Providers that hang, fail, or lie, and texts that try to instruct a model: a space never gets worse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker killed in the middle of a run: the next one goes on with what it translated, and nothing is half written."""
+"""A worker killed in the middle of a run: the next one reuses its translations, and nothing is half written."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def test_a_killed_run_is_resumed(world: World) -> None:
         server.requests.clear()
         server.answer = shout
         with world.context.db.write() as tx:
-            # Time passes: nobody renews the lease of a process that is dead.
+            # Time passes: nobody renews the lease of a dead process.
             assert tx.run("UPDATE jobs SET lease_until = :at WHERE state = 'running'", at=now() - 1)
         with world_with_model(world, server):
             for _ in range(3):
                 work(world)
                 with world.context.db.write() as tx:
-                    # Nor is anybody made to wait for the time of the next attempt.
+                    # The next attempt doesn't wait either.
                     tx.run("UPDATE jobs SET run_at = :at WHERE state = 'later'", at=now() - 1)
         done = get(world, made)
         assert done["status"] == "completed" and done["untranslated"] == 0 and done["stats"]["runs"] == 1

@@ -1,4 +1,4 @@
-"""What of a document is translated: its texts alone, whoever translates."""
+"""What is translated of a document: only its texts, whoever translates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGES = sorted(MANUAL.rglob("*.md"))
 
 
 def upper(text: str) -> str:
-    """A translation of everything that may be translated."""
+    """Translate everything translatable."""
     return "".join(
         part if part.startswith(("<", "&")) or _PLACEHOLDER.fullmatch(part) else part.upper()
         for part in re.split(rf"(<[^>]*>|&\w+;|{_PLACEHOLDER.pattern})", text)

@@ -1,4 +1,4 @@
-"""Translations through the API: a space that follows another one, with a model or without."""
+"""Translations through the API: a space that follows another one, with or without a model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def server(server: ModelServer) -> ModelServer:
 
 
 def shout(request: dict[str, Any]) -> str:
-    """A model that translates into a language of its own, and leaves everything else as it is."""
+    """Model that translates into a made-up language, and leaves everything else unchanged."""
     texts = json.loads(re.search(r"<data>\n(.*)\n</data>", request["messages"][-1]["content"], re.S)[1])  # type: ignore[index]
     return json.dumps({name: loud(text) for name, text in texts.items()})
 
@@ -42,7 +42,7 @@ _OTHER_VOWELS = str.maketrans("AEIOU", "QXQXQ")
 
 
 def sent(server: ModelServer) -> list[str]:
-    """All texts that the model was asked for."""
+    """Return all texts that the model was asked for."""
     found: list[str] = []
     for request in server.requests:
         match = re.search(r"<data>\n(.*)\n</data>", request["messages"][-1]["content"], re.S)
@@ -73,7 +73,7 @@ def get(world: World, made: dict[str, Any]) -> dict[str, Any]:
 
 
 def pages(world: World, space: str) -> dict[str, Any]:
-    """All pages of a space by id."""
+    """Return all pages of a space by id."""
     found: dict[str, Any] = {}
     waiting = world.get("admin", f"/spaces/{space}/content/pages")["pages"]
     while waiting:
@@ -115,14 +115,14 @@ def test_a_space_is_translated_and_follows_its_source(world: World, server: Mode
         revision = world.get("admin", f"/spaces/{space}/content")["id"]
         assert revision == done["result"]["revision"]
 
-        # Nothing changed: nothing is asked and nothing written.
+        # Nothing changed: nothing is requested or written.
         server.requests.clear()
         again = run(world, made)
         assert (
             server.requests == [] and again["result"] == done["result"] and again["stats"]["latestPages"] == 0
         )
 
-        # One paragraph changed: only that is asked.
+        # One paragraph changed: only that is requested.
         text = markdown(world, home, world.home["pageId"])
         document = {"markdown": f"{text}\n\nA wholly new paragraph.\n"}
         edit(world, home, operation="update_page", page=world.home["pageId"], document=document)
@@ -198,7 +198,7 @@ BLOCKS = "# Hello\n\nFirst words here.\n\nSecond words here.\n\nThird words here
 
 
 def translated(world: World, text: str = BLOCKS) -> tuple[dict[str, Any], str, str, str]:
-    """A translation that was run: it, source, copy and page."""
+    """Return a translation after its first run: translation, source, copy, and page."""
     home, page = world.home["spaceId"], world.home["pageId"]
     edit(world, home, operation="update_page", page=page, document={"markdown": text})
     made = create(world)
@@ -207,7 +207,7 @@ def translated(world: World, text: str = BLOCKS) -> tuple[dict[str, Any], str, s
 
 
 def put(world: World, space: str, page: str, *changes: tuple[str, str]) -> None:
-    """Replaces words of a page."""
+    """Replace words of a page."""
     text = markdown(world, space, page)
     for old, new in changes:
         assert old in text
@@ -233,7 +233,7 @@ def test_what_people_add_change_and_move_stays_when_the_source_changes(
         shown = pages(world, space)[page]
         assert (shown["title"], shown["icon"]) == ("Bonjour", "star")
         assert shown["description"] == "Ce que nous disons."
-        # The title was changed on both sides: people's stays, and that is said in each run until they change it.
+        # The title was changed on both sides: people's title stays, which every run reports until they change it.
         assert [problem["code"] for problem in done["problems"]] == ["kept_by_people"]
         assert (
             "Hello all" in done["problems"][0]["message"]
@@ -313,7 +313,7 @@ def test_near_texts_of_the_memory_are_shown_with_their_score(world: World, serve
     assert near("? !").json() == {"items": []} and near("").status_code == 400
     assert near("x", "reader").status_code == 403
 
-    # What was translated for a space that somebody does not see is not shown to them.
+    # Translations for a space that the caller can't see aren't shown.
     other = world.post("admin", world.home.path(f"{ORG}/spaces"), {"title": "Closed"})["id"]
     edit(
         world,
@@ -346,7 +346,7 @@ def test_formality_is_told_and_translates_anew(world: World, server: ModelServer
         server.requests.clear()
         run(world, made)
         assert server.requests == []
-    # Another manner is no reason to go back to the source language.
+    # Another style is no reason to return to the source language.
     assert world.call("admin", "PUT", path, json={**body, "formality": "informal"}).is_success
     assert run(world, made)["untranslated"] == 0
     answer = world.call("admin", "PUT", path, json={**body, "formality": "rude"})
@@ -466,7 +466,7 @@ def test_a_provider_that_fails_is_asked_no_more(world: World, server: ModelServe
         work(world)
         done = get(world, made)
         assert len(server.requests) == 1 and "status 401" in done["problems"][0]["message"]
-        # The next run does what is left.
+        # The next run translates the rest.
         server.failures.clear()
         assert run(world, made)["untranslated"] == 0
 
@@ -498,7 +498,7 @@ def test_a_run_is_cancelled(world: World, server: ModelServer) -> None:
         assert server.requests == [] and get(world, made)["notice"] == "The last run was cancelled."
         assert world.call("admin", "POST", f"{made['urls']['location']}/cancel").status_code == 400
 
-        # In the middle: what was translated is in memory, the space stays as it was.
+        # In the middle: translations are in memory, the space is unchanged.
         def cancel_and_shout(request: dict[str, Any]) -> str:
             with world.context.db.write() as tx:
                 tx.run("UPDATE translations SET run = NULL WHERE id = :id", id=made["id"])
@@ -529,7 +529,7 @@ def test_a_run_begins_anew_while_one_is_under_way(world: World, server: ModelSer
         work(world)
         done = get(world, made)
         assert done["status"] == "completed" and done["stats"]["runs"] == 1 and done["untranslated"] == 0
-        # What the run before had translated is not asked for again.
+        # The earlier run's translations aren't requested again.
         asked = sent(server)
         assert len(asked) == len(set(asked))
 

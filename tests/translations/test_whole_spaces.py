@@ -1,4 +1,4 @@
-"""Whole spaces through a provider: all but the texts is the same afterwards, and only what changed is sent."""
+"""Whole spaces through a provider: everything except texts stays the same, and only changes are sent."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def without_texts(page: Page) -> Page:
 
 
 def bones(source: str) -> Any:
-    """All of a page file but its texts."""
+    """Return everything in a page file except its texts."""
     front, _, body = split_page(source)
     values, problems = front_matter(front)
     fields = {key: value for key, value in values.items() if key not in ("title", "description")}
     document = read(body)
     mark_edited(document)
-    # As it is read again: bytes in which Markdown can say the same are not its meaning.
+    # Compare parsed files: Markdown can write the same content in different bytes.
     return fields, problems, skeleton(read(write(document)))
 
 
@@ -62,7 +62,7 @@ def same_but_texts(tx: Transaction, page: Page, other: Page) -> bool:
 
 
 def differences(tx: Transaction, source: str, copy: str) -> list[str]:
-    """The pages and items whose copy differs in more than texts."""
+    """Return the pages and items whose copy differs in more than texts."""
     before, after = main_state(tx, source), main_state(tx, copy)
     pages = {page.id: page for page in list_pages(tx, after)}
     found = []

@@ -79,8 +79,8 @@ def test_only_ones_own_uploads_for_pages_that_have_come_are_taken(world: World) 
         ({"upload": upload(world, data, kind="import_file")}, 404, "upload: the uploaded file"),
         ({"upload": "nothing"}, 404, "upload: the uploaded file"),
         ({"upload": waiting}, 400, "been uploaded yet"),
-        ({"upload": waiting, "url": "https://example.com/x.png"}, 400, "expected either"),
-        ({}, 400, "expected either"),
+        ({"upload": waiting, "url": "https://example.com/x.png"}, 400, "provide exactly one of"),
+        ({}, 400, "provide exactly one of"),
     ):
         answer, _ = insert(world, **file)
         assert (answer.status_code, says in answer.text) == (status, True), answer.text

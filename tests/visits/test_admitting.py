@@ -1,4 +1,5 @@
-"""Who sees what of a site: sections and variants, share links, signed visitors, conditions, previews, redirects."""
+"""Who sees what on a site: sections and variants, share links, authenticated visitors, conditions, previews,
+redirects."""
 
 import hmac
 import json
@@ -21,7 +22,7 @@ LOGIN = "https://login.example.org/start?tenant=1"
 
 
 class Site:
-    """A published site with the sections Guide (with the variant Old) and Plans, each with one page of its own."""
+    """Published site with the sections Guide (with the variant Old) and Plans, each with one page."""
 
     def __init__(self, world):
         self.world = world
@@ -36,7 +37,7 @@ class Site:
         self.visitor = Visitor(world.context)
 
     def space(self, title):
-        """A space with a home page and a page that names its space."""
+        """Create a space with a home page and a page that names its space."""
         path = self.world.home.path("/orgs/{organizationId}/spaces")
         space = self.world.post("admin", path, {"title": title})["id"]
         change = self.world.post("admin", f"/spaces/{space}/change-requests", {"subject": "Fill"})["id"]
@@ -62,7 +63,7 @@ class Site:
         return self.visitor.get(self.base + path, **headers)
 
     def seen(self, prefix="", **headers):
-        """Everything that a visitor is told, in one text."""
+        """Return everything that a visitor can see, in one text."""
         places = (
             "",
             "plans/",
@@ -95,12 +96,12 @@ def test_sections_and_variants_have_their_addresses(site):
     assert "Old secrets" in site.get("old/more").text
     assert to(site.get("PLANS/more")) == f"{site.base}plans/more"
     assert to(site.get("plans")) == f"{site.base}plans/"
-    # The first page of each is Markdown wherever `.md` is put behind its address.
+    # The first page of each is Markdown at its URL with `.md` appended.
     for path in ("plans", "old"):
         start = to(site.get(f"{path}.md"))
         assert site.visitor.get(start).text.startswith("# ") and start.startswith(f"{site.base}{path}/")
     assert site.get("nowhere.md").status_code == site.get("plans/nowhere.md").status_code == 404
-    # One finds the way from each to the others.
+    # Each links to the others.
     for path in ("", "plans/", "old/"):
         page = site.get(path).text
         assert f'href="{site.base}plans/"' in page
@@ -110,7 +111,7 @@ def test_sections_and_variants_have_their_addresses(site):
 
 
 def test_what_is_kept_for_a_visitor_is_for_them_alone(site, clock, monkeypatch):
-    """And no longer than what let them in is good."""
+    """And no longer than their proof is valid."""
     site.change("", {"visibility": "visitor-auth", "adaptiveContent": {"enabled": True}})
     schema = {
         "type": "object",
@@ -131,7 +132,7 @@ def test_what_is_kept_for_a_visitor_is_for_them_alone(site, clock, monkeypatch):
     plans, start = f'href="{site.base}plans/"', site.get(cookie=paying)
     assert plans in start.text and plans not in site.get(cookie=other).text
     assert site.get().status_code == 307
-    # Asked again, it is answered without the database.
+    # The second request is answered without the database.
     database, asked = site.world.context.db, []
     read = database.read
     monkeypatch.setattr(database, "read", lambda: asked.append(1) or read())
@@ -146,7 +147,7 @@ def test_what_is_kept_for_a_visitor_is_for_them_alone(site, clock, monkeypatch):
     assert site.get(cookie=paying).status_code == 200
     clock.advance(62_000)
     assert site.get(cookie=paying).status_code == 307, "the token has expired"
-    # Whatever is committed has it looked at again.
+    # Any commit makes it check again.
     paying = cookie(paying=True)
     assert site.get(cookie=paying).status_code == site.get(cookie=paying).status_code == 200
     site.world.post("admin", f"{auth}/regenerate")
@@ -167,7 +168,7 @@ def test_addresses_that_are_left_and_redirects_lead_on(site):
     )
     assert to(site.get("shop/a/b")) == "https://shop.example.org/"
     assert site.get("nowhere").status_code == 404
-    # What is there goes before every redirect.
+    # Existing content takes precedence over redirects.
     site.make(
         "redirects",
         {"source": "/more", "destination": {"kind": "site-section", "siteSectionId": site.plans["id"]}},
@@ -200,7 +201,7 @@ def test_what_is_hidden_exists_nowhere(site, how):
 def test_variants_on_condition(site):
     site.change(f"site-spaces/{site.old['id']}", {"condition": "visitor.claims.x"})
     assert "Old" not in site.seen() and site.get("old/more").status_code == 404
-    # Where the default is hidden, the site begins with what is left.
+    # If the default is hidden, the site starts with what is left.
     site.change(f"site-spaces/{site.old['id']}", {"condition": None})
     site.change(f"site-spaces/{site.guide['siteSpaces'][0]['id']}", {"condition": "false"})
     assert to(site.get()) == f"{site.base}old/"
@@ -208,7 +209,7 @@ def test_variants_on_condition(site):
 
 
 def test_addresses_in_letters_of_the_world(site):
-    """Whatever goes into a header is written as addresses are."""
+    """URLs in headers are escaped."""
     world = site.world
     site.change("", {"basename": "Книги"})
     site.change(f"sections/{site.plans['id']}", {"path": "цены"})
@@ -275,7 +276,7 @@ def test_a_key_of_another_site_opens_nothing(site):
         assert site.get(f"{guess}/more").status_code == 404
 
 
-# --- signed visitors ----------------------------------------------------------------------------------
+# --- authenticated visitors ---------------------------------------------------------------------------
 
 
 def signed(key, **claims):
@@ -283,7 +284,7 @@ def signed(key, **claims):
 
 
 def forged(key, **header):
-    """A token whose header says something else than how it is signed: with the site's own key."""
+    """Return a token whose header claims another algorithm than it is signed with, using the site's own key."""
     parts = [json.dumps(part).encode() for part in (header, {"exp": now() // 1000 + 600})]
     said = b".".join(urlsafe_b64encode(part).rstrip(b"=") for part in parts)
     signature = urlsafe_b64encode(hmac.digest(key.encode(), said, "sha256")).rstrip(b"=")
@@ -311,14 +312,14 @@ def test_visitors_sign_in_and_out(site, key):
     assert "Plans" not in answer.text
     token = signed(key)
     answer = site.get(f"plans/more?jwt_token={token}&q=1")
-    # The token does not stay in the address.
+    # The token doesn't stay in the URL.
     assert to(answer) == f"{site.base}plans/more?q=1"
     cookie = cookies(answer)["octavo-visitor"]
     assert (cookie.value, cookie["httponly"], cookie["path"]) == (token, True, site.base.rstrip("/"))
     page = site.get("plans/more", cookie=f"octavo-visitor={token}")
     assert "Plans secrets" in page.text
     assert page.headers["cache-control"].startswith("private")
-    # What one visitor was shown is kept for nobody else.
+    # Answers for one visitor aren't cached for others.
     assert site.get("plans/more").status_code == 307
     assert "Plans" in site.get("plans/more", cookie=f"gitbook-visitor-token={token}").text
     gone = site.get("~gitbook/auth/logout", cookie=f"octavo-visitor={token}")
@@ -481,7 +482,7 @@ def test_conditions_ask_signed_claims_that_the_schema_knows(site, key, adaptive)
 
     assert seen(paying=True)
     assert not seen() and not seen(paying=False)
-    # Of another type, or below the unsigned ones, a claim is not there.
+    # A claim of another type, or under the unsigned ones, doesn't exist.
     assert not seen(paying="true") and not seen(unsigned={"paying": True})
     site.change(f"sections/{site.plans['id']}", {"condition": "visitor.claims.rank > 1"})
     assert not seen(rank=2)
@@ -494,7 +495,7 @@ def test_signed_claims_count_behind_a_share_link(site, key, adaptive):
     cookie = f"octavo-visitor={signed(key, paying=True)}"
     assert site.visitor.get(f"{base}plans/more", cookie=cookie).status_code == 200
     assert site.visitor.get(f"{base}plans/more").status_code == 404
-    # It is the link that lets people in.
+    # The link grants access.
     assert site.get("plans/more", cookie=cookie).status_code == 404
 
 
@@ -507,7 +508,7 @@ def test_unsigned_claims_open_what_asks_for_no_more(site, adaptive):
     assert "Plans" in site.get(cookie='gitbook-visitor-public={"beta":true}').text
     for cookie in ("{", "[]", "7", '{"beta":"true"}', "[" * 5000):
         assert "Plans" not in site.get(cookie=f"octavo-visitor-public={cookie}").text
-    # Nobody says of themselves what must be signed.
+    # Unsigned claims don't count where signed ones are required.
     assert "Old" not in site.get("?visitor.paying=true&visitor.beta=true").text
     assert "Plans" not in site.get().text
 
@@ -520,7 +521,7 @@ def test_what_is_said_in_an_address_goes_along_to_its_right_spelling(site, adapt
         assert to(answer) == f"{site.base}{right}{query}", spelled
         assert site.visitor.get(to(answer)).status_code == 200
     assert to(site.visitor.get(site.base.rstrip("/") + query)) == site.base + query
-    # The only section that is left is there for what the address says.
+    # The only remaining section is there because of the URL's claim.
     site.change(f"sections/{site.guide['id']}", {"condition": "false"})
     answer = site.get(query)
     assert to(answer) == f"{site.base}plans/{query}" and site.visitor.get(to(answer)).status_code == 200
@@ -558,7 +559,7 @@ def test_pages_and_blocks_on_condition(site, key, adaptive):
         return [answer.status_code for answer in answers], "\n".join(answer.text for answer in answers)
 
     for _ in range(2):
-        # In turn, so that what one was shown is kept for the other where anything is.
+        # In turn, so that cached answers would show up for the other one.
         statuses, text = told(paying=True)
         assert statuses[3:5] == [200, 200] and "Kept words" in text and "Paid words" in text
         statuses, text = told(paying=False)
@@ -610,10 +611,10 @@ def test_a_tried_look_is_shown_in_a_frame_of_the_app_alone(site):
     assert f"frame-ancestors 'self' {app.scheme}://{app.netloc}" in shown.headers["content-security-policy"]
     assert "set-cookie" not in shown.headers and shown.headers["x-robots-tag"] == "noindex"
     assert "theme-bold" not in site.get().text
-    # What is tried next is what the same address shows.
+    # The next unsaved look appears at the same URL.
     tried(site, customization={"styling": {"theme": "muted"}})
     assert "theme-muted" in site.visitor.get(path).text
-    # It goes on for what is not published, and no address without a good token is one.
+    # It also works for unpublished sites, and no URL without a valid token does.
     site.world.post("admin", f"{site.path}/unpublish")
     assert site.visitor.get(path).status_code == 200
     for bad in (path.replace("/~previewed/", "/~previewed/x"), "/~previewed/", "/~previewed/x/"):
@@ -629,7 +630,7 @@ def test_what_a_variant_would_override_is_tried_in_place_of_what_it_does(site):
     path = urlsplit(answer.json()["url"]).path
     shown = site.visitor.get(path).text
     assert "theme-gradient" in shown and "Tried title" in shown and "Kept title" not in shown
-    # The next look that is tried is the whole site's again.
+    # The next unsaved look applies to the whole site again.
     tried(site, siteSpace=there)
     assert "theme-muted" in site.visitor.get(path).text
     assert tried(site, override={"title": "Without a place"}).status_code == 400
@@ -689,7 +690,7 @@ def _page(world, space, path):
 
 @pytest.mark.parametrize("visibility", ["public", "visitor-auth", None])
 def test_members_preview_a_change_request(site, visibility):
-    """On sites of every audience, published or not; of that change request alone, and for the space that it is of."""
+    """On sites of every audience, published or not; only of that change request, and only for its space."""
     world, space = site.world, site.plans["siteSpaces"][0]["space"]["id"]
 
     def draft(words):
@@ -738,12 +739,12 @@ def test_members_preview_a_change_request(site, visibility):
     assert "Drafted text" in site.get("plans/drafted.md", cookie=cookie).text
     assert "Guide words" in site.get(cookie=cookie).text
     assert site.get("plans/other", cookie=cookie).status_code == 404
-    # Search finds what the draft says, for whoever sees it alone.
+    # Search finds the draft's text only in the preview.
     for words in ("drafted text", "Drafted start", "draf"):
         found = site.get(f"~search?q={quote(words)}", cookie=cookie).text
         assert "plans/drafted" in found or "Drafted start" in found, words
         assert "plans/drafted" not in site.get(f"~search?q={quote(words)}").text, words
-    # Whoever sees the site as it is sees nothing of it.
+    # The regular site shows nothing of it.
     _, plain = preview()
     for other in (f"octavo-preview={plain}", "", f"octavo-preview={token}x"):
         answer = site.get("plans/drafted", cookie=other)

@@ -1,4 +1,4 @@
-"""Ten thousand messages to twenty webhooks, one of which never answers, with workers that are killed on the way."""
+"""Test of ten thousand messages to twenty webhooks, one of which never responds, with workers that are killed."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ def deliver_all(database_url, tmp_path, receiver):
     close_context(context)
     deliver(given, receiver, count=(HOOKS - 1) * EVENTS, kills=KILLS)
     check_deliveries(receiver, spaces, receivers=HOOKS, events=EVENTS, kills=KILLS)
-    # Whoever was killed had one message at most on its way to each webhook.
+    # A killed worker had at most one message in progress per webhook.
     assert all(len(got) - len(set(got)) <= KILLS for got in receiver.got.values())

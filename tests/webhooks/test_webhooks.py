@@ -1,4 +1,4 @@
-"""Webhooks against a server of our own: what is sent, how it is signed, what becomes of what fails."""
+"""Tests of webhooks with a local receiver: contents, signatures, and failures."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ HOOKS = "/orgs/{organizationId}/webhooks"
 
 
 class Receiver:
-    """``requests``: (path, headers, body) in the order they came. ``statuses``: what paths are answered with; 200
-    unless they are here; None: never."""
+    """``requests``: (path, headers, body) in the order of arrival. ``statuses``: responses by path; 200 by
+    default; None: never respond."""
 
     def __init__(self):
         self.requests = []
@@ -97,7 +97,8 @@ def write(world, text):
 
 
 def verifies(secret, headers, body):
-    """Whether one of the signatures is this secret's; the clock of the test may be elsewhere than the library's."""
+    """Return whether one of the signatures matches this secret; the clock of the test may differ from that
+    of the library."""
     at = datetime.fromtimestamp(int(headers["webhook-timestamp"]), UTC)
     return (
         Webhook(secret).sign(headers["webhook-id"], at, body.decode()) in headers["webhook-signature"].split()
@@ -291,7 +292,7 @@ def test_bad_input_is_named(world, body, field):
 def test_webhooks_are_limited_and_belong_to_their_organization(world):
     body = {"url": "https://93.184.216.34/", "events": list(EVENTS)}
     there = world.get("admin", world.home.path(HOOKS))["count"]
-    for _ in range(changing.MOST - there):
+    for _ in range(changing.MAX_WEBHOOKS - there):
         world.post("admin", world.home.path(HOOKS), body)
     assert world.call("admin", "POST", world.home.path(HOOKS), json=body).status_code == 409
     theirs = world.home.path(HOOKS + "/{webhookId}", webhookId=world.away["webhookId"])

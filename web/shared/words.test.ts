@@ -19,7 +19,12 @@ const catalogs: Record<string, Catalog> = Object.fromEntries(
   ) => [path.slice("./words/".length, -".json".length), JSON.parse(text)]),
 );
 const { en: english, ...translations } = catalogs as { en: Catalog } & Record<string, Catalog>;
-const used = new Set(Object.values(sources).flatMap(keysOf));
+const labels = import.meta.glob<string>("../generated/page-fields.ts", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+const used = new Set(Object.values({ ...sources, ...labels }).flatMap(keysOf));
 const formsOf = (text: Catalog[string]): string[] => typeof text === "string" ? [text] : Object.values(text);
 
 test("a name does not turn round the sentence that it is in", () => {

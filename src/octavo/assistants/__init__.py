@@ -1,1 +1,1 @@
-"""Language models, answers, translations, conversations, and agents."""
+"""Language models, answers, translations, and conversations."""

@@ -25,7 +25,8 @@ from .document.reader import may_be_cut, read, unpaired_tags
 from .document.references import references, shows_file
 from .free_names import free_name
 from .links import include_paths, resolve
-from .pages import Cover, Page, PageKind, ranks, slugify
+from .page_fields import FRONT_FIELDS, Cover, PageKind
+from .pages import Page, ranks, slugify
 from .paths import spellings
 from .problems import Problem
 from .space_config import (
@@ -586,13 +587,6 @@ def _computed_title(computed: Mapping[str, Any]) -> str:
     return title_of_name(name)
 
 
-_HEAD_FIELDS = (
-    "description", "icon", "hidden", "no_index", "no_robots_index", "condition", "variables", "tags", "cover",
-    "layout",
-)  # fmt: skip
-
-
 def head_fields(head: PageHead) -> dict[str, Any]:
     """The fields of a page that its front matter decides."""
-    fields = {name: getattr(head, name) for name in _HEAD_FIELDS}
-    return {**fields, "emoji": head.extra.get("emoji") if isinstance(head.extra.get("emoji"), str) else None}
+    return {name: getattr(head, name) for name in FRONT_FIELDS}

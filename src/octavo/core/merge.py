@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from .free_names import free_name
 from .merge_text import TextConflict, TextMerge, merge_page_text, resolve_text
+from .page_fields import FIELDS, PageFields
 from .pages import Page, rank_between
 from .paths import numbered_path
 
@@ -135,10 +136,15 @@ def merge(
 
 
 _NOTHING: Any = object()
-_PAGE_SPECIAL = frozenset(
-    "id created_at updated_at parent rank body tags variables meta_links layout cover".split()
-)
-_PAGE_PLAIN = tuple(name for name in Page.__struct_fields__ if name not in _PAGE_SPECIAL)
+_STRUCTS = tuple(name for name, field in FIELDS.items() if field.is_struct)
+_MAPPINGS = tuple(name for name, field in FIELDS.items() if field.type == "mapping")
+_LISTS = tuple(name for name, field in FIELDS.items() if field.type == "list")
+_PAGE_SPECIAL = {"id", "created_at", "updated_at", "parent", "rank", "body", *_STRUCTS, *_MAPPINGS, *_LISTS}
+_PAGE_PLAIN = [
+    name for name in sorted(Page.__struct_fields__, key=FIELDS.__contains__) if name not in _PAGE_SPECIAL
+]
+"""Slug and title come before what front matter says."""
+_NO_FIELDS = PageFields()
 _FILE_FIELDS = ("content", "size", "content_type", "width", "height")
 _TEXTS = frozenset({"reusable-content", "source"})
 _MINOR = {"rank", "created_at", "updated_at"}
@@ -273,23 +279,24 @@ class _Merge:
         id, new = ours.id, {}
         for name in _PAGE_PLAIN:
             new[name] = self._field("page", id, name, three(name))
-        for name in ("layout", "cover"):
+        for name in _STRUCTS:
             values = three(name)
             if settled(name) or None in values or _NOTHING in values:
                 new[name] = self._field("page", id, name, values)
             else:
                 fields = self._elements("page", id, name, maps(name, msgspec.structs.asdict))
                 new[name] = type(values[1])(**fields)
-        for name in ("variables", "meta_links"):
+        for name in _MAPPINGS:
             if settled(name):
                 new[name] = self._field("page", id, name, three(name))
             else:
                 merged = self._elements("page", id, name, maps(name, lambda value: value or {}))
-                new[name] = merged if merged or name == "variables" else None
-        if settled("tags"):
-            new["tags"] = self._field("page", id, "tags", three("tags"))
-        else:
-            new["tags"] = tuple(self._elements("page", id, "tags", maps("tags", _tags)).values())
+                new[name] = merged or getattr(_NO_FIELDS, name)
+        for name in _LISTS:
+            if settled(name):
+                new[name] = self._field("page", id, name, three(name))
+            else:
+                new[name] = tuple(self._elements("page", id, name, maps(name, _tags)).values())
         new["created_at"] = min(ours.created_at, theirs.created_at)
         new["updated_at"] = max(ours.updated_at, theirs.updated_at)
         new["parent"], new["rank"] = self._place(base, ours, theirs)
@@ -691,12 +698,12 @@ def resolve_field(entry: T, conflict: Conflict, choice: Choice) -> T | None:
 
 
 def _with_element(held: Any, name: str, element: str, value: Any) -> Any:
-    plain = _tags(held) if name == "tags" else dict(msgspec.to_builtins(held) or {})
+    plain = _tags(held) if name in _LISTS else dict(msgspec.to_builtins(held) or {})
     if value is None:
         plain.pop(element, None)
     else:
         plain[element] = value
-    return list(plain.values()) if name == "tags" else plain
+    return list(plain.values()) if name in _LISTS else plain
 
 
 class Resolution(Struct):

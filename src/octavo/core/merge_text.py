@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from .alignment import align
 from .document.page import split_page
+from .page_fields import FRONT_KEYS
 from .pieces import Cut, Match, cells, inner, kind_of, match, split, unwrap
 
 T = TypeVar("T")
@@ -365,9 +366,7 @@ def _merge_row(base: str, ours: str, theirs: str) -> str | None:
 
 # --- front matter -------------------------------------------------------------------------------------
 
-FIELD_KEYS = frozenset(
-    "title description icon emoji hidden if vars tags cover coverY coverHeight layout noIndex noRobotsIndex".split()
-)
+_FIELD_KEYS = FRONT_KEYS | {"title"}
 """Front-matter keys that are fields of the page."""
 _KEY = re.compile(r"([^\s#:\-][^:\r\n]*?)[ \t]*:(?=\s|$)")
 
@@ -397,7 +396,7 @@ def _merge_front(base: str, ours: str, theirs: str, fields: bool) -> TextMerge:
         text = pick(*three)
         if text is None:
             text = three[1]
-            if not fields or key not in FIELD_KEYS:
+            if not fields or key not in _FIELD_KEYS:
                 conflicts.append(_leaf(three[0], three[1], three[2], at=at, key=key))
                 text = three[1] or three[2]
         parts.append(text)

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from .layered_mapping import Layered
+from .page_fields import NAVIGATION
 from .pages import Page
 
 _DEEPEST = 1000
 """More levels than any tree has: whoever walks up further walks in a circle."""
-_OF_SHAPE = (
-    "parent", "rank", "slug", "kind", "title", "link_title", "emoji", "icon", "hidden", "condition", "target",
-    "computed",
-)  # fmt: skip
+_OF_SHAPE = ("parent", "rank", "slug", "kind", "title", "link_title", "target", "computed", *NAVIGATION)
 
 
 class PageTree:

@@ -4,37 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Any, Literal
+from typing import Annotated, Any
 
-from msgspec import Struct
-
-PageKind = Literal["document", "group", "link", "computed"]
+from .page_fields import Field, PageFields, PageKind, fields_of
 
 
-class Layout(Struct, frozen=True, omit_defaults=True):
-    width: str = "default"
-    cover: bool = True
-    cover_size: str = "full"
-    title: bool = True
-    description: bool = True
-    table_of_contents: bool = True
-    outline: bool = True
-    pagination: bool = True
-    metadata: bool = True
-    tags: bool = True
-    actions: bool = True
-
-
-class Cover(Struct, frozen=True, omit_defaults=True):
-    """``light`` and ``dark`` are references as the source wrote them: a path or a URL."""
-
-    light: str
-    dark: str | None = None
-    y: float = 0
-    height: int | None = None
-
-
-class Page(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Page(PageFields, frozen=True, omit_defaults=True, kw_only=True):
     """One page as a revision holds it. ``body`` is the hash of its whole Markdown source (front matter and
     title included); the other fields are what that source, the navigation and edits say. Times are
     milliseconds since 1970."""
@@ -42,28 +17,20 @@ class Page(Struct, frozen=True, omit_defaults=True, kw_only=True):
     id: str
     parent: str | None = None
     rank: str = ""
-    slug: str = ""
-    kind: PageKind = "document"
-    title: str = ""
-    link_title: str | None = None
-    description: str | None = None
-    emoji: str | None = None
-    icon: str | None = None
-    hidden: bool = False
-    no_index: bool = False
-    no_robots_index: bool = False
-    condition: str | None = None
-    layout: Layout = Layout()
-    cover: Cover | None = None
-    tags: tuple[Any, ...] = ()
-    variables: dict[str, Any] = {}
-    meta_links: dict[str, Any] | None = None
-    target: dict[str, Any] | None = None
-    computed: dict[str, Any] | None = None
-    body: str | None = None
-    file_path: str | None = None
+    title: Annotated[str, Field(label="Title", kinds=("document", "group", "link"), edited=True)] = ""
+    slug: Annotated[str, Field(label="Path", kinds=("document", "group"), edited=True)] = ""
+    kind: Annotated[PageKind, Field(label="Type", wire="type")] = "document"
+    link_title: Annotated[str | None, Field(label="Title in links")] = None
+    target: Annotated[dict[str, Any] | None, Field(label="Target")] = None
+    computed: Annotated[dict[str, Any] | None, Field(label="Source")] = None
+    body: Annotated[str | None, Field(label="Text", wire="document")] = None
+    file_path: Annotated[str | None, Field(label="File")] = None
     created_at: int = 0
     updated_at: int = 0
+
+
+PAGE_FIELDS = fields_of(Page)
+"""All fields that people see change, with those of its place and text."""
 
 
 _WORDS = re.compile(r"[^\w]+")

@@ -1,1 +1,1 @@
-"""What browsers get: published sites and the app."""
+"""What browsers and agents get: published sites, the app, and the MCP servers."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from octavo.core.app_urls import AppAddresses
 from octavo.kit.db.cache import FreshCache, share
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import LoopTurns, SharedThreads, Shares
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _ENDPOINTS = 16
 _SERVERS = 8
 """Threads that start when they are needed: nearly all of their time they wait."""
+_DOCUMENTS, _FETCHES = 4, 20
+"""Documents of apps that are fetched at a time, and in a minute for one address."""
 
 
 _FRESH = share("what requests ask for again", 16)
@@ -43,6 +46,10 @@ class Context:
     """Where members wait for servers elsewhere."""
     scripts: Shares = field(init=False)
     """Threads of requests to the API that wait for integrations."""
+    documents: Shares = field(init=False)
+    """Threads that wait for the documents of apps, by the API and sites together."""
+    document_fetches: RateLimiter = field(init=False)
+    """Counts those documents, by the address of who asks for them."""
     turns: LoopTurns = field(init=False)
     """Turns on the event loop, of API and sites together."""
 
@@ -53,6 +60,8 @@ class Context:
         self.endpoints = SharedThreads("requests wait for integrations", _ENDPOINTS, "octavo-integration")
         self.servers = SharedThreads("requests wait for other servers", _SERVERS, "octavo-server")
         self.scripts = Shares("requests wait for integrations", max(2, self.settings.threads // 2))
+        self.documents = Shares("documents of programs are being fetched", _DOCUMENTS)
+        self.document_fetches = RateLimiter(_FETCHES)
         self.turns = LoopTurns("requests are being answered", max(1, self.settings.connections // 2))
         self.fresh = FreshCache(self.db, _FRESH)
 

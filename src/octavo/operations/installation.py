@@ -68,7 +68,7 @@ ROUTES = (
     "assistants.conversations",
     "assistants.ask",
     "delivery.renderers",
-    "assistants.agents",
+    "delivery.agents",
     "operations.admin",
 )
 """Packages with operations. Importing their routes declares the operations, and everything else the packages

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octavo.core.document.page import read_head, split_page, with_head
+from octavo.core.document.page import front_keys, read_head, split_page, with_head
+from octavo.core.page_fields import FRONT_FIELDS, Cover, Layout, PageFields
 
 PAGE = """---
 description: >-
@@ -216,3 +217,35 @@ def test_a_heading_in_html_is_the_title():
     changed = with_head(source, {"title": "A < B"})
     assert changed == '\n<h1 align="center">A &lt; B</h1>\n\ntext\n' and read_head(changed).title == "A < B"
     assert read_head('<h1><img src="logo.png"> Logo</h1>\n').title is None
+
+
+FIELDS = PageFields(
+    emoji="1f600",
+    icon="bolt",
+    description="Two words",
+    hidden=True,
+    no_index=True,
+    no_robots_index=True,
+    condition="visitor.claims.x",
+    layout=Layout(width="wide", title=False, cover=False, cover_size="hero"),
+    cover=Cover("l.png", "d.png", -3.5, 200),
+    tags=("x", {"tag": "y"}),
+    variables={"a": "b"},
+)
+
+
+@pytest.mark.parametrize("name", FRONT_FIELDS)
+def test_a_field_is_read_as_it_is_written(name: str) -> None:
+    plain = getattr(PageFields(), name)
+    assert getattr(FIELDS, name) != plain, "say here what this field may be"
+    written = with_head("# T\n", front_keys(FIELDS, name))
+    head = read_head(written)
+    assert getattr(head, name) == getattr(FIELDS, name) and head.problems == [] and head.extra == {}
+    emptied = with_head(written, front_keys(PageFields(), name))
+    assert getattr(read_head(emptied), name) == plain and split_page(emptied)[2] == split_page("# T\n")[2]
+
+
+def test_an_emoji_whose_code_is_a_number() -> None:
+    assert read_head("---\nemoji: 2705\n---\n").emoji == "2705"
+    head = read_head("---\nemoji: [2705]\n---\n")
+    assert head.emoji is None and [(one.line, one.key) for one in head.problems] == [(2, "emoji")]

@@ -2,8 +2,13 @@
 /** What the server says for a space that has no emoji. */
 export const PLAIN = "1f4d8";
 
-export const signOf = (code: string | undefined): string =>
-  code && code !== PLAIN ? String.fromCodePoint(...code.split("-").map((point) => parseInt(point, 16))) : "";
+export const signOf = (code: string | undefined): string => code && code !== PLAIN ? emojiOf(code) : "";
+
+/** The sign of these code points; empty for anything else. */
+export const emojiOf = (code: string | undefined): string =>
+  code && /^[0-9a-f-]+$/i.test(code)
+    ? String.fromCodePoint(...code.split("-").map((point) => parseInt(point, 16)))
+    : "";
 
 export const codeOf = (sign: string): string =>
   [...sign].map((point) => point.codePointAt(0)!.toString(16)).join("-");

@@ -5,6 +5,7 @@ import { address } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
+import { pageById } from "../state/page.svelte.ts";
 import { readMarkdown, type TreeEditor } from "../state/pages.svelte.ts";
 import type { TreePage } from "../state/parts.ts";
 import { watchEntries } from "../state/watching.ts";
@@ -36,6 +37,15 @@ async function copy(what: () => Promise<string> | string, said: string): Promise
   try {
     await copyText(await what());
     notices.say(said);
+  } catch (problem) {
+    notices.fail(problem);
+  }
+}
+
+async function openSettings(editor: TreeEditor, { id }: TreePage): Promise<void> {
+  try {
+    const page = await pageById(editor.space, editor.base, id).refresh({ force: true });
+    frame.open(() => import("./PageSettings.svelte"), { editor, page });
   } catch (problem) {
     notices.fail(problem);
   }
@@ -75,12 +85,8 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
       icon: "folder",
       run: () => editor.addGroup(t("newGroup"), { into: null }).catch(() => {}),
     });
-    if (page.type !== "computed" && isDocument) {
-      entries.push({
-        text: page.hidden ? t("showInNavigation") : t("hideFromNavigation"),
-        icon: page.hidden ? "eye" : "eye-slash",
-        run: () => editor.update(page, { hidden: !page.hidden }).catch(() => {}),
-      });
+    if (page.type !== "computed") {
+      entries.push({ text: t("pageSettings"), icon: "gear", run: () => openSettings(editor, page) });
     }
     entries.push("line");
     const { into, at } = editor.find(page.id)?.spot ?? { into: null, at: 0 };

@@ -1,5 +1,6 @@
 /** Conflicts of a change request and how each was settled. What somebody chooses is shown at once and sent at once; the
  * server opens a settled conflict again. */
+import { LABELS } from "../../generated/page-fields.ts";
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import type { OpenConflict } from "../state/conflicts.ts";
@@ -99,15 +100,10 @@ export function settlingOf(space: string, number: number): Settling {
 }
 
 const FIELDS: Record<string, string> = {
-  title: t("title"),
-  description: t("pageDescription"),
-  slug: t("pageUrl"),
+  ...LABELS,
   place: t("positionInPageTree"),
   file: t("file"),
   value: t("value"),
-  hidden: t("visibility"),
-  icon: t("icon"),
-  emoji: t("emoji"),
 };
 
 /** The first words of a text, without the signs of Markdown around them. */

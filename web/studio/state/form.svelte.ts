@@ -42,9 +42,10 @@ export class Form {
       return true;
     } catch (problem) {
       const told = problem instanceof Error ? problem : new Error(String(problem));
-      const named = told instanceof ApiError ? told.field?.split(/[.[]/)[0] : undefined;
-      this.field = named && this.#fields.includes(named) ? named : "";
-      this.problem = told instanceof ApiError && told.field === this.field ? told.text : told.message;
+      // `changes[0].title` belongs to the field `title`.
+      const path = told instanceof ApiError ? told.field ?? "" : "";
+      this.field = path.match(/\w+/g)?.find((name) => this.#fields.includes(name)) ?? "";
+      this.problem = this.field && told instanceof ApiError ? told.text : told.message;
       return false;
     } finally {
       this.busy = false;

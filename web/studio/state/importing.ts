@@ -68,6 +68,7 @@ export const SOURCE_KINDS: Record<Kind, string> = {
   "confluence-xml": "Confluence XML",
   docmost: "Docmost",
   docusaurus: "Docusaurus",
+  fumadocs: "Fumadocs",
   "github-wiki": "GitHub Wiki",
   hugo: "Hugo",
   jekyll: "Jekyll",

@@ -5,6 +5,7 @@ import { address, MAIN } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
 import { changeContent, type Changes } from "./changing.ts";
 import { notices } from "./notices.svelte.ts";
+import type { Page } from "./page.svelte.ts";
 import { baseKey, everyPage, firstWay, PART, readLevel, readWay, type TreePage, type Way } from "./parts.ts";
 import { refresh, type Resource, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
@@ -258,6 +259,15 @@ export async function editableBase(space: string, base: Base, subject: string): 
   return { kind: "change", number: draft.number };
 }
 
+/** Fields of a page by their names, as an edit sets them. */
+export type PageValues = Record<string, string | boolean>;
+type Work = [
+  guess: (tree: Tree) => Tree,
+  changes: Changes,
+  said: string,
+  undo?: (editor: TreeEditor) => Promise<unknown>,
+];
+
 /** Changes of a space's tree: each is shown at once, then done, and can be undone. */
 export class TreeEditor {
   readonly #resource: Resource<Tree>;
@@ -314,13 +324,16 @@ export class TreeEditor {
     return { base, made };
   }
 
+  /** As `#try`; says also what went wrong. */
+  #do(...work: Work): Promise<Schemas["PageResult"][]> {
+    return this.#try(...work).catch((problem) => {
+      notices.fail(problem);
+      throw problem;
+    });
+  }
+
   /** Guesses, sends, says what was done, and offers to undo it. Goes to the draft where that was made or continued. */
-  async #do(
-    guess: (tree: Tree) => Tree,
-    changes: Changes,
-    said: string,
-    undo?: (editor: TreeEditor) => Promise<unknown>,
-  ): Promise<Schemas["PageResult"][]> {
+  async #try(...[guess, changes, said, undo]: Work): Promise<Schemas["PageResult"][]> {
     const stays = this.base.kind === "change" || spaceOf(this.space).value?.editMode === "live";
     const takeBack = stays ? this.#resource.guess(guess) : () => {};
     try {
@@ -331,7 +344,6 @@ export class TreeEditor {
       return made;
     } catch (problem) {
       takeBack();
-      notices.fail(problem);
       throw problem;
     }
   }
@@ -372,21 +384,29 @@ export class TreeEditor {
 
   async update(
     page: TreePage,
-    fields: { title?: string; hidden?: boolean; icon?: string | null; emoji?: string | null },
+    fields: { title?: string; icon?: string | null; emoji?: string | null },
   ) {
     const { id } = page;
     const before: typeof fields = {};
     for (const name of Object.keys(fields) as (keyof typeof fields)[]) {
-      Object.assign(before, { [name]: page[name] ?? (name === "hidden" ? false : null) });
+      Object.assign(before, { [name]: page[name] ?? null });
     }
     const said = fields.title !== undefined
       ? t("renamedBeforeToTitle", { before: page.title, title: fields.title })
-      : fields.hidden === true
-      ? t("titleHiddenFromNavigation", { title: page.title })
-      : fields.hidden === false
-      ? t("shownInNavigation", { title: page.title })
       : t("changedIconOf", { title: page.title });
     await this.#do(
+      (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
+      [{ operation: "update_page", page: id, ...fields }],
+      said,
+      (there) => there.#send([{ operation: "update_page", page: id, ...before }], said),
+    );
+  }
+
+  /** Sets fields of a page, which were as `before`. Throws what the server refuses. */
+  async saveSettings(page: Page, before: PageValues, fields: PageValues): Promise<void> {
+    const { id } = page;
+    const said = t("savedSettingsOf", { title: page.title });
+    await this.#try(
       (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
       [{ operation: "update_page", page: id, ...fields }],
       said,

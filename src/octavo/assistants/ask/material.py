@@ -12,8 +12,8 @@ from octavo.content.references.mentions import documents_for
 from octavo.content.references.viewing import visitor_of_token
 from octavo.content.revisions.bodies import read_source
 from octavo.content.revisions.store import find_page, list_ancestors, list_children, main_state
-from octavo.content.search.drafts import Draft
-from octavo.content.search.store import Found, Organization
+from octavo.content.search.drafts import SearchedDraft
+from octavo.content.search.store import FoundSection, OrganizationScope
 from octavo.core.app_urls import AppAddresses
 from octavo.core.document.containing import contained
 from octavo.core.document.nodes import Document
@@ -40,14 +40,14 @@ class AnswerMaterial(Protocol):
     """Spaces whose content the asker can get answers from."""
 
     @property
-    def spaces(self) -> Sequence[str] | Organization: ...
+    def spaces(self) -> Sequence[str] | OrganizationScope: ...
 
     @property
-    def draft(self) -> Draft | None:
+    def draft(self) -> SearchedDraft | None:
         """Return the draft that one of the spaces shows in place of main."""
         ...
 
-    def sees(self, found: Found) -> bool: ...
+    def sees(self, found: FoundSection) -> bool: ...
 
     def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None: ...
 
@@ -66,13 +66,13 @@ def _list_sections(page: Page, document: Document) -> list[Section]:
 class MemberMaterial:
     """Spaces that a member can see. The caller must have checked that."""
 
-    draft: Draft | None = None
+    draft: SearchedDraft | None = None
 
-    def __init__(self, context: Context, spaces: Sequence[str] | Organization) -> None:
+    def __init__(self, context: Context, spaces: Sequence[str] | OrganizationScope) -> None:
         self.spaces = spaces
         self._app = AppAddresses(context.settings.url)
 
-    def sees(self, found: Found) -> bool:
+    def sees(self, found: FoundSection) -> bool:
         return True
 
     def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None:
@@ -117,7 +117,7 @@ class VisitorMaterial:
         }
         self.spaces: Sequence[str] = list(reversed(self._bases))
 
-    def sees(self, found: Found) -> bool:
+    def sees(self, found: FoundSection) -> bool:
         return self._sight(found)
 
     def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None:

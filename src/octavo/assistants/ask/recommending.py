@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.content.search.store import Organization
+from octavo.content.search.store import OrganizationScope
 from octavo.kit.db.database import Transaction
 
 from .answering import ENGLISH, AnswerWords, phrase_as_question
@@ -17,7 +17,7 @@ def recommend(tx: Transaction, material: AnswerMaterial, words: AnswerWords = EN
     """Return questions from the pages of the spaces, top-level pages first; headings that are questions before
     others."""
     titles: list[str] = []
-    spaces = material.spaces.some if isinstance(material.spaces, Organization) else material.spaces
+    spaces = material.spaces.some if isinstance(material.spaces, OrganizationScope) else material.spaces
     for space_id in spaces[:_SPACES]:
         shown = [page for page in material.list_top(tx, space_id) if page.kind == "document"]
         titles += [page.title for page in shown[:_PAGES] if page.title]

@@ -79,7 +79,7 @@ class Clustering:
 
     def find(self, issue: Mapping[int, int], meaning: IssueMeaning | None = None) -> str | None:
         """Return the cluster most similar to an issue; None if none is similar enough."""
-        wanted = self._weigh(issue)
+        wanted = self._weight_words(issue)
         candidates = {each: _product(wanted, self._weights_of(each)) for each in self._find_sharing(wanted)}
         if meaning is None:
             near = {each: words / SIMILAR for each, words in candidates.items()}
@@ -132,15 +132,15 @@ class Clustering:
 
     def likeness(self, issue: Mapping[int, int], cluster_id: str) -> float:
         """Return the cosine of an issue and a cluster."""
-        return _product(self._weigh(issue), self._weights_of(cluster_id))
+        return _product(self._weight_words(issue), self._weights_of(cluster_id))
 
     def _weights_of(self, cluster_id: str) -> Vector:
         found = self._weighted.get(cluster_id)
         if found is None:
-            found = self._weighted[cluster_id] = self._weigh(self.vectors[cluster_id])
+            found = self._weighted[cluster_id] = self._weight_words(self.vectors[cluster_id])
         return found
 
-    def _weigh(self, counts: Mapping[int, int]) -> Vector:
+    def _weight_words(self, counts: Mapping[int, int]) -> Vector:
         weights = {word: count**0.5 * self._rareness(word) for word, count in counts.items()}
         length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
         return {word: weight / length for word, weight in weights.items()}

@@ -12,7 +12,7 @@ from octavo.kit import ids
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
-from octavo.kit.work.jobs import job
+from octavo.kit.work.jobs import advance, job
 
 from . import store
 from .analysing import Issue, find_issues
@@ -41,7 +41,7 @@ class _Batch(Struct):
     clusters: list[NewCluster]
 
 
-@job(JOB, seconds=1800)
+@job(JOB, bound=None, seconds=1800)
 def analyze_conversations(context: Context, organization_id: str) -> None:
     """Analyze the pending conversations of an organization."""
     with context.db.read() as tx:
@@ -70,6 +70,7 @@ def analyze_conversations(context: Context, organization_id: str) -> None:
         try:
             with context.db.write() as tx:
                 _write(tx, organization_id, version, clustering, batch, embedder)
+                advance(tx)
             version += 1
         except BatchOutdated:
             version, clustering = _load(context, organization_id, embedder, scale)

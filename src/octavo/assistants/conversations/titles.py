@@ -16,8 +16,7 @@ from octavo.core.sentences import shorten
 from octavo.errors import TooManyRequests
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.scheduling import deadlines
-from octavo.kit.work.jobs import enqueue, job
+from octavo.kit.work.jobs import enqueue, job, renew
 
 from . import store
 from .analysing import MAX_SUMMARY, MAX_TITLE
@@ -50,7 +49,7 @@ def schedule_naming(tx: Transaction, context: Context, organization_id: str) -> 
         enqueue(tx, JOB, organization=organization_id, key=key, organization_id=organization_id)
 
 
-@job(JOB, seconds=1800)
+@job(JOB, bound=None, seconds=1800)
 def name_conversations(context: Context, organization_id: str) -> None:
     """Name issues, then clusters, until all are named or the model fails; the next analysis continues from there."""
     with context.db.read() as tx:
@@ -59,7 +58,7 @@ def name_conversations(context: Context, organization_id: str) -> None:
         return
     try:
         while _name_issues(context, model) or _name_clusters(context, model):
-            deadlines.check()
+            renew()
     except (ModelFailed, TooManyRequests):
         # The log of calls has the reason.
         return

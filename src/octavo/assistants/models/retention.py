@@ -16,7 +16,7 @@ _VECTOR_DAYS = 30
 """Days for which an unused vector is kept."""
 
 
-@jobs.job("pruneModelCalls", seconds=600)
+@jobs.job("pruneModelCalls", bound=None, seconds=600)
 def prune_calls(context: Context) -> None:
     """Delete calls past their retention period, in small transactions."""
     before = now() - context.settings.llm_log_days * DAY
@@ -25,12 +25,13 @@ def prune_calls(context: Context) -> None:
         with context.db.write() as tx:
             if not store.prune_calls(tx, before):
                 return
+            jobs.advance(tx)
 
 
 jobs.schedule("pruneModelCalls", 3600, "pruneModelCalls")
 
 
-@jobs.job("pruneEmbeddings", seconds=600)
+@jobs.job("pruneEmbeddings", bound=None, seconds=600)
 def prune_embeddings(context: Context) -> None:
     """Delete vectors that are unused for long or too many, in small transactions."""
     with context.db.read() as tx:
@@ -40,6 +41,7 @@ def prune_embeddings(context: Context) -> None:
         with context.db.write() as tx:
             if not store.prune_vectors(tx, until):
                 return
+            jobs.advance(tx)
 
 
 jobs.schedule("pruneEmbeddings", 3600, "pruneEmbeddings")

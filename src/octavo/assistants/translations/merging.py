@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from octavo.content.changes.comparing import Sides, into_main
+from octavo.content.changes.comparing import Sides, merge_into_main
 from octavo.content.revisions.bodies import body_hash, get_body
 from octavo.content.revisions.keys import KeptKeys
 from octavo.content.revisions.store import (
@@ -82,7 +82,7 @@ def merge_result(
         {id: made.pages.get(id) for id in page_ids}, {id: made.items.get(id) for id in item_ids}
     )
     sides = _with_children_at_top(tx, state, Sides(base, theirs, ours), made.gone)
-    merged = into_main(tx, sides, state)
+    merged = merge_into_main(tx, sides, state)
     after = Versions({**pages, **merged.changes.pages}, {**items, **merged.changes.items})
     texts = {body_hash(text): text for text in merged.bodies}
     parts: list[TranslationPartRow] = []

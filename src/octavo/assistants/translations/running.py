@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from octavo.assistants.models.calling import find_model
-from octavo.content.changes.applying import Edited
+from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.saving import edit_live
 from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
 from octavo.content.revisions.store import Item, State, list_items, list_pages, main_state
@@ -30,9 +30,8 @@ from octavo.core.problems import Problem
 from octavo.errors import OctavoError
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.scheduling import deadlines
 from octavo.kit.scheduling.deadlines import OutOfTime
-from octavo.kit.work.jobs import LeaseLost, finish, job
+from octavo.kit.work.jobs import LeaseLost, finish, job, renew
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import space_access
 from octavo.organization.access.reach import actor_for_job
@@ -61,7 +60,7 @@ class _Source(Struct, frozen=True):
     items: dict[str, Item]
 
 
-@job(JOB, attempts=4, seconds=SECONDS)
+@job(JOB, bound=None, attempts=4, seconds=SECONDS)
 def run_translation(context: Context, translation: str, run: str) -> None:
     """Update a translation to its source. Problems with the source, the space, or permissions end the run."""
     with context.db.write() as tx:
@@ -129,10 +128,10 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         store.put_parts(tx, row.id, merging.parts, made.gone)
         finish(tx)
 
-    def make(tx: Transaction, state: State, _: State | None) -> Edited:
+    def make(tx: Transaction, state: State, _: State | None) -> EditedContent:
         nonlocal merging
         merging = merge_result(tx, row, state, known, made)
-        return Edited(merging.changes, merging.bodies, merging.keys, [], [])
+        return EditedContent(merging.changes, merging.bodies, merging.keys, [], [])
 
     result = edit_live(context, space, make, end)
     if not result.edited.changes:
@@ -194,7 +193,7 @@ def _translate(
     ]
     told = 0.0
     for number, part in enumerate(waiting):
-        deadlines.check()
+        renew()
         if time.monotonic() - told > _TELL_EVERY:
             told = time.monotonic()
             with context.db.write() as tx:

@@ -18,7 +18,7 @@ from octavo.core.document.text import to_text
 from octavo.core.sentences import content_words
 from octavo.errors import OctavoError
 from octavo.kit.context import Context
-from octavo.kit.scheduling import deadlines
+from octavo.kit.work.jobs import renew
 
 from . import store
 from .languages import LANGUAGES, seems_other
@@ -78,8 +78,8 @@ class Translator(Struct):
         reasons: dict[str, str] = {}
         if self.model is not None:
             for batch in _batches(rest.values()):
-                deadlines.check()
-                made = self._ask_twice(batch, reasons)
+                renew()
+                made = self._ask_with_retry(batch, reasons)
                 found |= made
                 if made:
                     manners = {text: self._manner(text) for text in made}
@@ -112,7 +112,7 @@ class Translator(Struct):
         folded = text.lower()
         return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
 
-    def _ask_twice(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
+    def _ask_with_retry(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
         found = self._ask(batch, reasons)
         for each in batch:
             if each.text not in found and self.failed is None:

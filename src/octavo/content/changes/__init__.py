@@ -1,4 +1,4 @@
-"""Change requests: editing content together, reviewing, merging, undoing."""
+"""Change requests: edit content together, review, merge, and revert."""
 
 from . import registrations as registrations
 from . import tables as tables

@@ -1,4 +1,4 @@
-"""Applying changes to a draft, one after the other."""
+"""Apply the changes of a batch to a draft one after the other."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from octavo.content.revisions.store import Changes, Item, State, find_page, revi
 from octavo.core.document.page import read_head, split_page, with_head
 from octavo.core.document.urls import safe_url
 from octavo.core.merge import Conflict as MergeConflict
+from octavo.core.page_fields import EDITED_FIELDS
 from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest, NotFound
 from octavo.kit import ids
@@ -45,17 +46,17 @@ from .commands import (
     UpdatePage,
     UpdateReusableContent,
 )
-from .documenting import FRONT_FIELDS, Documenting
-from .placing import Placing
+from .documenting import Documenting
+from .placing import PagePlacement
 from .uploading import Upload
 
 UNTITLED = "Untitled"
-_FIELDS = (*FRONT_FIELDS, "title", "slug")
+_FIELDS = (*EDITED_FIELDS, "title", "slug")
 _BAD_NAME = re.compile(r"[/\\\x00-\x1f\x7f]|\A\.{1,2}\Z")
 
 
 class PageOutcome(Struct, frozen=True):
-    """What became of one change of a page."""
+    """Result of one change of a page."""
 
     kind: Literal["created_page", "updated_page", "deleted_page"]
     page_id: str
@@ -63,11 +64,11 @@ class PageOutcome(Struct, frozen=True):
     blocks: BlocksMade | None = None
 
 
-class Edited(Struct, frozen=True):
-    """What a revision writes, and what the caller is told. ``named``: which fields of which pages and items the
-    changes name, also where they keep their value: (id, field as conflicts call it, or ``document``).
-    ``conflicts``: of an edit that was merged with what was saved since. ``shared``: the ids of pages that hold other
-    people's changes too after that merge."""
+class EditedContent(Struct, frozen=True):
+    """Content that a revision writes, and the results reported to the caller. ``named``: fields of pages and
+    items that the changes set, even to the same value: (id, field as conflicts name it, or ``document``).
+    ``conflicts``: of an edit that was merged with later saves. ``shared``: ids of pages that also contain
+    other people's changes after that merge."""
 
     changes: Changes
     bodies: list[str]
@@ -79,9 +80,10 @@ class Edited(Struct, frozen=True):
     shared: frozenset[str] = frozenset()
 
 
-class Applying:
-    """A batch on its way. ``uploads``: the bytes of the files that it brings, in order. ``started``: what ``revert_page``
-    goes back to when it names no revision. ``resolver`` None: references mean what they mean to nobody."""
+class BatchApplication:
+    """Batch being applied. ``uploads``: contents of its files, in order. ``started``: state that
+    ``revert_page`` restores if it names no revision. ``resolver`` None: references are resolved without
+    access to other content."""
 
     def __init__(
         self,
@@ -92,17 +94,17 @@ class Applying:
         resolver: Resolver | None = None,
     ) -> None:
         self.draft = Draft(tx, state)
-        self.places = Placing(self.draft)
+        self.places = PagePlacement(self.draft)
         self.documents = Documenting(self.draft, resolver or state_resolver(tx, state, (), NobodyViewer()))
         self.outcomes: list[PageOutcome] = []
         self.files: list[Item] = []
         self.named: set[tuple[str, str]] = set()
         self.uploads, self.started = iter(uploads), started
 
-    def finish(self) -> Edited:
+    def finish(self) -> EditedContent:
         keys, changes = self.documents.settle(), self.draft.changes
         texts = self.draft.texts_of(changes)
-        return Edited(changes, texts, keys, self.outcomes, self.files, frozenset(self.named))
+        return EditedContent(changes, texts, keys, self.outcomes, self.files, frozenset(self.named))
 
     def apply(self, change: ContentChange) -> None:
         match change:
@@ -136,7 +138,7 @@ class Applying:
                 self.set_variables(change)
 
     def name(self, id: str, *fields: str) -> None:
-        """Notes that the changes say something of these fields."""
+        """Record that the changes set these fields."""
         self.named.update((id, field) for field in fields)
 
     def update_page(self, change: UpdatePage) -> None:
@@ -148,7 +150,7 @@ class Applying:
         if change.document is not UNSET:
             self.name(page.id, "document")
             if page.kind != "document":
-                raise BadRequest(f"document: a {page.kind} has none.")
+                raise BadRequest(f"document: a {page.kind} has no document.")
             page = self.documents.with_document(page, change.document)
         page = self.documents.with_fields(page, change)
         page = self.places.moved(page, change)
@@ -180,7 +182,7 @@ class Applying:
 
     def insert_group(self, change: InsertGroup) -> None:
         if self.places.parent(change.into) is not None:
-            raise BadRequest("into: groups of pages are at the top level only.")
+            raise BadRequest("into: page groups can only be at the top level.")
         page = Page(
             id=ids.new_id(),
             kind="group",
@@ -207,7 +209,7 @@ class Applying:
         elif target.get("kind") == "file" and isinstance(target.get("file"), str):
             self.draft.get_item(target["file"], "file")
         else:
-            raise BadRequest("target: expected a reference to a url, page, anchor or file.")
+            raise BadRequest("target: must be a reference to a URL, page, anchor, or file.")
         page = Page(
             id=ids.new_id(),
             kind="link",
@@ -221,7 +223,7 @@ class Applying:
         self.outcomes.append(PageOutcome("created_page", page.id))
 
     def delete_page(self, page_id: str) -> None:
-        """With all that is below it."""
+        """Delete a page with everything below it."""
         self.draft.get_page(page_id)
         waiting = [page_id]
         while waiting:
@@ -236,14 +238,18 @@ class Applying:
         elif self.started is not None:
             source = self.started
         else:
-            raise BadRequest("revision: say which one to go back to.")
+            raise BadRequest("revision: required. Specify the revision to restore the page from.")
         old, page = find_page(self.draft.tx, source, change.page), self.draft.find_page(change.page)
         if old is None and page is None:
-            raise NotFound(f"page: there is no page {change.page!r}, here or in that revision.")
+            raise NotFound(
+                f"page: there is no page {change.page!r} in the current content or in that revision."
+            )
         self.name(change.page, "document")
         if change.block is not None:
             if old is None or page is None:
-                raise BadRequest("block: the page is not in both states; revert it as a whole.")
+                raise BadRequest(
+                    "block: the page does not exist in both revisions. Revert the whole page instead."
+                )
             self.documents.with_blocks_of(page, old, change.block)
         elif old is None:
             self.delete_page(change.page)
@@ -257,7 +263,9 @@ class Applying:
     def _restore(self, old: Page, page: Page | None) -> None:
         parent = old.parent
         if parent is not None and (
-            self.draft.find_page(parent) is None or old.id in self.places.line_up(parent) or parent == old.id
+            self.draft.find_page(parent) is None
+            or old.id in self.places.ancestor_ids(parent)
+            or parent == old.id
         ):
             parent = page.parent if page is not None else None
         moved = page is None or page.parent != parent
@@ -276,7 +284,7 @@ class Applying:
 
     def require_free_ref(self, ref: str | None) -> None:
         if ref is not None and (ref in self.documents.page_refs or ref in self.documents.file_refs):
-            raise BadRequest(f"ref: {ref!r} is used twice.")
+            raise BadRequest(f"ref: {ref!r} is used twice. Use each name only once.")
 
     def insert_files(self, change: InsertFiles) -> None:
         for given in change.files:
@@ -296,7 +304,7 @@ class Applying:
                 self.documents.file_refs[given.ref] = item.id
 
     def update_file(self, change: UpdateFile) -> None:
-        """The path stays: documents refer to the file by it."""
+        """Update a file. Its path stays the same because documents refer to it."""
         item = self.draft.get_item(change.file, "file")
         self.name(item.id, *(["name"] if change.name is not None else []))
         self.name(item.id, *(["file"] if change.content is not None else []))
@@ -349,7 +357,7 @@ class Applying:
 
 def _require_name(name: str) -> None:
     if _BAD_NAME.search(name):
-        raise BadRequest("name: expected a file name, without folders.")
+        raise BadRequest("name: must be a file name without folders.")
 
 
 def _with_bytes(item: Item, upload: Upload) -> Item:

@@ -1,4 +1,4 @@
-"""The proof that somebody may see a change request of a space they may enter."""
+"""Proof that the caller can see a change request of a space."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .store import Author, ChangeRow, find_change
 
 
 class ChangeAccess(Struct, frozen=True):
-    """The caller at a change request. What they may do is what they may do in its space."""
+    """Change request with the caller. Their permissions are those in its space."""
 
     space: SpaceAccess
     change_id: str
@@ -53,7 +53,7 @@ class ChangeAccess(Struct, frozen=True):
 
 
 class VisitedChange(Visiting, frozen=True):
-    """Somebody who sees a change request by a preview of it."""
+    """Visitor who sees a change request through a preview."""
 
     change_id: str
 
@@ -77,7 +77,7 @@ def _missing(id_or_number: str) -> NotFound:
 
 @enters(ChangeAccess, "spaceId", "changeRequestId")
 def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> ChangeAccess:
-    """By the id of the change request or by its number in the space."""
+    """Authorize the caller at a change request, by its id or its number in the space."""
     space, change = _enter(call, needs, space_id, change_request_id)
     return ChangeAccess(space, change.id)
 
@@ -93,19 +93,19 @@ def visit_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
 
 
 def change_access(tx: Transaction, space: SpaceAccess, change_request_id: str) -> ChangeAccess:
-    """A change request of a space that was entered. Raises NotFound."""
+    """Return access to a change request of an accessible space. Raises NotFound."""
     return ChangeAccess(space, _get(tx, space, change_request_id).id)
 
 
-def require_still(tx: Transaction, access: ChangeAccess | SpaceAccess, needs: Can) -> None:
-    """For the transaction that writes: what is tried again may begin seconds after the request was let in. Raises
-    NotFound or Forbidden where the right was taken away since."""
+def recheck_permission(tx: Transaction, access: ChangeAccess | SpaceAccess, needs: Can) -> None:
+    """Check permission again in a writing transaction, because retries can start seconds after the request
+    was authorized. Raises NotFound or Forbidden if permission was removed meanwhile."""
     space_access(tx, access.actor, needs, access.space_id)
 
 
 @enters(ReadState, "spaceId", "changeRequestId")
 def enter_change_state(call: Call, needs: Can, space_id: str, change_request_id: str) -> ReadState:
-    """What the change request holds now."""
+    """Authorize reading the current content of a change request."""
     space, change = _enter(call, needs, space_id, change_request_id)
     label = f"Change request {change.number}: {change.subject}".removesuffix(": ")
     return ReadState(space, change.state, change_view(change.number), label)

@@ -1,4 +1,4 @@
-"""Which open conflicts an ordinary edit settles: whoever writes what a conflict is about has decided it."""
+"""Conflicts that an ordinary edit resolves: editing the content of a conflict decides it."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from octavo.content.revisions.store import Item, State, find_items, find_pages
 from octavo.core.alignment import align
 from octavo.core.document.page import split_page
 from octavo.core.merge import Conflict
+from octavo.core.page_fields import FIELDS
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 
-from .applying import Edited
+from .applying import EditedContent
 
 
-def still_open(
-    tx: Transaction, before: State, conflicts: Iterable[Conflict], edited: Edited
+def list_still_open(
+    tx: Transaction, before: State, conflicts: Iterable[Conflict], edited: EditedContent
 ) -> list[Conflict]:
-    """The conflicts that an edit of the state ``before`` leaves open, where they are in the texts now."""
+    """Return the conflicts that an edit of the state ``before`` leaves open, with their current positions in texts."""
     open = list(conflicts)
     if not open:
         return []
-    found = _Touching(tx, before, edited)
+    found = _ConflictTracker(tx, before, edited)
     return [kept for conflict in open if (kept := found.after(conflict)) is not None]
 
 
-class _Touching:
-    def __init__(self, tx: Transaction, before: State, edited: Edited) -> None:
+class _ConflictTracker:
+    def __init__(self, tx: Transaction, before: State, edited: EditedContent) -> None:
         self.tx, self.state, self.edited = tx, before, edited
         self.texts = {body_hash(text): text for text in edited.bodies}
 
     def after(self, conflict: Conflict) -> Conflict | None:
-        """The conflict as it is after the edit; None: settled."""
+        """Return the conflict after the edit; None: resolved."""
         id = conflict.id
         changed = self.edited.changes.pages if conflict.target == "page" else self.edited.changes.items
         named = {field for owner, field in self.edited.named if owner == id}
@@ -74,8 +75,8 @@ class _Touching:
         if not old.startswith(kept, at):
             at = old.find(kept)
             if at < 0:
-                return conflict  # nothing of it was in the text before this edit
-        if conflict.field not in ("body", "content"):  # a key of the front matter
+                return conflict  # The text did not contain it before this edit.
+        if conflict.field not in ("body", "content"):  # A key of the front matter.
             here = split_page(new)[0].find(kept)
             return replace(conflict, at=here) if here >= 0 else None
         moved = _moved(old, new, at, kept)
@@ -83,7 +84,7 @@ class _Touching:
 
 
 def _moved(old: str, new: str, at: int, kept: str) -> int | None:
-    """Where the part ``kept`` of ``old``, at ``at``, is in ``new``; None when it is not as it was."""
+    """Return where the part ``kept`` of ``old``, at ``at``, is in ``new``; None if it was changed."""
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
     first = len(old[:at].splitlines()) - (not (at == 0 or old[at - 1] in "\r\n"))
     last = first + len(kept.splitlines()) - 1
@@ -104,7 +105,7 @@ def _field(conflict: Conflict) -> str:
 
 
 def _value(entry: Page | Item, field: str) -> Any:
-    """The value of a field as conflicts name them."""
+    """Return the value of a field by its name in conflicts."""
     name, _, element = field.partition(".")
     if name == "place":
         return getattr(entry, "parent", None), getattr(entry, "rank", None)
@@ -113,6 +114,6 @@ def _value(entry: Page | Item, field: str) -> Any:
     value = getattr(entry, name)
     if not element:
         return value
-    if name == "tags":
+    if name in FIELDS and FIELDS[name].type == "list":
         return {str(tag.get("tag") if isinstance(tag, dict) else tag): tag for tag in value}.get(element)
     return dict(msgspec.to_builtins(value) or {}).get(element)

@@ -1,4 +1,4 @@
-"""Editing some blocks of a page: what ``update_blocks`` of a batch does."""
+"""Edit individual blocks of a page: the ``update_blocks`` change of a batch."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from octavo.errors import BadRequest, BlockNotFound, OctavoError, TooLarge
 
 from .commands import BlockPlace, DocumentInput, UpdateBlocks
 from .documenting import Documenting
-from .written import Written
+from .written import WrittenReferences
 
 
 class BlocksMade(Struct, frozen=True):
-    """What an ``update_blocks`` made, as blocks with keys: for each entry of ``set``, ``insert`` and ``move`` those that
-    it left in the source ``body``."""
+    """Blocks that an ``update_blocks`` produced, with keys: for each entry of ``set``, ``insert``, and
+    ``move`` those left in the source ``body``."""
 
     body: str | None
     set: list[list[Any]]
@@ -35,14 +35,14 @@ class BlocksMade(Struct, frozen=True):
 
 
 def update_blocks(documents: Documenting, change: UpdateBlocks) -> tuple[list[Page], BlocksMade]:
-    """The pages as they are after the change, the one that it names first."""
+    """Return the changed pages, starting with the one that the change names."""
     try:
-        return _Work(documents, change, is_whole=False).run()
+        return _BlockEdit(documents, change, is_whole=False).run()
     except NotLocal:
-        return _Work(documents, change, is_whole=True).run()
+        return _BlockEdit(documents, change, is_whole=True).run()
 
 
-class _Open(Struct):
+class _OpenPage(Struct):
     page: Page
     front: str
     heading: str
@@ -50,55 +50,55 @@ class _Open(Struct):
     edits: BlockEdits
 
 
-class _Work:
-    """One attempt: with what the index of a page says of it, or with its whole document."""
+class _BlockEdit:
+    """One attempt: based on the index of a page, or on its whole document."""
 
     def __init__(self, documents: Documenting, change: UpdateBlocks, *, is_whole: bool) -> None:
         self.documents, self.change, self.is_whole = documents, change, is_whole
-        self.open: dict[str, _Open] = {}
-        self.written: Written | None = None
+        self.open: dict[str, _OpenPage] = {}
+        self.written: WrittenReferences | None = None
 
     def run(self) -> tuple[list[Page], BlocksMade]:
         change = self.change
-        here = self.opened(change.page, "page")
+        here = self.open_page(change.page, "page")
         edits = here.edits
-        moved_from = [self.opened(move.from_, f"move[{n}].from") if move.from_ is not UNSET else here
+        moved_from = [self.open_page(move.from_, f"move[{n}].from") if move.from_ is not UNSET else here
                       for n, move in enumerate(change.move)]  # fmt: skip
         found: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
         for n, entry in enumerate(change.set):
             field = f"set[{n}]"
-            with _Naming(field):
+            with _ErrorPrefix(field):
                 allowed = edits.allowed(entry.block, "block")
                 given = self.given(here, entry.document, f"{field}.document", allowed)
                 found[0].append(edits.set(entry.block, given, "block"))
         for n, entry_ in enumerate(change.insert):
             field = f"insert[{n}]"
-            with _Naming(field):
+            with _ErrorPrefix(field):
                 place = _position(entry_)
                 given = self.given(here, entry_.document, f"{field}.document", edits.allowed_at(place))
                 found[1].append(edits.insert(given, place))
         for n, (move, source) in enumerate(zip(change.move, moved_from, strict=True)):
-            with _Naming(f"move[{n}]"):
+            with _ErrorPrefix(f"move[{n}]"):
                 place = _position(move)
                 if source is here:
                     found[2].append(edits.move(move.blocks, place, "blocks"))
                 else:
                     edits.allowed_at(place)
-                    nodes = self.carried(source, here, source.edits.take_away(move.blocks, "blocks"))
+                    nodes = self.adapt_blocks(source, here, source.edits.take_away(move.blocks, "blocks"))
                     found[2].append(edits.bring(nodes, place))
-        with _Naming(""):
+        with _ErrorPrefix(""):
             edits.delete(change.delete, "delete")
         pages: list[Page] = []
         nodes_now: dict[str, Any] = {}
-        for opened in self.open.values():
-            done = opened.edits.finish()
-            pages.append(self.page_with(opened, done))
-            if opened is here:
+        for open_page in self.open.values():
+            done = open_page.edits.finish()
+            pages.append(self.page_with(open_page, done))
+            if open_page is here:
                 nodes_now = done.nodes
-        shown = [[_left(nodes, nodes_now) for nodes in part] for part in found]
+        shown = [[_remaining_blocks(nodes, nodes_now) for nodes in part] for part in found]
         return pages, BlocksMade(pages[0].body, *shown)
 
-    def opened(self, page_id: str, field: str) -> _Open:
+    def open_page(self, page_id: str, field: str) -> _OpenPage:
         if page_id not in self.open:
             page = self.documents.draft.get_page(page_id, field)
             if page.kind != "document":
@@ -106,21 +106,19 @@ class _Work:
             index = self.documents.index(page)
             front, heading, text = split_page(self.documents.draft.text(page.body))
             whole = self.documents.keyed_of(page.id, page.body) if self.is_whole else None
-            self.open[page_id] = _Open(page, front, heading, text, BlockEdits(text, index, whole))
+            self.open[page_id] = _OpenPage(page, front, heading, text, BlockEdits(text, index, whole))
         return self.open[page_id]
 
-    def given(self, here: _Open, given: DocumentInput, field: str, allowed: Allowed) -> Document:
-        """What is to be put in, with references as the page's file writes them."""
+    def given(self, here: _OpenPage, given: DocumentInput, field: str, allowed: Allowed) -> Document:
+        """Return the nodes to insert, with references in the form of the page's file."""
         documents, path = self.documents, here.page.file_path or ""
         if isinstance(given.markdown, str):
             if allowed.type != "blocks":
-                raise BadRequest(
-                    f"{field}.markdown: expected nodes of the type {allowed.type} at this place."
-                )
+                raise BadRequest(f"{field}.markdown: only nodes of the type {allowed.type} are allowed here.")
             document = read(given.markdown)
             if not document.whole:
-                raise TooLarge(f"{field}.markdown: more than the {MAX_NODES} {PARTS} that a page may have")
-            known = Written()
+                raise TooLarge(f"{field}.markdown: a page can have at most {MAX_NODES} {PARTS}")
+            written_references = WrittenReferences()
             if allowed.depth > 1:
                 for node in document.nodes:
                     node.source = None
@@ -133,15 +131,17 @@ class _Work:
                 document = nodes_from_json(value, where, allowed.type, allowed.depth)
             except DocumentError as error:
                 raise BadRequest(str(error)) from None
-            known = self.known(here) if references(document) else Written()
+            written_references = (
+                self.written_references(here) if references(document) else WrittenReferences()
+            )
         try:
-            rewrite(document, lambda ref: documents.as_stored(here.page, ref, known, path))
+            rewrite(document, lambda ref: documents.as_stored(here.page, ref, written_references, path))
         except OctavoError as error:
             raise error.inside(field) from None
         return document
 
-    def known(self, here: _Open) -> Written:
-        """How references are written in the blocks that this change names."""
+    def written_references(self, here: _OpenPage) -> WrittenReferences:
+        """Return how references are written in the blocks that this change names."""
         if self.written is None:
             keys = [entry.block for entry in self.change.set] + list(self.change.delete)
             blocks = []
@@ -153,8 +153,8 @@ class _Work:
             self.written = self.documents.references_written(page_owner(here.page), Document(blocks))
         return self.written
 
-    def carried(self, source: _Open, here: _Open, nodes: list[Any]) -> list[Any]:
-        """Blocks of another page, whose references mean here what they meant there."""
+    def adapt_blocks(self, source: _OpenPage, here: _OpenPage, nodes: list[Any]) -> list[Any]:
+        """Return blocks of another page with references adjusted to have the same targets here."""
         there, path = source.page.file_path or "", here.page.file_path or ""
         if posixpath.dirname(there) == posixpath.dirname(path):
             return nodes
@@ -164,16 +164,17 @@ class _Work:
             meant = documents.resolver.content_ref(owner, reference.ref, reference.type)
             if meant == reference.ref or meant.get("kind") == "url":
                 return None
-            return documents.as_stored(here.page, replace(reference, ref=meant), Written(), path)
+            return documents.as_stored(here.page, replace(reference, ref=meant), WrittenReferences(), path)
 
         return rewrite(Document(nodes), change).nodes
 
-    def page_with(self, opened: _Open, done: EditedText) -> Page:
-        """The page with its new text. Raises NotLocal where its head is another one then and not all of it was read."""
-        documents, page = self.documents, opened.page
-        front, heading, text = opened.front, opened.heading, done.text
+    def page_with(self, open_page: _OpenPage, done: EditedText) -> Page:
+        """Return the page with its new text. Raises NotLocal if its heading or front matter changed and only
+        part of it was read."""
+        documents, page = self.documents, open_page.page
+        front, heading, text = open_page.front, open_page.heading, done.text
         index = done.index
-        text = below_title(heading, text, opened.text)
+        text = below_title(heading, text, open_page.text)
         if index.entries and (more := len(text) - len(done.text)):
             first = replace(index.entries[0], gap=index.entries[0].gap + more)
             index = replace(index, entries=[first, *index.entries[1:]])
@@ -190,8 +191,8 @@ class _Work:
         return page
 
 
-class _Naming:
-    """Has the errors of edits say which entry of the change they are about."""
+class _ErrorPrefix:
+    """Context manager that prefixes edit errors with the entry of the change they are about."""
 
     def __init__(self, entry: str) -> None:
         self.entry = entry
@@ -213,5 +214,5 @@ def _position(place: BlockPlace) -> Position:
     return Position(given(place.after), given(place.before), given(place.into), given(place.at))
 
 
-def _left(nodes: list[Any], now: dict[str, Any]) -> list[Any]:
+def _remaining_blocks(nodes: list[Any], now: dict[str, Any]) -> list[Any]:
     return [now.get(node.key, node) for node in nodes if node.key in now or node.source is not None]

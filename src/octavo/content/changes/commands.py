@@ -1,15 +1,15 @@
-"""What a batch of changes says: the commands that edit the content of a state."""
+"""Commands in a batch that edit the content of a state."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.pages.wire import VariableName
 from octavo.core.document.description import DocumentBlocks, DocumentObject
-from octavo.core.document.page import MAX_DESCRIPTION
 from octavo.core.emoji import require_emoji
+from octavo.core.page_fields import EDITED_FIELDS, Field, declare, wire_name
 
 PageTitle = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
 Slug = Annotated[str, Meta(max_length=100)]
@@ -20,29 +20,38 @@ Index = Annotated[int, Meta(ge=0)]
 
 
 class DocumentInput(Struct):
-    """Exactly one of Markdown, or nodes: a list of blocks or a whole document."""
+    """Document as Markdown or as nodes (a list of blocks or a whole document), exactly one of them."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | DocumentBlocks | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if (self.markdown is UNSET) == (self.document is UNSET):
-            raise ValueError("expected either `markdown` or `document`")
+            raise ValueError("provide either `markdown` or `document`")
+
+
+def _edited_type(field: Field) -> Any:
+    if field.type == "flag":
+        return bool | UnsetType
+    return Annotated[str, Meta(max_length=field.max_length)] | None | UnsetType
 
 
 class PageFields(Struct, rename="camel"):
+    """``title``, ``slug`` and the fields of ``EDITED_FIELDS``."""
+
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
-    emoji: Short | None | UnsetType = UNSET
-    icon: Short | None | UnsetType = UNSET
-    description: Annotated[str, Meta(max_length=MAX_DESCRIPTION)] | None | UnsetType = UNSET
-    hidden: bool | UnsetType = UNSET
-    no_index: bool | UnsetType = UNSET
-    no_robots_index: bool | UnsetType = UNSET
-    condition: Annotated[str, Meta(max_length=1024)] | None | UnsetType = UNSET
+    if not TYPE_CHECKING:
+        declare(vars(), {name: _edited_type(field) for name, field in EDITED_FIELDS.items()}, UNSET)
 
     def __post_init__(self) -> None:
-        require_emoji(self.emoji, "emoji")
+        for name, value in self.edited().items():
+            if EDITED_FIELDS[name].type == "emoji":
+                require_emoji(value, wire_name(name))
+
+    def edited(self) -> dict[str, Any]:
+        """Return the given ones of ``EDITED_FIELDS``."""
+        return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
 
 
 class UpdatePage(PageFields, tag_field="operation", tag="update_page", kw_only=True):
@@ -74,16 +83,17 @@ MAX_BLOCKS = 1000
 
 
 class SetBlock(Struct):
-    """Other content for a block: nodes or Markdown that take its place. The first of them keeps its key, unless another
-    one brings it. For a cell of a table, a caption or the body of an expandable (a fragment): what is in it."""
+    """New content for a block: nodes or Markdown that replace it. The first node keeps the key of the block
+    unless another one has it. For a table cell, a caption, or the body of an expandable (a fragment), the
+    content inside it."""
 
     block: BlockKey
     document: DocumentInput
 
 
 class BlockPlace(Struct):
-    """Right behind a block, right before one, or into one (or a fragment; null: the page) at an index, without one at
-    its end. Blocks that are named here may be anywhere in the page."""
+    """Position after a block, before a block, or inside one (or a fragment; null: the page) at an index, by default
+    at its end. The named blocks can be anywhere on the page."""
 
     after: BlockKey | UnsetType = UNSET
     before: BlockKey | UnsetType = UNSET
@@ -93,28 +103,27 @@ class BlockPlace(Struct):
     def __post_init__(self) -> None:
         given = [name for name in ("after", "before", "into") if getattr(self, name) is not UNSET]
         if len(given) > 1:
-            raise ValueError("expected one of `after`, `before` and `into`")
+            raise ValueError("provide only one of `after`, `before`, and `into`")
         if self.at is not UNSET and given and given != ["into"]:
-            raise ValueError("expected `at` beside `into` only")
+            raise ValueError("`at` can only be combined with `into`")
 
 
 class InsertBlocks(BlockPlace, kw_only=True):
-    """New blocks. Keys that they bring stay theirs where the page has none of these."""
+    """New blocks. They keep their own keys if the page has none of these."""
 
     document: DocumentInput
 
 
 class MoveBlocks(BlockPlace, kw_only=True, rename={"from_": "from"}):
-    """Blocks that are there, to be at another place in this order. ``from``: the page that they are on now, where it is
-    another one."""
+    """Existing blocks to move, in this order. ``from``: the page they are currently on, if it is another one."""
 
     blocks: Annotated[list[BlockKey], Meta(min_length=1, max_length=MAX_BLOCKS)]
     from_: str | UnsetType = UNSET
 
 
 class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=True):
-    """Octavo's own: some blocks of a page, by their keys. What is set is set first, then what is new is inserted, then
-    blocks are moved, then deleted; each list in its order. Nothing else of the page changes, in no byte."""
+    """Edit individual blocks of a page by key; an Octavo extension. Blocks are first set, then inserted,
+    moved, and deleted, each list in its order. The rest of the page stays byte for byte the same."""
 
     page: str
     set: Annotated[list[SetBlock], Meta(max_length=MAX_BLOCKS)] = []
@@ -124,11 +133,11 @@ class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=T
 
     def __post_init__(self) -> None:
         if not (self.set or self.insert or self.move or self.delete):
-            raise ValueError("expected `set`, `insert`, `move` or `delete`")
+            raise ValueError("provide `set`, `insert`, `move`, or `delete`")
 
 
 class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
-    """``upload`` is Octavo's own: the key of an upload of the kind ``page_file``, for files of up to 100 MB."""
+    """File. ``upload``: key of an upload of the kind ``page_file``, for files up to 100 MB; an Octavo extension."""
 
     name: FileName
     url: Annotated[str, Meta(max_length=2048)] | None = None
@@ -139,9 +148,9 @@ class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
 
     def __post_init__(self) -> None:
         if sum(given is not None for given in (self.url, self.base64, self.upload)) != 1:
-            raise ValueError("expected either `url`, `base64` or `upload`")
+            raise ValueError("provide exactly one of `url`, `base64`, and `upload`")
         if self.base64 is not None and self.content_type is None:
-            raise ValueError("expected `contentType` beside `base64`")
+            raise ValueError("`contentType` is required with `base64`")
 
 
 class InsertFiles(Struct, tag_field="operation", tag="insert_files"):
@@ -149,7 +158,7 @@ class InsertFiles(Struct, tag_field="operation", tag="insert_files"):
 
 
 class InsertGroup(Struct, tag_field="operation", tag="insert_group", kw_only=True, rename="camel"):
-    """Octavo's own: a group of pages. ``into`` null: groups are at the top level only."""
+    """Insert a page group; an Octavo extension. ``into``: only null, because groups can only be at the top level."""
 
     title: PageTitle
     slug: Slug | UnsetType = UNSET
@@ -163,7 +172,7 @@ class InsertGroup(Struct, tag_field="operation", tag="insert_group", kw_only=Tru
 
 
 class InsertLink(Struct, tag_field="operation", tag="insert_link", kw_only=True):
-    """Octavo's own: a link among the pages."""
+    """Insert a link among the pages; an Octavo extension."""
 
     title: PageTitle
     target: dict[str, Any]
@@ -172,7 +181,7 @@ class InsertLink(Struct, tag_field="operation", tag="insert_link", kw_only=True)
 
 
 class UpdateFile(Struct, tag_field="operation", tag="update_file", kw_only=True):
-    """Octavo's own: a new name, other bytes, or both."""
+    """Rename a file, replace its content, or both; an Octavo extension."""
 
     file: str
     name: FileName | None = None
@@ -180,13 +189,13 @@ class UpdateFile(Struct, tag_field="operation", tag="update_file", kw_only=True)
 
 
 class DeleteFile(Struct, tag_field="operation", tag="delete_file"):
-    """Octavo's own."""
+    """Delete a file; an Octavo extension."""
 
     file: str
 
 
 class InsertReusableContent(Struct, tag_field="operation", tag="insert_reusable_content", kw_only=True):
-    """Octavo's own."""
+    """Insert reusable content; an Octavo extension."""
 
     title: PageTitle
     document: DocumentInput
@@ -199,7 +208,7 @@ class UpdateReusableContent(
     kw_only=True,
     rename={"reusable_content": "reusableContent"},
 ):
-    """Octavo's own."""
+    """Update reusable content; an Octavo extension."""
 
     reusable_content: str
     title: PageTitle | None = None
@@ -212,7 +221,7 @@ class DeleteReusableContent(
     tag="delete_reusable_content",
     rename={"reusable_content": "reusableContent"},
 ):
-    """Octavo's own."""
+    """Delete reusable content; an Octavo extension."""
 
     reusable_content: str
 
@@ -221,7 +230,7 @@ VariableValue = Annotated[str, Meta(max_length=256)] | bool | int | float | None
 
 
 class SetVariables(Struct, tag_field="operation", tag="set_variables"):
-    """Octavo's own: each value is set, null removes the variable."""
+    """Set variables; an Octavo extension. Null removes a variable."""
 
     variables: Annotated[dict[VariableName, VariableValue], Meta(max_length=500)]
 

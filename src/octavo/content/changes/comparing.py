@@ -1,4 +1,4 @@
-"""What a change request and main each changed since they parted, and merging the two."""
+"""Compare what a change request and main each changed since they diverged, and merge the two."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from octavo.core.merge import Conflict, MergeResult, Tree, Versions, merge
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
 
-from .applying import Edited
+from .applying import EditedContent
 from .store import ChangeRow
 
 T = TypeVar("T", Page, Item)
 
 
 class StateTree(Tree):
-    """What a merge asks of the state it merges into."""
+    """Tree of the state that a merge writes to."""
 
     def __init__(self, tx: Transaction, state: State) -> None:
         self.tx, self.state = tx, state
@@ -62,7 +62,7 @@ class StateTree(Tree):
 
 
 class Sides(Struct, frozen=True):
-    """Two sides and where they parted."""
+    """Two sides and their common base."""
 
     base: Versions
     change: Versions
@@ -70,27 +70,28 @@ class Sides(Struct, frozen=True):
 
 
 def _versions(tx: Transaction, base: State, touched: TouchedIds, before: Versions) -> Versions:
-    """What a state says of these; what was changed and changed back counts as it was."""
+    """Return the versions of these pages and items in a state; those that were changed back count as unchanged."""
     pages, items = find_pages(tx, base, touched.pages), find_items(tx, base, touched.items)
     return Versions(
-        {id: _settled(pages.get(id), before.pages.get(id)) for id in touched.pages},
-        {id: _settled(items.get(id), before.items.get(id)) for id in touched.items},
+        {id: _unless_unchanged(pages.get(id), before.pages.get(id)) for id in touched.pages},
+        {id: _unless_unchanged(items.get(id), before.items.get(id)) for id in touched.items},
     )
 
 
-def _settled(now: T | None, before: T | None) -> T | None:
+def _unless_unchanged(now: T | None, before: T | None) -> T | None:
     return before if same_version(now, before) else now
 
 
 def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
-    """A change request beside main as both are now."""
-    held = list_branch_content(tx, change.state.layers[0])
+    """Return the current sides of a change request and main."""
+    lock_unchanged = list_branch_content(tx, change.state.layers[0])
     changed = list_changed(tx, change.main.layers[0], change.base_sequence)
-    return _sides(tx, change.below, (change.state, held), (change.main, changed))
+    return _sides(tx, change.below, (change.state, lock_unchanged), (change.main, changed))
 
 
-def undoing(tx: Transaction, done: State, main: State) -> Sides:
-    """The undoing of one revision of main, with the saves in a row that it goes on (as if it were a change request on it) beside main as it is now."""
+def sides_of_reverting(tx: Transaction, done: State, main: State) -> Sides:
+    """Return the sides for reverting a revision of main, including the consecutive saves that it combines:
+    the reversal, as if it were a change request based on the revision, and current main."""
     branch, sequence = done.layers[0].branch_id, done.layers[0].sequence
     since = get_revision(tx, done.revision_id).before
     touched = list_changed(tx, done.layers[0], since)
@@ -107,8 +108,8 @@ def _sides(
     return Sides(base, _versions(tx, *change, base), _versions(tx, *main, base))
 
 
-class Merged(Struct, frozen=True):
-    """What a revision of one branch has to write to hold the merge."""
+class MergedContent(Struct, frozen=True):
+    """Content that a revision of one branch has to write to contain the merge."""
 
     changes: Changes
     bodies: list[str]
@@ -116,42 +117,44 @@ class Merged(Struct, frozen=True):
     conflicts: list[Conflict]
 
 
-def into_main(tx: Transaction, sides: Sides, main: State, *, keeps_paths: bool = False) -> Merged:
-    """The change request's side into main; of what is equal to both, main's counts. ``keeps_paths``: a file that both
-    added at one path stays there as the change request's side has it, and main's moves."""
+def merge_into_main(
+    tx: Transaction, sides: Sides, main: State, *, keeps_paths: bool = False
+) -> MergedContent:
+    """Merge the side of a change request into main. ``keeps_paths``: if both added a file at the same path,
+    that of the change request keeps it and main's file moves."""
     found = _merge(tx, sides.base, sides.main, sides.change, main, keeps_paths=keeps_paths)
     pages = {**sides.base.pages, **sides.main.pages}
     items = {**sides.base.items, **sides.main.items}
     return _written(tx, found, Versions(pages, items), main, (sides.main, sides.change))
 
 
-def into_change(tx: Transaction, sides: Sides, change: State, main: State) -> Merged:
-    """Main's side into the change request, whose branch is then based on main as it is now."""
+def merge_into_change(tx: Transaction, sides: Sides, change: State, main: State) -> MergedContent:
+    """Merge main's side into the change request, whose branch is then based on current main."""
     found = _merge(tx, sides.base, sides.change, sides.main, change)
     pages = {**sides.base.pages, **sides.main.pages, **sides.change.pages}
     items = {**sides.base.items, **sides.main.items, **sides.change.items}
     return _written(tx, found, Versions(pages, items), main, (sides.change, sides.main))
 
 
-def undone(tx: Transaction, sides: Sides, done: State, main: State) -> Merged:
-    """Main without one of its revisions, as changes over main as it is now: for a change request."""
+def merge_reverted(tx: Transaction, sides: Sides, done: State, main: State) -> MergedContent:
+    """Return main without one of its revisions, as changes over current main for a change request."""
     found = _merge(tx, sides.base, sides.change, sides.main, done)
     pages = {**sides.base.pages, **sides.main.pages}
     items = {**sides.base.items, **sides.main.items}
     return _written(tx, found, Versions(pages, items), main, (sides.change, sides.main))
 
 
-def onto(tx: Transaction, base: State, head: State, edited: Edited) -> Merged:
-    """An edit of ``base``, which nobody has written yet, over ``head``, which ``base`` has become meanwhile. In its
-    conflicts ``ours`` is what was saved and stays, ``theirs`` is the edit."""
+def merge_edit(tx: Transaction, base: State, head: State, edited: EditedContent) -> MergedContent:
+    """Merge an unsaved edit of ``base`` with ``head``, to which ``base`` has evolved. In conflicts, ``ours``
+    is the saved content, which is kept, and ``theirs`` is the edit."""
     since = _between(tx, base, head)
     wanted = edited.changes
     all_pages, all_items = since.pages | wanted.pages.keys(), since.items | wanted.items.keys()
     before = Versions(find_pages(tx, base, all_pages), find_items(tx, base, all_items))
     ours = _versions(tx, head, since, before)
     theirs = Versions(
-        {id: _settled(page, before.pages.get(id)) for id, page in wanted.pages.items()},
-        {id: _settled(item, before.items.get(id)) for id, item in wanted.items.items()},
+        {id: _unless_unchanged(page, before.pages.get(id)) for id, page in wanted.pages.items()},
+        {id: _unless_unchanged(item, before.items.get(id)) for id, item in wanted.items.items()},
     )
     texts = {body_hash(text): text for text in edited.bodies}
 
@@ -169,9 +172,9 @@ def onto(tx: Transaction, base: State, head: State, edited: Edited) -> Merged:
     return replace(made, conflicts=[replace(conflict, origin="edit") for conflict in made.conflicts])
 
 
-def without(tx: Transaction, before: State, after: State, head: State) -> Merged:
-    """``head`` without what made ``after`` of ``before``, which are earlier states of the same change request over the
-    same main. A conflict in it: that was changed again since."""
+def merge_without(tx: Transaction, before: State, after: State, head: State) -> MergedContent:
+    """Return ``head`` without the changes between ``before`` and ``after``, which are earlier states of the
+    same change request over the same main. Conflicts mean that these were edited again since."""
     done, since = _between(tx, before, after), _between(tx, after, head)
     sides = _sides(tx, after, (head, since), (before, done))
     found = _merge(tx, sides.base, sides.change, sides.main, head)
@@ -181,8 +184,8 @@ def without(tx: Transaction, before: State, after: State, head: State) -> Merged
 
 
 def _between(tx: Transaction, base: State, head: State) -> TouchedIds:
-    """What may differ between two states of which one became the other: of main, of one change request, or one of
-    main and a change request over main."""
+    """Return what may differ between two states, one of which evolved into the other: states of main, of one
+    change request, or of main and a change request over main."""
     pages: set[str] = set()
     items: set[str] = set()
     for layer in head.layers:
@@ -218,7 +221,7 @@ def _merge(
 
 
 OfText = Callable[[str, str], Document]
-"""The document, with its keys, of the text that an owner has: (id, hash)."""
+"""Function that returns the document, with keys, of an owner's text: (id, hash)."""
 
 
 def _written(
@@ -228,8 +231,8 @@ def _written(
     below: State,
     sides: tuple[Versions, Versions],
     document: OfText | None = None,
-) -> Merged:
-    """What differs from ``known``, the state that is written over; the rest of it is ``below``."""
+) -> MergedContent:
+    """Return the differences from ``known``, the state that is overwritten; ``below`` contains everything else."""
     unknown = [id for id in found.pages if id not in known.pages]
     pages = {**find_pages(tx, below, unknown), **known.pages}
     changes = Changes(
@@ -239,13 +242,13 @@ def _written(
     keys = _keys(
         changes, found.bodies, sides, document or (lambda owner_id, body: keyed_document(tx, owner_id, body))
     )
-    return Merged(changes, list(found.bodies.values()), keys, found.conflicts)
+    return MergedContent(changes, list(found.bodies.values()), keys, found.conflicts)
 
 
 def _keys(
     changes: Changes, bodies: dict[str, str], sides: tuple[Versions, Versions], document: OfText
 ) -> list[KeptKeys]:
-    """Nodes of texts made by merging keep the keys they have on either side."""
+    """Return the keys that nodes of merged texts keep from either side."""
     kept = []
     texts = [(id, page.body, "pages") for id, page in changes.pages.items() if page is not None]
     texts += [(id, item.content, "items") for id, item in changes.items.items() if item is not None]

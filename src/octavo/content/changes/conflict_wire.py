@@ -1,8 +1,7 @@
-"""Conflicts on the wire: fields by their names in the API, values as the API shows them."""
+"""Wire types of conflicts, with fields named and values presented as elsewhere in the API."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -11,19 +10,19 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.revisions.bodies import get_body
 from octavo.core.merge import Conflict
-from octavo.core.pages import Cover, Layout
+from octavo.core.page_fields import FIELDS, Cover, Layout, wire_name
 from octavo.errors import BadRequest
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import PageQuery
 from octavo.organization.access.wire import User
 
-from .store import Settled
+from .store import SettledConflict
 from .types import Choice
 
 
 class Settlement(Struct):
-    """``value``: what was taken, with the choice ``edited``."""
+    """Resolution of a conflict. ``value``: chosen value, with the choice ``edited``."""
 
     choice: Choice
     by: User
@@ -32,22 +31,23 @@ class Settlement(Struct):
 
 
 class ConflictsQuery(PageQuery):
-    """``status``: ``settled`` are those that can be opened again, ``all`` both, in the order of the conflicts."""
+    """``status``: ``settled`` conflicts can be reopened; ``all`` lists both kinds in the order of the conflicts."""
 
     status: Literal["open", "settled", "all"] = "open"
 
 
 class OpenConflict(Struct, rename="camel"):
-    """What two sides both changed. ``ours`` is the change request. ``theirs`` is main, or with the ``origin`` ``edit``
-    an edit that was made on an older revision, with ``repository`` the repository that the space is synced with, with
-    ``import`` a source that was imported again. ``base`` is how it was; a value null is "not there". ``kept`` is
-    in the change request until the conflict is settled.
+    """Conflict between two sides that changed the same thing. ``ours`` is the change request. ``theirs`` is
+    main or, depending on ``origin``, an edit of an older revision (``edit``), the repository that the
+    space is synced with (``repository``), or a source that was imported again (``import``). ``base`` is
+    the value before both changes; null means that it did not exist. ``kept``: the side that the change
+    request contains until the conflict is resolved.
 
-    ``field`` is the name the page or file has it by (``noIndex``, ``layout.width``), ``place`` for where a page is
-    in the tree (the value is ``{parent}``: the id of a page, null for the top), ``file`` for what describes the bytes
-    of a file, ``body`` for a part of a text (the value is Markdown). With ``kind`` ``deleted`` the values are the
-    whole page, with its text, or the whole file, reusable content or variable. ``settled``: how somebody settled it; it
-    is not open then.
+    ``field``: name of the field on the page or file (``noIndex``, ``layout.width``), ``place`` for the
+    position of a page in the tree (the value is ``{parent}``: the id of a page, null for the top level),
+    ``file`` for the properties of a file's content, ``body`` for a part of a text (the value is Markdown).
+    With ``kind`` ``deleted`` the values are the whole page with its text, or the whole file, reusable
+    content, or variable. ``settled``: how the conflict was resolved; only if it is not open.
     """
 
     id: str
@@ -66,38 +66,34 @@ class OpenConflict(Struct, rename="camel"):
 
 
 class ResolveConflict(Struct):
-    """``value``: with ``edited``, what to take instead of any side, in the form that the sides have; a place also takes
-    ``at``, the index among the pages there. A conflict about a deletion takes null alone, and one about the bytes
-    of a file none: editing the page or file settles these."""
+    """Resolution of a conflict. ``value``: with ``edited``, the value to use instead of either side, in the
+    same form as the sides; for a position also ``at``, the index among the pages there. A conflict about
+    a deletion only accepts null, and one about the content of a file no value at all: edit the page or
+    file to resolve these."""
 
     choice: Choice
     value: Any | UnsetType = UNSET
 
 
 class ResolveAnswer(Struct):
-    """``conflicts``: how many are still open."""
+    """``conflicts``: number of conflicts that are still open."""
 
     revision: str
     conflicts: int
 
 
 _ELEMENTS = {"cover": {"light": "ref", "dark": "refDark", "y": "yPos", "height": "height"}}
-"""Elements of fields whose names in the API are others."""
+"""Elements of fields with different names in the API."""
 _STRUCTS: dict[str, type[Struct]] = {"layout": Layout, "cover": Cover}
-_WORDS = re.compile(r"_(\w)")
 _TIMES = ("created_at", "updated_at")
 _INTERNAL = frozenset({"rank", "body", "content", *_TIMES})
 
 
-def _camel(name: str) -> str:
-    return _WORDS.sub(lambda match: match[1].upper(), name)
-
-
 def _element(field: str, name: str) -> str:
-    """The name of an element of ``layout``, ``cover``, ``variables``, ``tags`` or ``metaLinks``."""
-    if field in ("variables", "tags", "meta_links"):
-        return name  # whatever people called it
-    return _ELEMENTS.get(field, {}).get(name) or _camel(name)
+    """Return the API name of an element of ``layout``, ``cover``, ``variables``, ``tags``, or ``metaLinks``."""
+    if field in FIELDS and FIELDS[field].is_named_by_people:
+        return name  # Names chosen by people.
+    return _ELEMENTS.get(field, {}).get(name) or wire_name(name)
 
 
 def field_name(conflict: Conflict) -> str | None:
@@ -108,7 +104,7 @@ def field_name(conflict: Conflict) -> str | None:
     if conflict.target == "variable" and conflict.field == "content":
         return "value"
     name, dot, element = conflict.field.partition(".")
-    return f"{_camel(name)}{dot}{_element(name, element) if dot else ''}"
+    return f"{wire_name(name)}{dot}{_element(name, element) if dot else ''}"
 
 
 def present_conflict(
@@ -132,13 +128,13 @@ def present_conflict(
     )
 
 
-def present_settlement(settled: Settled, people: Mapping[str, User]) -> Settlement:
+def present_settlement(settled: SettledConflict, people: Mapping[str, User]) -> Settlement:
     value = UNSET if settled.value is None else msgspec.json.decode(settled.value)
     return Settlement(settled.choice, people[settled.settled_by], iso(settled.settled_at), value)
 
 
 def present_value(tx: Transaction, conflict: Conflict, value: Any) -> Any:
-    """One side of a conflict."""
+    """Present one side of a conflict."""
     if value is None or conflict.kind == "block":
         return value
     if conflict.kind == "deleted":
@@ -159,14 +155,14 @@ def _named(value: dict[str, Any], field: str = "") -> dict[str, Any]:
 
 
 def _whole(tx: Transaction, target: str, value: dict[str, Any]) -> dict[str, Any]:
-    """A page or item as a whole, with its text."""
+    """Present a page or item as a whole, with its text."""
     shown = _named({key: item for key, item in value.items() if key not in _INTERNAL})
     for key in ("layout", "cover"):
         if isinstance(shown.get(key), dict):
             shown[key] = _named(shown[key], key)
     for key in _TIMES:
         if value.get(key):
-            shown[_camel(key)] = iso(value[key])
+            shown[wire_name(key)] = iso(value[key])
     text = value.get("body") if target == "page" else value.get("content")
     if text is None:
         return shown
@@ -183,15 +179,15 @@ class _Place(Struct):
 
 
 def read_edited(conflict: Conflict, value: Any) -> Any:
-    """The value of somebody who settles a conflict otherwise, as the conflict's sides have it inside: of a place
-    ``(parent, at)``. Raises BadRequest."""
+    """Parse a custom value for a conflict into the internal form of the conflict's sides, ``(parent, at)``
+    for a position. Raises BadRequest."""
     if conflict.kind == "deleted" and value is not None:
-        raise BadRequest("value: expected null, which deletes it; to keep it otherwise, edit it.")
+        raise BadRequest("value: must be null, which deletes it. To keep it with changes, edit it.")
     if conflict.kind != "field":
         return value
     if conflict.field == "file":
         raise BadRequest(
-            "value: a file's bytes are given by an edit of the file, which settles this conflict."
+            "value: not allowed for the content of a file. Update the file to resolve this conflict."
         )
     if conflict.field == "place":
         try:

@@ -1,4 +1,4 @@
-"""Editing the content of change requests, and main where it is live; what change requests refer to."""
+"""Content of change requests: edit it, edit main in spaces with live editing, and list references."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.roles import Can
 
 from . import store
-from .applying import Edited, PageOutcome
+from .applying import EditedContent, PageOutcome
 from .authorization import ChangeAccess
 from .commands import (
     ContentChange,
@@ -99,7 +99,8 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
     agents="docs:read",
 )
 def list_links(call: Call, change: ChangeAccess, query: ChangeLinksQuery) -> ReferenceUsages:
-    """What a change request refers to; ``brokenContext`` tells links that it broke from those that were broken."""
+    """List the references in a change request. `brokenContext` distinguishes links that the change request
+    broke from those that were already broken."""
     with _links(call, change) as links:
         return links.of_space(query, query.broken_context)
 
@@ -112,7 +113,7 @@ def list_links(call: Call, change: ChangeAccess, query: ChangeLinksQuery) -> Ref
     returns=ReferenceUsages,
 )
 def list_page_links(call: Call, change: ChangeAccess, page_id: str, query: PageQuery) -> ReferenceUsages:
-    """What one page of a change request refers to."""
+    """List the references on a page of a change request."""
     with _links(call, change) as links:
         return links.of_page(page_id, query)
 
@@ -127,7 +128,7 @@ def list_page_links(call: Call, change: ChangeAccess, page_id: str, query: PageQ
 def list_page_backlinks(
     call: Call, change: ChangeAccess, page_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """Where other pages refer to a page of a change request."""
+    """List the references from other pages to a page of a change request."""
     with _links(call, change) as links:
         return links.to_page(page_id, query)
 
@@ -142,7 +143,7 @@ def list_page_backlinks(
 def list_file_backlinks(
     call: Call, change: ChangeAccess, file_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """Where a file of a change request is used."""
+    """List where a file is used in a change request."""
     with _links(call, change) as links:
         return links.to_file(file_id, query)
 
@@ -158,7 +159,7 @@ def list_file_backlinks(
 def list_reusable_content_backlinks(
     call: Call, change: ChangeAccess, reusable_content_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """Where a reusable content of a change request is shown."""
+    """List where reusable content is used in a change request."""
     with _links(call, change) as links:
         return links.to_reusable(reusable_content_id, query)
 
@@ -179,13 +180,13 @@ def list_reusable_content_backlinks(
 def update_content(
     call: Call, change: ChangeAccess, query: CompatQuery, body: ChangeContent
 ) -> ChangeRequest | ChangeContentAnswer:
-    """Applies a batch of changes in order, or nothing of it. With ``compat=false`` the answer says what became of
-    each page. The header `Octavo-Unread-Conditions` names pages with something that was meant as a condition and is
-    none: nobody sees what it is meant for.
+    """Update the content of a change request with a batch of changes. They are applied in order, all or
+    none. With `compat=false` the response contains the result for each page. The header
+    `Octavo-Unread-Conditions` names pages with invalid conditions, whose content nobody can see.
 
-    With ``baseRevision`` what was saved since that revision is merged with the batch. Where both changed the same
-    it stays as it was saved, and the conflict is open in the change request, or with ``onConflict=refuse`` nothing
-    is written, and the answer has the pages as they are now.
+    With `baseRevision`, the batch is merged with everything saved since that revision. If both changed the
+    same content, the saved version is kept and the conflict is opened in the change request, or with
+    `onConflict=refuse` nothing is written and the response contains the current pages.
     """
     made = edit_change(
         call.context, change, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
@@ -193,7 +194,7 @@ def update_content(
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         shown = present_change(call, tx, row)
-        unread = _unread(call, tx, made.state, made.edited)
+        unread = _report_unread_conditions(call, tx, made.state, made.edited)
         if query.compat:
             return shown
         answer = _answer(ContentReader(call, tx, made.state, change_view(row.number)), made, shown)
@@ -213,11 +214,12 @@ def update_content(
     extension=True,
 )
 def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeContentAnswer:
-    """The same for main itself, as one revision, in spaces that are edited live. 403 in locked ones.
+    """Update the content of main with a batch of changes, as one revision, in spaces with live editing.
+    Returns 403 in locked spaces.
 
-    With ``baseRevision`` what was saved since that revision is merged with the batch. Where both changed the same,
-    main stays as it is, and the answer holds a new change request with the edit and its conflicts, or with
-    ``onConflict=refuse`` nothing is written, and the answer has the pages as they are now.
+    With `baseRevision`, the batch is merged with everything saved since that revision. If both changed the
+    same content, main is left unchanged and the response contains a new change request with the edit and its
+    conflicts, or with `onConflict=refuse` nothing is written and the response contains the current pages.
     """
     made = edit_main(
         call.context, space, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
@@ -229,18 +231,20 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
             row = store.get_change(tx, made.change.id)
             reader = ContentReader(call, tx, made.state, change_view(row.number))
             answer = _answer(reader, made, present_change(call, tx, row))
-        unread = _unread(call, tx, made.state, made.edited)
+        unread = _report_unread_conditions(call, tx, made.state, made.edited)
     _name_revisions(answer, made, body.base_revision)
     answer.unread_conditions = unread or UNSET
     return answer
 
 
 _NAMED = 20
-"""Pages that a header names."""
+"""Maximum pages named in a header."""
 
 
-def _unread(call: Call, tx: Transaction, state: State, edited: Edited) -> list[UnreadCondition]:
-    """What the pages that were edited hold of conditions that are none; a header names the pages."""
+def _report_unread_conditions(
+    call: Call, tx: Transaction, state: State, edited: EditedContent
+) -> list[UnreadCondition]:
+    """Return the invalid conditions on edited pages, and name the pages in a header."""
     found = []
     for page_id in dict.fromkeys(one.page_id for one in edited.outcomes if one.kind != "deleted_page"):
         page = find_page(tx, state, page_id)
@@ -255,7 +259,7 @@ def _unread(call: Call, tx: Transaction, state: State, edited: Edited) -> list[U
 
 
 def _name_revisions(answer: ChangeContentAnswer, made: EditedChange, base: str | None) -> None:
-    """Say which revision the next save may name: one that holds nothing the client was not shown."""
+    """Set the revision that the next save can name: one that contains nothing the client has not seen."""
     answer.revision, answer.previous_revision = made.state.revision_id, made.before
     if base not in (None, made.before) and made.change is None:
         answer.revision, answer.merged_revision = base, made.state.revision_id
@@ -279,7 +283,7 @@ def _answer(reader: ContentReader, made: EditedChange, change: Any) -> ChangeCon
 _WITH_TEXT = PageContentQuery(pages=False)
 
 
-def _page(reader: ContentReader, outcome: PageOutcome, edited: Edited) -> Any:
+def _page(reader: ContentReader, outcome: PageOutcome, edited: EditedContent) -> Any:
     if outcome.kind == "deleted_page":
         return outcome.page_id
     found = reader.found_page(outcome.page_id)
@@ -302,9 +306,9 @@ def _blocks(reader: ContentReader, outcome: PageOutcome) -> BlocksResult | None:
 
 
 @contextmanager
-def _edited(
+def _editing(
     call: Call, change: ChangeAccess, *changes: ContentChange
-) -> Iterator[tuple[ContentReader, Edited]]:
+) -> Iterator[tuple[ContentReader, EditedContent]]:
     made = edit_change(call.context, change, changes)
     with call.db.read() as tx:
         yield (
@@ -323,8 +327,8 @@ def _edited(
     extension=True,
 )
 def move_page(call: Call, change: ChangeAccess, page_id: str, body: MovePage) -> Raw:
-    """Moves a page into another one (null: to the top level), at an index among its new siblings."""
-    with _edited(call, change, UpdatePage(page=page_id, into=body.into, at=body.at)) as (reader, _):
+    """Move a page below another page (null: to the top level), at an index among its new siblings."""
+    with _editing(call, change, UpdatePage(page=page_id, into=body.into, at=body.at)) as (reader, _):
         return reader.page(page_id, PageContentQuery())
 
 
@@ -338,7 +342,7 @@ def move_page(call: Call, change: ChangeAccess, page_id: str, body: MovePage) ->
     extension=True,
 )
 def update_file(call: Call, change: ChangeAccess, file_id: str, body: FileChange) -> File:
-    """Renames a file, or replaces its bytes, from a URL or as base64; whoever refers to it still does."""
+    """Rename a file, or replace its content from a URL or base64 data. References to it stay valid."""
     content = None
     if body.url is not None or body.base64 is not None:
         try:
@@ -347,7 +351,7 @@ def update_file(call: Call, change: ChangeAccess, file_id: str, body: FileChange
             )
         except ValueError as error:
             raise BadRequest(f"body: {error}") from None
-    with _edited(call, change, UpdateFile(file=file_id, name=body.name, content=content)) as (reader, _):
+    with _editing(call, change, UpdateFile(file=file_id, name=body.name, content=content)) as (reader, _):
         return reader.file(file_id)
 
 
@@ -360,8 +364,8 @@ def update_file(call: Call, change: ChangeAccess, file_id: str, body: FileChange
     extension=True,
 )
 def delete_file(call: Call, change: ChangeAccess, file_id: str) -> bool:
-    """Deletes a file in a change request."""
-    return _deleted(call, change, DeleteFile(file_id))
+    """Delete a file in a change request."""
+    return _delete_item(call, change, DeleteFile(file_id))
 
 
 @operation(
@@ -375,9 +379,9 @@ def delete_file(call: Call, change: ChangeAccess, file_id: str) -> bool:
     extension=True,
 )
 def create_reusable_content(call: Call, change: ChangeAccess, body: NewReusableContent) -> ReusableContent:
-    """A new reusable content."""
+    """Create reusable content in a change request."""
     new = InsertReusableContent(title=body.title, document=body.document)
-    with _edited(call, change, new) as (reader, edited):
+    with _editing(call, change, new) as (reader, edited):
         item_id = next(iter(edited.changes.items))
         location = f"/spaces/{change.space_id}/change-requests/{change.change_id}/content/reusable-contents"
         call.response_headers["location"] = call.url(f"{location}/{item_id}")
@@ -396,11 +400,11 @@ def create_reusable_content(call: Call, change: ChangeAccess, body: NewReusableC
 def update_reusable_content(
     call: Call, change: ChangeAccess, reusable_content_id: str, body: ReusableContentChange
 ) -> ReusableContent:
-    """Title or document of a reusable content."""
+    """Update the title or document of reusable content."""
     edit = UpdateReusableContent(
         reusable_content=reusable_content_id, title=body.title, document=body.document
     )
-    with _edited(call, change, edit) as (reader, _):
+    with _editing(call, change, edit) as (reader, _):
         return reader.reusable_content(reusable_content_id)
 
 
@@ -413,11 +417,11 @@ def update_reusable_content(
     extension=True,
 )
 def delete_reusable_content(call: Call, change: ChangeAccess, reusable_content_id: str) -> bool:
-    """Deletes a reusable content in a change request."""
-    return _deleted(call, change, DeleteReusableContent(reusable_content_id))
+    """Delete reusable content in a change request."""
+    return _delete_item(call, change, DeleteReusableContent(reusable_content_id))
 
 
-def _deleted(call: Call, change: ChangeAccess, edit: ContentChange) -> bool:
+def _delete_item(call: Call, change: ChangeAccess, edit: ContentChange) -> bool:
     try:
         edit_change(call.context, change, [edit])
     except NotFound:
@@ -435,6 +439,6 @@ def _deleted(call: Call, change: ChangeAccess, edit: ContentChange) -> bool:
     extension=True,
 )
 def update_variables(call: Call, change: ChangeAccess, body: Variables) -> VariablesAnswer:
-    """Sets variables of the space; null removes one."""
-    with _edited(call, change, SetVariables(body.variables)) as (reader, _):
+    """Update variables of the space; null removes one."""
+    with _editing(call, change, SetVariables(body.variables)) as (reader, _):
         return VariablesAnswer(reader.variables())

@@ -1,4 +1,4 @@
-"""Editing content on the wire: what a batch of changes holds, and what became of it."""
+"""Wire types of content edits and their results."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MAX_CHANGES = 2000
 
 
 class ChangeContent(Struct, rename="camel"):
-    """``baseRevision``: the revision that the changes were made on. What was saved since is merged with them; without
-    one they are applied to what is there now. ``onConflict``: with ``refuse`` nothing is written where both changed
-    the same."""
+    """Batch of changes. ``baseRevision``: revision that the changes are based on; they are merged with
+    everything saved since. Without it they are applied to the current content. ``onConflict``: with
+    ``refuse`` nothing is written if both changed the same content."""
 
     changes: Annotated[list[ContentChange], Meta(min_length=1, max_length=MAX_CHANGES)]
     base_revision: Annotated[str, Meta(max_length=100)] | None = None
@@ -34,11 +34,11 @@ class MovePage(Struct):
 
     def __post_init__(self) -> None:
         if self.into is UNSET and self.at is UNSET:
-            raise ValueError("expected `into`, `at` or both")
+            raise ValueError("provide `into`, `at`, or both")
 
 
 class FileChange(Struct, rename={"content_type": "contentType"}, kw_only=True):
-    """A new name, other bytes (from a URL or inline), or both."""
+    """Update of a file: a new name, new content (from a URL or inline), or both."""
 
     name: FileName | None = None
     url: Annotated[str, Meta(max_length=2048)] | None = None
@@ -57,7 +57,7 @@ class ReusableContentChange(Struct):
 
 
 class Variables(Struct):
-    """Each value is set; null removes the variable."""
+    """Variables to set; null removes a variable."""
 
     variables: Annotated[dict[VariableName, VariableValue], Meta(max_length=500)]
 
@@ -67,9 +67,9 @@ class VariablesAnswer(Struct):
 
 
 class BlocksResult(Struct):
-    """What the blocks are now, with their keys: for each entry of ``set``, ``insert`` and ``move`` the blocks that it
-    left, as the page's document shows them (without ``meta.id`` of headings, which depends on the whole page). Empty
-    for what is not there: an empty paragraph, or what somebody else deleted."""
+    """Resulting blocks with their keys: for each entry of ``set``, ``insert``, and ``move`` those left on
+    the page, as in the page's document (without ``meta.id`` of headings, which depends on the whole
+    page). Empty if there are none: an empty paragraph, or blocks that someone else deleted."""
 
     set: list[list[dict[str, Any]]]
     insert: list[list[dict[str, Any]]]
@@ -77,8 +77,8 @@ class BlocksResult(Struct):
 
 
 class PageResult(Struct, omit_defaults=True):
-    """``page`` has its ``document`` where it holds other people's changes since the ``baseRevision`` too. ``blocks``: of
-    ``update_blocks``."""
+    """Result for a page. ``page`` includes its ``document`` if it also contains other people's changes since
+    ``baseRevision``. ``blocks``: result of ``update_blocks``."""
 
     object: str
     page: Any
@@ -87,8 +87,7 @@ class PageResult(Struct, omit_defaults=True):
 
 
 class UnreadCondition(Struct):
-    """Something in a page that was meant as a condition and is none: nobody sees what it is meant for. ``line``: in the
-    page's file."""
+    """Invalid condition on a page: nobody can see its content. ``line``: line in the page's file."""
 
     page: str
     line: int
@@ -96,12 +95,13 @@ class UnreadCondition(Struct):
 
 
 class ChangeContentAnswer(Struct, rename="camel"):
-    """With ``compat=false``, and for main. ``result``: with ``conflicts`` the change request holds what the edit and
-    what was saved since its ``baseRevision`` both changed; main stays as it is. With ``refused`` nothing was written,
-    and the pages are as they are at ``merged_revision``. ``revision``: the ``baseRevision`` of
-    the next save. It is the revision that this made on top of ``previous_revision``, unless other people's changes came
-    between: their blocks are not the client's to replace yet, so it stays the ``baseRevision`` of this save.
-    ``merged_revision``: the revision that this made then, for a client that shows the pages of this answer."""
+    """Result of a batch, with ``compat=false`` and for main. ``result``: ``conflicts``: the change request
+    contains the conflicts between the edit and what was saved since its ``baseRevision``, and main is
+    unchanged. ``refused``: nothing was written, and the pages are those of ``merged_revision``.
+    ``revision``: the ``baseRevision`` for the next save. It is the new revision on top of
+    ``previous_revision``, unless other people's changes came in between: the client has not seen them, so
+    it stays the ``baseRevision`` of this save. ``merged_revision``: then the new revision, for clients
+    that show the pages of this response."""
 
     changes: list[PageResult]
     result: Literal["edit", "conflicts", "refused"]

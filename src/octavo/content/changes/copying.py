@@ -1,7 +1,7 @@
-"""Copying pages, files and variables from elsewhere into a state, as a template does.
+"""Copy pages, files, and variables into a state, for example from a template.
 
-What is copied keeps its texts, so equal bodies and files are stored once; it gets ids of its own. Files keep
-their places relative to each other, and so do the links between them.
+Copies keep their texts, so that equal bodies and files are stored once, and get new ids. Files keep their
+relative positions, and so do links between them.
 """
 
 from __future__ import annotations
@@ -28,20 +28,18 @@ from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 
-from .applying import Edited
+from .applying import EditedContent
 
 _SLOT = re.compile(r"ref:([A-Za-z][A-Za-z0-9_-]{0,99})")
 _BY_ID = re.compile(r"/(pages|files)/([A-Za-z0-9_-]{1,100})(#.*)?", re.DOTALL)
 _RELATIVE = ("ref:", "/pages/", "/files/")
 
 
-class Material(Struct, frozen=True):
-    """What is to be copied: pages (parents first, in order), files, reusable contents, variables.
-
-    ``text`` gives the text of a body; ``stored``: all of them are in the database already; ``folder`` is
-    where files go when their paths are taken. ``verbatim``: texts stay as they are, for they hold no slots and no
-    references by id. ``into``: the page they go below.
-    """
+class CopiedMaterial(Struct, frozen=True):
+    """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``:
+    returns the text of a body; ``stored``: all texts are already in the database; ``folder``: where files
+    are copied to if their paths are in use. ``verbatim``: texts contain no slots and no references by id,
+    and are copied as they are. ``into``: the parent page."""
 
     pages: list[Page]
     items: list[Item]
@@ -52,8 +50,8 @@ class Material(Struct, frozen=True):
     into: str | None = None
 
 
-def slots(tx: Transaction, material: Material) -> list[str]:
-    """The names that references of the form ``ref:name`` leave open, sorted."""
+def slots(tx: Transaction, material: CopiedMaterial) -> list[str]:
+    """Return the sorted names of slots, which references of the form ``ref:name`` leave open."""
     found: set[str] = set()
     for digest in _bodies(material):
         text = material.text(tx, digest)
@@ -62,7 +60,7 @@ def slots(tx: Transaction, material: Material) -> list[str]:
     return sorted(found)
 
 
-def _bodies(material: Material) -> Iterable[str]:
+def _bodies(material: CopiedMaterial) -> Iterable[str]:
     yield from (page.body for page in material.pages if page.body)
     yield from (item.content for item in material.items if item.kind == "reusable-content" and item.content)
 
@@ -76,15 +74,17 @@ def _slot(reference: Reference) -> str | None:
     return match[1] if match else None
 
 
-def adopt(tx: Transaction, state: State, material: Material, refs: dict[str, dict[str, Any]]) -> Edited:
-    """The revision of ``base`` that has the material behind its own pages. ``refs`` fills slots with files, pages
-    or URLs; top-level blocks with a slot that nobody fills are left out. Raises BadRequest, NotFound."""
-    return _Adopting(tx, state, material, refs).adopt()
+def copy_material(
+    tx: Transaction, state: State, material: CopiedMaterial, refs: dict[str, dict[str, Any]]
+) -> EditedContent:
+    """Return the edit that adds the material after the pages of ``state``. ``refs``: files, pages, or URLs
+    to fill slots with; top-level blocks with unfilled slots are left out. Raises BadRequest, NotFound."""
+    return _Copier(tx, state, material, refs).copy_material()
 
 
-class _Adopting:
+class _Copier:
     def __init__(
-        self, tx: Transaction, state: State, material: Material, refs: dict[str, dict[str, Any]]
+        self, tx: Transaction, state: State, material: CopiedMaterial, refs: dict[str, dict[str, Any]]
     ) -> None:
         self.material = material
         self.draft = Draft(tx, state)
@@ -95,13 +95,15 @@ class _Adopting:
         self.paths |= {item.id: item.path for item in material.items if item.kind == "file"}
         self.filled = {name: self._target(name, ref) for name, ref in refs.items()}
 
-    def adopt(self) -> Edited:
+    def copy_material(self) -> EditedContent:
         draft, moment = self.draft, now()
         if self.filled and (unknown := sorted(set(self.filled) - set(slots(draft.tx, self.material)))):
-            raise BadRequest(f"params.contentRefs.{unknown[0]}: the template has no place of this name.")
+            raise BadRequest(
+                f"params.contentRefs.{unknown[0]}: the template has no reference with this name."
+            )
         into = self.material.into
         if into is not None and draft.get_page(into).kind not in ("document", "group"):
-            raise BadRequest(f"page: {into!r} can have no pages below it.")
+            raise BadRequest(f"page: {into!r} cannot contain pages.")
         roots = draft.children(into)
         tops = sum(page.parent is None for page in self.material.pages)
         places = iter(ranks_between(roots[-1].rank if roots else None, None, tops))
@@ -112,33 +114,33 @@ class _Adopting:
                 page,
                 id=self.new_ids[page.id],
                 parent=self.new_ids[page.parent] if page.parent else into,
-                target=self._mapped(page.target),
+                target=self._map_target(page.target),
                 body=self._text(page.body, page.file_path),
-                file_path=self._placed(page.file_path),
+                file_path=self._new_path(page.file_path),
                 created_at=moment,
                 updated_at=moment,
             )
             if page.parent is None:
-                # The home page elsewhere is a page like others here.
+                # The home page of the source becomes an ordinary page here.
                 slug = slugify(page.title) if page.slug == "readme" and taken else page.slug
                 new = replace(new, rank=next(places), slug=free_name(slug, taken.__contains__))
                 taken.add(new.slug)
             pages[new.id] = new
         changes = Changes(pages, {item.id: item for item in self._items(moment)})
-        return Edited(changes, draft.texts_of(changes), [], [], [])
+        return EditedContent(changes, draft.texts_of(changes), [], [], [])
 
     def _items(self, moment: int) -> Iterable[Item]:
         known = {item.name for item in self.draft.list_items("variable")}
         for item in self.material.items:
             if item.kind == "variable" and item.name in known:
                 continue
-            new = replace(item, id=self.new_ids[item.id], path=self._placed(item.path), created_at=moment)
+            new = replace(item, id=self.new_ids[item.id], path=self._new_path(item.path), created_at=moment)
             if item.kind == "reusable-content":
                 new = replace(new, content=self._text(item.content, item.path))
             yield new
 
     def _prefix(self) -> str:
-        """Where the files go: the root of the space, or the first folder in which no path is taken."""
+        """Return the folder for copied files: the root of the space, or the first folder in which no path is in use."""
         paths = [page.file_path for page in self.material.pages]
         paths += [item.path for item in self.material.items]
         root, number = self.draft.root, 0
@@ -148,10 +150,10 @@ class _Adopting:
             prefix = f"{root}{self.material.folder}{f'-{number}' if number > 1 else ''}/"
         return prefix
 
-    def _placed(self, path: str | None) -> str | None:
+    def _new_path(self, path: str | None) -> str | None:
         return None if path is None else self.prefix + path
 
-    def _mapped(self, target: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _map_target(self, target: dict[str, Any] | None) -> dict[str, Any] | None:
         if target is None:
             return None
         names = {
@@ -160,7 +162,7 @@ class _Adopting:
         return {**target, **names}
 
     def _target(self, name: str, ref: dict[str, Any]) -> tuple[str, str | None]:
-        """What a slot is filled with: the path of a file of the space, or a URL; and the anchor."""
+        """Return the target of a slot, which is the path of a file of the space or a URL, and its anchor."""
         where = f"params.contentRefs.{name}"
         kind = ref.get("kind")
         if kind == "url" and isinstance(ref.get("url"), str):
@@ -170,11 +172,11 @@ class _Adopting:
             return ("path", path) if path else ("url", f"/files/{ref['file']}")
         if kind in ("page", "anchor") and isinstance(ref.get("page"), str):
             if ref.get("space") not in (None, self.draft.state.space_id):
-                raise BadRequest(f"{where}: to a page of another space, give its URL.")
+                raise BadRequest(f"{where}: use a URL to link to a page of another space.")
             anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
             path = self._found(where, lambda: self.draft.get_page(ref["page"]).file_path)
             return ("path", path + anchor) if path else ("url", f"/pages/{ref['page']}{anchor}")
-        raise BadRequest(f"{where}: expected a reference to a file, page, anchor or url.")
+        raise BadRequest(f"{where}: must be a reference to a file, page, anchor, or URL.")
 
     def _found(self, where: str, find: Callable[[], str | None]) -> str | None:
         try:
@@ -183,7 +185,8 @@ class _Adopting:
             raise NotFound(f"{where}: {error.message}") from None
 
     def _text(self, digest: str | None, path: str | None) -> str | None:
-        """The text's new hash: references by id lead to the copies, slots are filled or their blocks left out."""
+        """Return the hash of the new text: references by id lead to the copies, slots are filled or their
+        blocks left out."""
         if digest is None or self.material.verbatim:
             return digest
         text = self.material.text(self.draft.tx, digest)

@@ -1,4 +1,4 @@
-"""What changed, as people read it: pages, files, reusable contents and variables between two states."""
+"""Differences between two states as people read them: pages, files, reusable content, and variables."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from .store import ChangeRow
 
 _CHANGE_BYTES = 2_000
 Entry = Change | list[Change]
-"""What a list of changes shows as one: a change, or those of all variables."""
+"""Entry in a list of changes: one change, or those of all variables."""
 
 _differences: OwnCache[list[Entry]] = OwnCache("differences", 8)
-"""What differs between two states, neither of which ever changes."""
+"""Differences between two states, both of which are immutable."""
 
 
 class States(Struct, frozen=True):
-    """Two states. ``find_touched`` says what may differ between them."""
+    """Two states to compare. ``find_touched``: returns what may differ between them."""
 
     before: State
     after: State
@@ -44,8 +44,8 @@ class States(Struct, frozen=True):
 
 
 def states_of_change(tx: Transaction, change: ChangeRow, since: str | None = None) -> States:
-    """A change request against the state of main that it is based on, or against an earlier revision of its own. Raises
-    BadRequest for any other revision."""
+    """Compare a change request with the state of main it is based on, or with an earlier revision of its
+    own. Raises BadRequest for any other revision."""
     if since is None:
         return States(change.below, change.state, lambda: list_branch_content(tx, change.state.layers[0]))
     return _states_since(tx, change.state, since)
@@ -58,10 +58,10 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
         raise BadRequest(f"since: there is no revision {since!r} in this space.") from None
     top = after.layers[0]
     if before.layers[0].branch_id != top.branch_id:
-        what = "this change request" if len(after.layers) > 1 else "main, as this one is"
-        raise BadRequest(f"since: expected a revision of {what}.")
+        what = "this change request" if len(after.layers) > 1 else "main, like this one"
+        raise BadRequest(f"since: must be a revision of {what}.")
     if before.layers[0].sequence > top.sequence:
-        raise BadRequest("since: expected an earlier revision.")
+        raise BadRequest("since: must be an earlier revision.")
 
     def find_touched() -> TouchedIds:
         found = [
@@ -74,8 +74,9 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
 
 
 def states_of_revision(tx: Transaction, space_id: str, revision_id: str, since: str | None = None) -> States:
-    """A revision, with the saves in a row that it goes on, against what was before on its branch; the first of a change
-    request against main. ``since``: against this earlier revision of its branch. Raises BadRequest for any other."""
+    """Compare a revision, including the consecutive saves that it combines, with the previous one on its
+    branch, or with main for the first one of a change request. ``since``: compare with this earlier
+    revision of its branch instead. Raises BadRequest for any other."""
     after = revision_state(tx, space_id, revision_id)
     top, *below = after.layers
     if since is not None:
@@ -97,7 +98,7 @@ def states_of_revision(tx: Transaction, space_id: str, revision_id: str, since: 
 
 
 def entries_between(tx: Transaction, states: States) -> list[Entry]:
-    """What differs, in the order in which it is shown."""
+    """Return the differences in display order."""
     key = (states.before.layers, states.after.layers)
     found = _differences.of(tx).get(key)
     if found is None:
@@ -118,17 +119,17 @@ def _entries(found: list[Change]) -> list[Entry]:
     others = [change for change in found if change.target not in ("variable", "source")]
     entries: list[Entry] = [*others]
     if variables:
-        # All variables are one entry, between files and reusable contents.
+        # All variables are one entry between files and reusable content.
         at = sum(change.target in ("page", "file") for change in others)
         entries.insert(at, variables)
     return entries
 
 
 def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockChange]:
-    """The blocks of a page that differ, word by word. Raises NotFound for a page in neither state."""
+    """Return the changed blocks of a page, word by word. Raises NotFound for a page in neither state."""
     before, after = find_page(tx, states.before, page_id), find_page(tx, states.after, page_id)
     if before is None and after is None:
-        raise NotFound(f"There is no page {page_id!r} here.")
+        raise NotFound(f"There is no page {page_id!r} in either revision.")
     old = get_body(tx, before.body) if before is not None and before.body else ""
     new = get_body(tx, after.body) if after is not None and after.body else ""
     return diff_text(old, new)

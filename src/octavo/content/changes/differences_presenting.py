@@ -1,4 +1,4 @@
-"""What changed between two states, as the API shows it."""
+"""Differences between two states as the API presents them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from octavo.content.revisions.files import download_url
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.store import Item, State, find_page, list_ancestors
 from octavo.core.diff import Change, diff_documents
-from octavo.core.pages import Page
+from octavo.core.page_fields import wire_name
+from octavo.core.pages import PAGE_FIELDS, Page
 from octavo.errors import BadRequest
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Next, decode_token, encode_token
@@ -42,7 +43,7 @@ from .differences_wire import (
 def present_page_changes(
     to: Recipient, tx: Transaction, states: States, page_id: str, query: TextChangesQuery
 ) -> TextChanges:
-    """What differs in one page. Raises NotFound when neither state has it."""
+    """Present the differences of one page. Raises NotFound if neither state has it."""
     shown = present_text_changes(text_changes(tx, states, page_id))
     if query.format == "document":
         shown.blocks = _block_differences(to, tx, states, page_id)
@@ -81,8 +82,9 @@ def present_differences(
     only: str | None = None,
     merged_from: Any | UnsetType = UNSET,
 ) -> SemanticChanges:
-    """``limit`` changes behind a page, those of ``only`` one thing, and how many more there are. Raises BadRequest where the change that the page
-    ended with is none any more."""
+    """Present at most ``limit`` changes after a page token, optionally only those of one page or item
+    (``only``), and how many more there are. Raises BadRequest if the token refers to something that is no
+    longer changed."""
     entries = entries_between(tx, states)
     if only is not None:
         entries = [entry for entry in entries if isinstance(entry, Change) and entry.id == only]
@@ -108,11 +110,13 @@ def _start(entries: list[Entry], page: str | None) -> int:
     for number, entry in enumerate(entries, 1):
         if _key(entry) == after:
             return number
-    raise BadRequest("page: what this page begins after is not changed any more; begin anew.")
+    raise BadRequest(
+        "page: the content has changed since this page token was created. Start again with the first page."
+    )
 
 
 class _Presenter:
-    """``entries``: those that it will present."""
+    """Presenter of changes. ``entries``: those to present."""
 
     def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states
@@ -158,12 +162,9 @@ class _Presenter:
     def _attributes(self, change: Change) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, field in change.fields.items():
-            told = _PAGE_ATTRIBUTES.get(name)
-            if told is None:
-                continue
             before = self._value(self.states.before, change.before, name, field.before)
             after = self._value(self.states.after, change.after, name, field.after)
-            found[told] = _pair(before, after)
+            found[PAGE_FIELDS[name].wire or wire_name(name)] = _pair(before, after)
         return found
 
     def _value(self, state: State, page: Page, name: str, value: Any) -> Any:
@@ -173,7 +174,7 @@ class _Presenter:
             return present_layout(value)
         if name == "cover":
             return present_cover(page, value, lambda p, written: cover_ref(self.tx, state, p, written))
-        return list(value) if name == "tags" else value
+        return list(value) if PAGE_FIELDS[name].type == "list" else value
 
     def _file(self, change: Change) -> SemanticChange:
         item: Item = change.after or change.before
@@ -231,33 +232,9 @@ class _Presenter:
         return dict(sorted(found.items()))
 
 
-_PAGE_ATTRIBUTES = {
-    "title": "title",
-    "description": "description",
-    "slug": "slug",
-    "body": "document",
-    "cover": "cover",
-    "emoji": "emoji",
-    "layout": "layout",
-    "variables": "variables",
-    "target": "target",
-    "icon": "icon",
-    "hidden": "hidden",
-    "no_index": "noIndex",
-    "no_robots_index": "noRobotsIndex",
-    "condition": "condition",
-    "tags": "tags",
-    "meta_links": "metaLinks",
-    "computed": "computed",
-    "link_title": "linkTitle",
-    "kind": "type",
-    "file_path": "filePath",
-}
-"""The last ones are not in the public description, which names fewer fields than pages have."""
-
 _FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType"}
 
 
 def _pair(before: Any, after: Any) -> dict[str, Any]:
-    """What is not there is left out."""
+    """Return both values, without missing ones."""
     return {name: value for name, value in (("before", before), ("after", after)) if value is not None}

@@ -1,4 +1,4 @@
-"""What changed between two states, on the wire."""
+"""Wire types of differences between two states."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from octavo.kit.db.pagination import Next
 
 
 class ChangesQuery(Struct):
-    """``since``: a revision of the change request, such as the one that was reviewed last; what it brought in from main
-    since is among the changes. ``only``: the id of a page or item, of which alone the changes are told. ``page``:
-    `next.page` of the answer before."""
+    """``since``: revision of the change request to compare with, such as the last reviewed one; changes
+    merged in from main since then are included. ``only``: id of the page or item whose changes to return.
+    ``page``: `next.page` of the previous response."""
 
     since: str | None = None
     only: str | None = None
@@ -31,7 +31,7 @@ class ChangedPage(Struct):
 
 
 class ChangedFile(Struct, rename={"content_type": "contentType", "download_url": "downloadURL"}):
-    """``variants`` of an image, from narrow to wide."""
+    """Changed file. ``variants``: of an image, by increasing width."""
 
     id: str
     name: str
@@ -47,7 +47,8 @@ class ChangedReusableContent(Struct):
 
 
 class SemanticChange(Struct, rename="camel"):
-    """``type`` says what is in it: ``page_created``, ``file_edited``, ``variables_edited`` and so on."""
+    """Change. ``type`` determines the other fields: ``page_created``, ``file_edited``, ``variables_edited``,
+    and so on."""
 
     type: str
     page: ChangedPage | UnsetType = UNSET
@@ -59,7 +60,7 @@ class SemanticChange(Struct, rename="camel"):
 
 
 class SemanticChanges(Struct, rename="camel"):
-    """``more``: how many changes there are behind these, and ``next`` the page with them."""
+    """``more``: number of further changes; ``next``: the page that contains them."""
 
     changes: list[SemanticChange]
     more: int | UnsetType = UNSET
@@ -73,7 +74,7 @@ class TextWords(Struct):
 
 
 class TextChange(Struct, rename="camel"):
-    """One block that differs, as Markdown; ``words`` only for changed ones."""
+    """Changed block as Markdown. ``words``: only for edited blocks."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     before: str | None
@@ -84,15 +85,15 @@ class TextChange(Struct, rename="camel"):
 
 
 class BlockWords(Struct):
-    """The words of a node that holds text, which is in both states."""
+    """Word differences of a text node that is in both states."""
 
     key: str
     words: list[TextWords]
 
 
 class BlockDifference(Struct):
-    """A block of the page that differs, with its nodes as the two states have them. ``behind``: the key of the block of
-    the new state that it stands or stood behind; null for the first."""
+    """Changed block of the page, with its nodes in the two states. ``behind``: key of the block before it in
+    the new state; null for the first."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     key: str
@@ -103,20 +104,20 @@ class BlockDifference(Struct):
 
 
 class TextChanges(Struct):
-    """``blocks``: with ``format=document``."""
+    """``blocks``: only with ``format=document``."""
 
     changes: list[TextChange]
     blocks: list[BlockDifference] | UnsetType = UNSET
 
 
 class TextChangesQuery(Struct):
-    """``document``: the blocks that differ as nodes with keys, beside their Markdown."""
+    """``document``: also return the changed blocks as nodes with keys, next to their Markdown."""
 
     format: Literal["markdown", "document"] = "markdown"
 
 
 class PageChangesQuery(TextChangesQuery):
-    """``since``: an earlier revision that it is compared with."""
+    """``since``: earlier revision to compare with."""
 
     since: str | None = None
 

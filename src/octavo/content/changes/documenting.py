@@ -1,4 +1,4 @@
-"""What the pages and reusable contents of a draft say: their sources, the references in them, and the keys that their
+"""Documents of the pages and reusable content in a draft: their sources, references, and the keys that their
 blocks keep."""
 
 from __future__ import annotations
@@ -27,36 +27,29 @@ from octavo.core.document.blocks import Index, is_empty, without_empty
 from octavo.core.document.json import DocumentError, from_json
 from octavo.core.document.keys import carry_keys, carry_sources
 from octavo.core.document.nodes import MAX_NODES, PARTS, Block, Document
-from octavo.core.document.page import below_title, read_head, split_page, with_head
+from octavo.core.document.page import below_title, front_keys, read_head, split_page, with_head
 from octavo.core.document.reader import may_be_cut
 from octavo.core.document.references import Reference, references, rewrite
 from octavo.core.document.writing import rewritten, write
 from octavo.core.expressions import ExpressionError, parse
 from octavo.core.import_plan import head_fields
 from octavo.core.links import relative_href, space_href
+from octavo.core.page_fields import EDITED_FIELDS, wire_name
 from octavo.core.pages import Page
 from octavo.errors import BadRequest, NotFound, TooLarge
 
 from .commands import DocumentInput, PageFields
-from .written import Written
+from .written import WrittenReferences
 
-FRONT_FIELDS = {
-    "description": "description",
-    "emoji": "emoji",
-    "icon": "icon",
-    "hidden": "hidden",
-    "no_index": "noIndex",
-    "no_robots_index": "noRobotsIndex",
-    "condition": "if",
-}
 _BY_REF = re.compile(r"\./([A-Za-z0-9_-]{1,100})\.md(#.*)?", re.DOTALL)
 _BY_ID = re.compile(r"/(pages|files)/([A-Za-z0-9_-]{1,100})(#.*)?", re.DOTALL)
 
 
 class Documenting:
-    """``resolver``: what references mean to who writes. ``page_refs`` and ``file_refs``: what the names of a batch stand
-    for. ``given``: pages and reusable contents whose source this batch makes: a document with keys when it came as nodes, the
-    index of the source when some blocks of it did."""
+    """Documents of a batch. ``resolver``: resolves references for the author. ``page_refs`` and
+    ``file_refs``: ids by the names used in the batch. ``given``: pages and reusable content whose source
+    this batch creates: a document with keys if it came as nodes, the index of the source if some of its
+    blocks did."""
 
     def __init__(self, draft: Draft, resolver: Resolver) -> None:
         self.draft, self.resolver = draft, resolver
@@ -64,41 +57,42 @@ class Documenting:
         self.file_refs: dict[str, str] = {}
         self.given: dict[str, Document | Index | None] = {}
         self.taken_from: dict[str, Document] = {}
-        """The documents of other states that texts were taken from, by owner: their nodes keep their keys, too."""
+        """Documents of other states that texts were copied from, by owner; their nodes keep their keys, too."""
         self._unsettled: dict[str, None] = {}
-        """Whose document this batch gives as a whole, in order."""
+        """Owners whose whole document this batch sets, in order."""
         self._open_refs: defaultdict[str, set[str]] = defaultdict(set)
-        """Names that blocks of a page link to, and that a later change of this batch may give to a page."""
+        """Names that blocks of a page link to, and that a later change of this batch may assign to a page."""
 
     def settle(self) -> list[KeptKeys]:
-        """Once all of the batch is there: links by its names become links by path. The keys that blocks keep."""
+        """Replace links by name with links by path, once the whole batch was applied; return the keys that
+        blocks keep."""
         named = self.page_refs.keys()
         for owner_id in [*self._unsettled, *(id for id, refs in self._open_refs.items() if refs & named)]:
             self._settle_links(owner_id)
         return [kept for owner_id, given in self.given.items() if (kept := self._keys(owner_id, given))]
 
     def with_text(self, page: Page, source: str) -> Page:
-        """The page with another source. A heading that stays as it was does not take the title back that the
-        navigation gave the page."""
+        """Return the page with another source. An unchanged heading does not override the title that the
+        page has in navigation."""
         head = read_head(source)
         before = read_head(self.draft.text(page.body)).title if page.body else None
         title = page.title if head.title in (None, "", before) else head.title
         return replace(page, body=self.draft.put_text(source), title=title, **head_fields(head))
 
     def with_document(self, page: Page, given: DocumentInput) -> Page:
-        """The page with another document. Raises BadRequest, TooLarge."""
+        """Return the page with another document. Raises BadRequest, TooLarge."""
         return self.with_text(page, self.write(page_owner(page), page.body, given))
 
     def write(self, owner: Owner, body: str | None, given: DocumentInput) -> str:
-        """The whole new source of a page or reusable content. Raises BadRequest, TooLarge."""
+        """Return the new source of a page or reusable content. Raises BadRequest, TooLarge."""
         source, document = self._source(owner, body, given)
         self.given[owner.id] = document
         self._unsettled[owner.id] = None
         return source
 
     def _source(self, owner: Owner, body: str | None, given: DocumentInput) -> tuple[str, Document | None]:
-        """The whole new source, and its document when it came as nodes. Front matter and title of the old one
-        stay where the new one has none."""
+        """Return the new source, and its document if it came as nodes. Front matter and title of the old
+        source are kept if the new one has none."""
         front, heading, before = split_page(self.draft.text(body))
         document = None
         if isinstance(given.markdown, str):
@@ -118,7 +112,7 @@ class Documenting:
         return source, document
 
     def _from_nodes(self, owner: Owner, body: str | None, nodes: Any) -> tuple[Document, dict[str, Block]]:
-        """The document with references as files write them, and by key the blocks that it was edited from."""
+        """Return the document with references in the form of files, and the blocks it was edited from by key."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
             new = from_json(nodes if isinstance(nodes, dict) else given)
@@ -144,17 +138,17 @@ class Documenting:
             block.source = source
         return new, was
 
-    def references_written(self, owner: Owner, document: Document) -> Written:
-        """How the references of a document are written in it."""
-        return Written(
+    def references_written(self, owner: Owner, document: Document) -> WrittenReferences:
+        """Return how the references of a document are written in it."""
+        return WrittenReferences(
             (ref.key, self.resolver.content_ref(owner, ref.ref, ref.type), ref.ref)
             for ref in references(document)
         )
 
     def as_stored(
-        self, page: Page, reference: Reference, written: Written, path: str
+        self, page: Page, reference: Reference, written: WrittenReferences, path: str
     ) -> dict[str, Any] | None:
-        """A reference that is new in a page as its file is to have it; None: as it is."""
+        """Return a new reference on a page in the form of its file; None: unchanged."""
         now = written.of(reference) or self._as_written(reference, path)
         here = now or reference.ref
         if here.get("kind") == "url" and (match := _BY_REF.fullmatch(str(here.get("url")))):
@@ -163,7 +157,7 @@ class Documenting:
         return now if url is None else {"kind": "url", "url": url}
 
     def _as_written(self, reference: Reference, path: str | None) -> dict[str, Any] | None:
-        """A reference by id as a URL that means the same in a file; None: it stays."""
+        """Return a reference by id as an equivalent URL for a file; None: unchanged."""
         ref = reference.ref
         anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
         here = ref.get("space") in (None, self.draft.state.space_id)
@@ -186,7 +180,7 @@ class Documenting:
         return {"kind": "url", "url": url} if url else None
 
     def _settle_links(self, owner_id: str) -> None:
-        """Refs of this batch and ids become paths, as other files of the space are written."""
+        """Convert names of this batch and ids into paths, the form of other files in the space."""
         owner, given = self.draft.find_put(owner_id), self.given[owner_id]
         if owner is None or (
             isinstance(given, Index) and not self._open_refs[owner_id] & self.page_refs.keys()
@@ -240,7 +234,7 @@ class Documenting:
         return relative_href(target, path) + (anchor or "")
 
     def index(self, page: Page) -> Index:
-        """The blocks of a page as it is now."""
+        """Return the index of a page's current blocks."""
         if page.body is None:
             return Index([], "", {})
         known = self.draft.known_text(page.body)
@@ -251,12 +245,12 @@ class Documenting:
         return index
 
     def keyed_of(self, owner_id: str, body: str | None) -> Document:
-        """The document of a source of an owner, with keys, as it is now."""
+        """Return the current document of an owner's source, with keys."""
         kept = None if body is None else self._kept_here(owner_id, body)
         return keyed_document(self.draft.tx, owner_id, body, self.draft.text(body), kept)
 
     def _kept_here(self, owner_id: str, body: str) -> dict[str, str] | None:
-        """The keys to keep for a source that this batch made; None for one that was there before."""
+        """Return the keys to keep for a source that this batch created; None for an older one."""
         owner = self.draft.find_put(owner_id)
         made = owner.body if isinstance(owner, Page) else owner.content if owner is not None else None
         if owner_id not in self.given or made != body:
@@ -265,7 +259,7 @@ class Documenting:
         return kept.keys if kept is not None else None
 
     def _keys(self, owner_id: str, given: Document | Index | None) -> KeptKeys | None:
-        """The keys that nodes keep through this batch."""
+        """Return the keys that nodes keep through this batch."""
         owner = self.draft.find_put(owner_id)
         if owner is None:
             return None
@@ -292,37 +286,40 @@ class Documenting:
         return KeptKeys(owner_id, body, keys) if keys else None
 
     def with_fields(self, page: Page, change: PageFields) -> Page:
-        given = {name: value for name in FRONT_FIELDS if (value := getattr(change, name)) is not UNSET}
+        given = change.edited()
         for name, value in given.items():
             if value == "":
                 given[name] = None
-        if isinstance(given.get("condition"), str):
-            try:
-                parse(given["condition"])
-            except ExpressionError as error:
-                raise BadRequest(f"condition: {error}") from None
+            elif EDITED_FIELDS[name].type == "condition" and value is not None:
+                try:
+                    parse(value)
+                except ExpressionError as error:
+                    raise BadRequest(f"{wire_name(name)}: {error}") from None
         if change.title is not UNSET:
             title = " ".join(change.title.split())
             if not title:
-                raise BadRequest("title: expected more than blanks.")
+                raise BadRequest("title: must not be blank.")
             given["title"] = title
         given = {name: value for name, value in given.items() if getattr(page, name) != value}
+        changed = replace(page, **given)
         if given and page.kind == "document":
-            front = {FRONT_FIELDS.get(name, name): value or None for name, value in given.items()}
+            front: dict[str, Any] = {}
+            for name in given:
+                front |= {"title": changed.title} if name == "title" else front_keys(changed, name)
             page = self.with_text(page, with_head(self.draft.text(page.body), front))
             self.given.setdefault(page.id, None)
         return replace(page, **given)
 
     def with_blocks_of(self, page: Page, old: Page, keys: list[str]) -> None:
-        """Top-level blocks by key: changed ones as they were, new ones away, gone ones back behind the block
-        that they followed."""
+        """Revert top-level blocks by key: edited ones are restored, new ones removed, and deleted ones
+        inserted after the block that they followed."""
         then, here = self.keyed_of(page.id, old.body), self.keyed_of(page.id, page.body)
         was = {block.key: block for block in then.nodes}
         order = [block.key for block in then.nodes]
         for key in keys:
             there = [block.key for block in here.nodes]
             if key not in was and key not in there:
-                raise NotFound(f"block: there is no block {key!r}, here or in that revision.")
+                raise NotFound(f"block: there is no block {key!r} on the page or in that revision.")
             if key in there:
                 at = there.index(key)
                 here.nodes[at : at + 1] = [was[key]] if key in was else []
@@ -342,8 +339,6 @@ class Documenting:
 
 
 def _require_whole(source: str) -> None:
-    """Raises TooLarge for a page with more in it than a document holds."""
+    """Raise TooLarge for a page that exceeds the limits of a document."""
     if may_be_cut(source) and not parse_source(body_hash(source), lambda: source).whole:
-        raise TooLarge(
-            f"document: more than the {MAX_NODES} {PARTS} that a page may have; divide it into several pages"
-        )
+        raise TooLarge(f"document: a page can have at most {MAX_NODES} {PARTS}. Split it into several pages.")

@@ -1,6 +1,6 @@
-"""A batch of changes to the content of a state: applied in order, all of it or nothing.
+"""Apply a batch of changes to a state, all or none of them.
 
-Nothing is written here: the batch is applied to a draft, and what comes out of that is what a revision has to write.
+Nothing is written here: the batch is applied to a draft, and the result is what a revision has to write.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from octavo.content.revisions.store import State
 from octavo.errors import OctavoError
 from octavo.kit.db.database import Transaction
 
-from .applying import Applying, Edited
+from .applying import BatchApplication, EditedContent
 from .commands import ContentChange
 from .uploading import Upload
 
@@ -24,10 +24,11 @@ def edit(
     changes: Iterable[ContentChange],
     uploads: Sequence[Upload] = (),
     started: State | None = None,
-) -> Edited:
-    """Applies the changes to a state. ``resolver``: what references in it mean to the caller. ``started``: what ``revert_page`` goes back to when it names no revision.
-    Raises BadRequest, NotFound or Conflict, naming the change."""
-    batch = Applying(tx, state, started, uploads, resolver)
+) -> EditedContent:
+    """Apply changes to a state. ``resolver``: resolves references for the caller. ``started``: state that
+    ``revert_page`` restores if it names no revision. Raises BadRequest, NotFound, or Conflict naming the
+    change."""
+    batch = BatchApplication(tx, state, started, uploads, resolver)
     for number, change in enumerate(changes):
         try:
             batch.apply(change)

@@ -1,4 +1,4 @@
-"""What a new space begins with: the pages of a template, or those that a source gives."""
+"""Initial content of a new space: the pages of a template, or those of a source."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from octavo.organization.access.authorization import OrgAccess, space_access
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import set_edit_mode
 
-from .applying import Edited
-from .copying import adopt
-from .saving import Make, edit_live
+from .applying import EditedContent
+from .copying import copy_material
+from .saving import MakeEdit, edit_live
 from .templates.catalog import get_material
 
 _EMPTY = State("", "", (Layer("", 0),))
-"""A state without anything, to try on before there is a space."""
+"""Empty state, to test content before the space exists."""
 
 
 def filling_with_template(
     tx: Transaction, actor: Actor, template_id: str, refs: dict[str, dict[str, Any]]
-) -> Make:
-    """What writes a template's pages. ``refs``: what it leaves open, by name. Raises NotFound or BadRequest for what is wrong with the choice, so that no
-    space is made for it."""
+) -> MakeEdit:
+    """Return the function that writes a template's pages. ``refs``: targets of its open references, by name.
+    Raises NotFound or BadRequest for an invalid choice, before the space is created."""
     material = get_material(tx, actor, template_id)
-    adopt(tx, _EMPTY, material, refs)
-    return lambda tx, state, _: adopt(tx, state, material, refs)
+    copy_material(tx, _EMPTY, material, refs)
+    return lambda tx, state, _: copy_material(tx, state, material, refs)
 
 
-def filling_with_source(tx: Transaction, org: OrgAccess, source: Source) -> Make:
-    """What writes the page in whose place the pages of a source are shown. Raises BadRequest naming what is wrong
-    with the source."""
+def filling_with_source(tx: Transaction, org: OrgAccess, source: Source) -> MakeEdit:
+    """Return the function that writes the page that is replaced by the pages of a source. Raises BadRequest
+    naming the problem with the source."""
     try:
         compute_revision(tx, Requester("", org.organization_id, org.actor), source, "new")
     except NotYet:
-        pass  # its pages come once whoever computes them was asked
+        pass  # Its pages appear once they were computed.
     except BadRequest as error:
         raise BadRequest(error.message.replace("source.", "computedSource.", 1)) from None
 
-    def make(tx: Transaction, state: State, _: State | None) -> Edited:
+    def make(tx: Transaction, state: State, _: State | None) -> EditedContent:
         title = "Computed"
         page = Page(
             id=ids.new_id(),
@@ -59,13 +59,13 @@ def filling_with_source(tx: Transaction, org: OrgAccess, source: Source) -> Make
             computed=msgspec.to_builtins(source),
             created_at=now(),
         )
-        return Edited(Changes({page.id: page}, {}), [], [], [], [])
+        return EditedContent(Changes({page.id: page}, {}), [], [], [], [])
 
     return make
 
 
-def fill(context: Context, actor: Actor, space_id: str, make: Make, *, lock: bool) -> None:
-    """Writes what a new space begins with; ``lock``: and locks it then."""
+def fill(context: Context, actor: Actor, space_id: str, make: MakeEdit, *, lock: bool) -> None:
+    """Write the initial content of a new space. ``lock``: lock the space afterwards."""
     with context.db.read() as tx:
         space = space_access(tx, actor, Can.EDIT, space_id)
     edit_live(context, space, make)

@@ -1,4 +1,4 @@
-"""What became of main: its revisions, what each changed, and undoing them."""
+"""History of main: its revisions, what each changed, and reverting them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ _REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
     extension=True,
 )
 def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[RevisionItem]:
-    """The revisions of main, newest first. Saves of one person in a row, each made on the one before by `baseRevision`
-    and within five minutes of it, are one: the last of them, with their number in `saves`."""
+    """List the revisions of main, newest first. Consecutive saves by one person, each based on the previous
+    one through `baseRevision` and within five minutes of it, are combined into the last one, with their
+    number in `saves`."""
     with call.db.read() as tx:
         return _present(call, tx, space, list_revisions(tx, space.space_id, query.limit, query.page))
 
@@ -58,11 +59,11 @@ def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Lis
 def list_page_revisions(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[RevisionItem]:
-    """The revisions of main that changed one page: its text, its fields or its place. Of a deleted page as well."""
+    """List the revisions of main that changed a page: its text, fields, or position. Deleted pages are included."""
     with call.db.read() as tx:
         found = list_revisions_of_page(tx, space.space_id, page_id, query.limit, query.page)
         if not found.count:
-            raise NotFound(f"There was never a page {page_id!r} in this space.")
+            raise NotFound(f"This space never had a page {page_id!r}.")
         return _present(call, tx, space, found)
 
 
@@ -81,7 +82,7 @@ def _present(
 def get_revision_changes(
     call: Call, space: SpaceAccess, revision_id: str, query: RevisionChangesQuery
 ) -> SemanticChanges:
-    """What a revision changed against the one before it, or against the earlier one ``since``."""
+    """Get what a revision changed compared with the previous one, or with the earlier revision `since`."""
     with call.db.read() as tx:
         states = states_of_revision(tx, space.space_id, revision_id, query.since)
         merged_from = get_revision(tx, revision_id).merged_from
@@ -101,8 +102,8 @@ def get_revision_changes(
 def get_revision_page_changes(
     call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: PageChangesQuery
 ) -> TextChanges:
-    """The blocks of one page that a revision changed, word by word; with `format=document` also as nodes with keys.
-    ``since`` compares it with that earlier revision."""
+    """Get the blocks of a page that a revision changed, word by word; with `format=document` also as nodes
+    with keys. `since` compares with that earlier revision."""
     with call.db.read() as tx:
         states = states_of_revision(tx, space.space_id, revision_id, query.since)
         return present_page_changes(call, tx, states, page_id, query)
@@ -119,8 +120,9 @@ def get_revision_page_changes(
     extension=True,
 )
 def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: RevertQuery) -> ChangeRequest:
-    """A new change request that undoes a revision of main, a merge for one. What was changed again since is a
-    conflict in it. With ``undo=later`` it undoes all that came after the revision, and so holds what main held then."""
+    """Create a change request that reverts a revision of main, such as a merge. Content that was edited
+    again since is a conflict in it. With `undo=later` it reverts everything after the revision, and so
+    contains what main contained then."""
     if query.undo == "later":
         change = reverting.restore(call.context, space, revision_id)
     else:
@@ -139,7 +141,7 @@ def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: Rev
     extension=True,
 )
 def roll_back_revision(call: Call, space: SpaceAccess, revision_id: str) -> RollbackAnswer:
-    """Goes back to a revision of main, by a new one that holds what it held: all that came after it is taken back. Not
-    in locked spaces. 409 when main holds that already. To undo one revision and keep what came after, use
-    `revertRevision`."""
+    """Roll back main to an earlier revision with a new revision that has the same content: everything after
+    it is undone. Not available in locked spaces. Returns 409 if main already has that content. To undo a
+    single revision and keep later ones, use `revertRevision`."""
     return RollbackAnswer(reverting.roll_back(call.context, space, revision_id))

@@ -1,4 +1,4 @@
-"""Revisions, and going back to one, on the wire."""
+"""Wire types of revisions and of reverting them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
 
 class RevisionChangesQuery(ContentQuery):
-    """``since``: Octavo's own: an earlier revision that it is compared with, instead of the one before. ``only``:
-    the id of a page or item, of which alone the changes are told. ``page``: `next.page` of the answer before."""
+    """``since``: earlier revision to compare with instead of the previous one; an Octavo extension.
+    ``only``: id of the page or item whose changes to return. ``page``: `next.page` of the previous
+    response."""
 
     limit: Annotated[int, Meta(ge=0, le=1000)] = 10
     since: str | None = None
@@ -30,20 +31,20 @@ class RevisionChangesQuery(ContentQuery):
 
 
 class RevertQuery(Struct):
-    """``revision``: that one is undone. ``later``: all that came after it is."""
+    """``revision``: revert that revision. ``later``: revert everything after it."""
 
     undo: Literal["revision", "later"] = "revision"
 
 
 class RollbackAnswer(Struct):
-    """``revision``: the new one of main."""
+    """``revision``: the new revision of main."""
 
     revision: str
     result: Literal["rollback"] = "rollback"
 
 
 class RevisionItem(Struct, rename="camel"):
-    """``agent``: the program by which the author made it."""
+    """Revision. ``agent``: agent that the author used."""
 
     id: str
     parents: list[str]
@@ -68,7 +69,8 @@ def present_revisions(
     merged: dict[str, ChangeRow],
     begun: dict[str, RevisionRow],
 ) -> list[RevisionItem]:
-    """``merged``: change requests by id. ``begun``: the first of saves in a row, by the id of the last."""
+    """Present revisions. ``merged``: change requests by id. ``begun``: first of consecutive saves, by id of
+    the last one."""
     people = present_people(to, tx, [row.author for row in rows if row.author])
     shown = present_changes(to, tx, list(merged.values()))
     by_id = {change.id: change for change in shown}

@@ -1,4 +1,4 @@
-"""Merging a change request into main, and bringing main into a change request."""
+"""Merge change requests into main, and update them with main."""
 
 from __future__ import annotations
 
@@ -13,51 +13,52 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.access.roles import Can
 
 from . import store
-from .authorization import ChangeAccess, require_still
-from .comparing import Merged, into_change, into_main, sides_of
+from .authorization import ChangeAccess, recheck_permission
+from .comparing import MergedContent, merge_into_change, merge_into_main, sides_of
 from .rules import require_rules
-from .saving import again, held, require_editable, tell
+from .saving import emit_change_event, lock_unchanged, require_editable, retry_on_conflict
 from .store import encode_conflicts
 
 
-class MergeResult(NamedTuple):
-    """``conflicts``: some are open in ``revision``, which is then one of the change request."""
+class MergeOutcome(NamedTuple):
+    """Result of a merge. ``conflicts``: conflicts are open in ``revision``, which is then a revision of the
+    change request."""
 
     revision: str
     conflicts: bool
 
 
-def merge(context: Context, access: ChangeAccess) -> MergeResult:
-    """Brings a change request into main, as one revision; or, where both changed the same, records the conflicts
-    in the change request and leaves main alone.
+def merge(context: Context, access: ChangeAccess) -> MergeOutcome:
+    """Merge a change request into main as one revision; or, if both changed the same content, record the
+    conflicts in the change request and leave main unchanged.
 
-    Raises Conflict for one that is merged or archived, PreconditionFailed when a merge rule does not pass.
+    Raises Conflict for one that is merged or archived, PreconditionFailed if a merge rule does not pass.
     """
-    return again(lambda: _merge(context, access))
+    return retry_on_conflict(lambda: _merge(context, access))
 
 
-def _merge(context: Context, access: ChangeAccess) -> MergeResult:
+def _merge(context: Context, access: ChangeAccess) -> MergeOutcome:
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)
         require_rules(tx, change, access.user_id)
         if change.conflicts is not None:
-            return MergeResult(change.revision, True)
+            return MergeOutcome(change.revision, True)
         sides = sides_of(tx, change)
         if change.outdated:
-            merged = into_main(tx, sides, change.main)
+            merged = merge_into_main(tx, sides, change.main)
         else:
-            merged = Merged(_differing(sides.change, sides.base), [], [], [])
+            merged = MergedContent(_differing(sides.change, sides.base), [], [], [])
     if merged.conflicts:
         updated = _update(context, access)
         if not updated.conflicts:
-            raise BranchMoved  # it could be brought up to date after all: merge what it is now
+            raise BranchMoved  # It can be updated after all: merge its new state.
         return updated
     with new_revision(context, change.main, merged.changes, merged.bodies, merged.keys) as revision:
         tx = revision.tx
-        require_still(tx, access, Can.MERGE)
-        # Main must be what was merged with, not what it may be by now.
-        require_rules(tx, held(tx, change), access.user_id)
+        recheck_permission(tx, access, Can.MERGE)
+        # Main must still be the state that was merged with.
+        require_rules(tx, lock_unchanged(tx, change), access.user_id)
         made = revision.write(
             type="merge",
             author=access.user_id,
@@ -67,46 +68,47 @@ def _merge(context: Context, access: ChangeAccess) -> MergeResult:
             parents=[change.revision],
         )
         store.set_fields(tx, change, status="merged", revision_merged=made.revision_id)
-        store.forget_settled(tx, change.id)
-        tell(tx, "change_request_merged", access, change.id, revision=made.revision_id)
-    return MergeResult(made.revision_id, False)
+        store.delete_settled(tx, change.id)
+        emit_change_event(tx, "change_request_merged", access, change.id, revision=made.revision_id)
+    return MergeOutcome(made.revision_id, False)
 
 
 def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, revision: str) -> None:
-    """Says of a change request that main has all that it holds since a revision, which did not come from it. Raises
-    BranchMoved where it was edited meanwhile."""
-    require_still(tx, access, Can.MERGE)
-    change = held(tx, seen)
+    """Mark a change request as merged whose content reached main through ``revision``, which did not come
+    from it. Raises BranchMoved if it was edited meanwhile."""
+    recheck_permission(tx, access, Can.MERGE)
+    change = lock_unchanged(tx, seen)
     require_editable(change)
     store.set_fields(tx, change, status="merged", revision_merged=revision)
-    store.forget_settled(tx, change.id)
-    tell(tx, "change_request_merged", access, change.id, revision=revision)
+    store.delete_settled(tx, change.id)
+    emit_change_event(tx, "change_request_merged", access, change.id, revision=revision)
 
 
 def _differing(change: Versions, state: Versions) -> Changes:
-    """What a change request that is based on the head of main changes there."""
+    """Return the changes that a change request based on the head of main makes there."""
     return Changes(
         {id: page for id, page in change.pages.items() if not same_version(page, state.pages.get(id))},
         {id: item for id, item in change.items.items() if not same_version(item, state.items.get(id))},
     )
 
 
-def update(context: Context, access: ChangeAccess) -> MergeResult:
-    """Brings main into a change request. With conflicts open already, or nothing new in main, it stays as it is."""
-    return again(lambda: _update(context, access))
+def update(context: Context, access: ChangeAccess) -> MergeOutcome:
+    """Update a change request with main. It is left unchanged if it already has open conflicts, or if main
+    has nothing new."""
+    return retry_on_conflict(lambda: _update(context, access))
 
 
-def _update(context: Context, access: ChangeAccess) -> MergeResult:
+def _update(context: Context, access: ChangeAccess) -> MergeOutcome:
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)
         if change.conflicts is not None or not change.outdated:
-            return MergeResult(change.revision, change.conflicts is not None)
-        merged = into_change(tx, sides_of(tx, change), change.state, change.main)
+            return MergeOutcome(change.revision, change.conflicts is not None)
+        merged = merge_into_change(tx, sides_of(tx, change), change.state, change.main)
     with new_revision(context, change.state, merged.changes, merged.bodies, merged.keys) as revision:
         tx = revision.tx
-        require_still(tx, access, Can.EDIT)
-        held(tx, change)
+        recheck_permission(tx, access, Can.EDIT)
+        lock_unchanged(tx, change)
         made = revision.write(
             type="update",
             author=access.user_id,
@@ -116,7 +118,9 @@ def _update(context: Context, access: ChangeAccess) -> MergeResult:
             conflicts=encode_conflicts(merged.conflicts),
         )
         store.set_fields(tx, change, revision_merged_ancestor=change.main_revision)
-        store.forget_settled(tx, change.id)
+        store.delete_settled(tx, change.id)
         open_ones = len(merged.conflicts)
-        tell(tx, "change_request_updated", access, change.id, revision=made.revision_id, conflicts=open_ones)
-    return MergeResult(made.revision_id, bool(merged.conflicts))
+        emit_change_event(
+            tx, "change_request_updated", access, change.id, revision=made.revision_id, conflicts=open_ones
+        )
+    return MergeOutcome(made.revision_id, bool(merged.conflicts))

@@ -1,4 +1,4 @@
-"""Where the pages of a draft are: their places among each other, their slugs, and where their files go."""
+"""Positions of pages in a draft: their order, slugs, and file paths."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from .commands import PageFields, UpdatePage
 _BAD_SLUG = re.compile(r"[\s/\\?#%\x00-\x1f\x7f]|\A\.{1,2}\Z|\A~")
 _OWN_NAMES = frozenset({"readme.md", "summary.md"})
 _LONGEST_RANK = 60
-"""Putting pages in front of each other again and again makes ranks long; at this length they are given anew."""
+"""Inserting pages in front of each other repeatedly makes ranks long; at this length they are renewed."""
 
 
 def _is_after_title(page: Page) -> bool:
-    """Whether its slug is that of its title, perhaps with a number behind it."""
+    """Return whether a slug was derived from the page's title, possibly with a number at the end."""
     title, (front, _, number) = slugify(page.title), page.slug.rpartition("-")
     return page.slug == title or (front == title and number.isdecimal())
 
 
-class Placing:
+class PagePlacement:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
 
     def moved(self, page: Page, change: UpdatePage) -> Page:
-        """The page at the place that a change gives it. Raises BadRequest, NotFound."""
+        """Return the page at the position that a change requests. Raises BadRequest, NotFound."""
         if change.into is UNSET and change.at is UNSET:
             return page
         into = page.parent if change.into is UNSET else change.into
         if into != page.parent:
             self.parent(into)
             if into is not None and page.kind == "group":
-                raise BadRequest("into: groups of pages are at the top level only.")
-            if into is not None and (into == page.id or page.id in self.line_up(into)):
-                raise BadRequest("into: a page cannot go into itself or below itself.")
+                raise BadRequest("into: page groups can only be at the top level.")
+            if into is not None and (into == page.id or page.id in self.ancestor_ids(into)):
+                raise BadRequest("into: a page cannot be moved into itself or a page below it.")
         elif change.at is UNSET:
             return page
         siblings = self.draft.children(into)
@@ -52,16 +52,16 @@ class Placing:
         return replace(page, parent=into, rank=self.rank(page.id, into, change.at))
 
     def parent(self, parent_id: str | None) -> Page | None:
-        """The page that is to hold another one; None: the top. Raises BadRequest, NotFound."""
+        """Return the parent for a page; None: the top level. Raises BadRequest, NotFound."""
         if parent_id is None:
             return None
         parent = self.draft.get_page(parent_id, "into")
         if parent.kind not in ("document", "group"):
-            raise BadRequest(f"into: a {parent.kind} cannot hold pages.")
+            raise BadRequest(f"into: a {parent.kind} cannot contain pages.")
         return parent
 
-    def line_up(self, page_id: str) -> set[str]:
-        """The pages above a page."""
+    def ancestor_ids(self, page_id: str) -> set[str]:
+        """Return the ids of a page's ancestors."""
         found: set[str] = set()
         page = self.draft.find_page(page_id)
         while page is not None and page.parent is not None and page.parent not in found:
@@ -70,7 +70,7 @@ class Placing:
         return found
 
     def rank(self, page_id: str, parent: str | None, at: Any) -> str:
-        """A rank for the place ``at`` among the other children (UNSET: behind them)."""
+        """Return a rank for the position ``at`` among the other children (UNSET: after them)."""
         siblings, page = self.draft.children(parent), self.draft.find_page(page_id)
         own = self.draft.place_of(page) if page is not None and page.parent == parent else len(siblings)
         count = len(siblings) - (own < len(siblings))
@@ -84,7 +84,7 @@ class Placing:
             rank = rank_between(low, high)
             if len(rank) <= _LONGEST_RANK:
                 return rank
-        # Equal ranks leave no room between them, and long ones cost too much: all get new ones.
+        # Equal ranks leave no room between them, and long ones are inefficient, so all are renewed.
         fresh = ranks(count + 1)
         others = [sibling for sibling in siblings if sibling.id != page_id]
         for sibling, rank in zip(others, fresh[:place] + fresh[place + 1 :], strict=True):
@@ -92,28 +92,28 @@ class Placing:
         return fresh[place]
 
     def put_with_slug(self, page: Page, change: PageFields, old: Page) -> None:
-        """Keeps the page, its slug as asked, following the title, or as it was."""
+        """Store the page with the requested slug, one that follows its title, or its previous one."""
         slug = page.slug
         if change.slug is not UNSET:
             slug = self.new_slug(page, change)
         elif page.title != old.title and _is_after_title(old):
             slug = self.draft.free_slug(replace(page, slug=slugify(page.title)))
         elif page.parent != old.parent and self.draft.slug_taken(page, slug):
-            raise Conflict(f"into: a page with the slug {slug!r} is there already; give another slug.")
+            raise Conflict(f"into: a page with the slug {slug!r} already exists there. Choose another slug.")
         self.draft.put_page(page.id, replace(page, slug=slug))
 
     def new_slug(self, page: Page, change: PageFields) -> str:
-        """As asked, else after the title. Raises BadRequest, Conflict."""
+        """Return the requested slug, or one derived from the title. Raises BadRequest, Conflict."""
         if change.slug is UNSET or change.slug == "":
             return self.draft.free_slug(replace(page, slug=slugify(page.title)))
         if _BAD_SLUG.search(change.slug):
-            raise BadRequest("slug: no blanks, slashes, `?`, `#` or `%`, and no `~` in front.")
+            raise BadRequest("slug: must not contain spaces, slashes, `?`, `#`, or `%`, or start with `~`.")
         if self.draft.slug_taken(page, change.slug):
-            raise Conflict(f"slug: {change.slug!r} is taken by another page at the same place.")
+            raise Conflict(f"slug: {change.slug!r} is already used by another page with the same parent.")
         return change.slug
 
     def folder(self, parent: Page | None) -> str:
-        """Where the files of a page's children go."""
+        """Return the folder for the files of a page's children."""
         if parent is None:
             return self.draft.root
         if parent.file_path is None:
@@ -124,7 +124,7 @@ class Placing:
         return f"{folder}/" if folder else ""
 
     def free_path(self, folder: str, name: str, *, first: bool = False) -> str:
-        """Where nothing is yet. ``first``: the first page of a space has the name that others must not have."""
+        """Return a path that is not in use. ``first``: the first page of a space gets the file name reserved for it."""
 
         def is_taken(path: str) -> bool:
             return (posixpath.basename(path).lower() in _OWN_NAMES and not first) or self.draft.path_taken(

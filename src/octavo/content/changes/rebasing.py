@@ -1,4 +1,4 @@
-"""An edit made on an older revision: merged with what was saved since by the one merge, so that neither is lost."""
+"""Merge edits of an older revision with what was saved since, so that neither is lost."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from octavo.content.revisions.store import Changes, State, find_pages, revision_
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.db.database import Transaction
 
-from .applying import Edited, PageOutcome
+from .applying import EditedContent, PageOutcome
 from .commands import ContentChange
-from .comparing import onto
+from .comparing import merge_edit
 from .editing import edit
 from .uploading import Upload
 
@@ -22,22 +22,22 @@ Resolving = Callable[[Transaction, State], Resolver]
 
 
 def edit_since(
-    resolving: Resolving,
+    resolver_of: Resolving,
     tx: Transaction,
     head: State,
     started: State | None,
     changes: Sequence[ContentChange],
     uploads: Sequence[Upload],
     base_revision: str | None,
-) -> Edited:
-    """What a batch writes over ``head``. ``base_revision``: the revision that whoever sends it has seen; what was
-    saved after it is merged with the batch. Without one the batch is applied to ``head`` as it is. ``resolving``: what
-    references in a state mean to who edits."""
+) -> EditedContent:
+    """Return what a batch writes over ``head``. ``base_revision``: the revision that the client has seen;
+    the batch is merged with everything saved after it. Without it, the batch is applied to ``head``.
+    ``resolver_of``: returns a resolver of references in a state for the author."""
     if base_revision is None or base_revision == head.revision_id:
-        return edit(resolving(tx, head), tx, head, changes, uploads, started)
+        return edit(resolver_of(tx, head), tx, head, changes, uploads, started)
     base = _base(tx, head, base_revision)
-    edited = edit(resolving(tx, base), tx, base, changes, uploads, started)
-    merged = onto(tx, base, head, edited)
+    edited = edit(resolver_of(tx, base), tx, base, changes, uploads, started)
+    merged = merge_edit(tx, base, head, edited)
     outcomes = [_outcome(outcome, merged.changes) for outcome in edited.outcomes]
     ids = {outcome.page_id for outcome in outcomes}
     alone = {**find_pages(tx, base, ids), **edited.changes.pages}
@@ -57,18 +57,18 @@ def edit_since(
 
 
 def _base(tx: Transaction, head: State, revision_id: str) -> State:
-    """Raises BadRequest for what ``head`` does not come from."""
+    """Return the state of a base revision. Raises BadRequest if ``head`` does not descend from it."""
     try:
         base = revision_state(tx, head.space_id, revision_id)
     except NotFound:
         raise NotFound(f"baseRevision: there is no revision {revision_id!r} in this space.") from None
     if base.layers[0].branch_id not in {layer.branch_id for layer in head.layers}:
-        raise BadRequest("baseRevision: this revision is one of another change request.")
+        raise BadRequest("baseRevision: this revision belongs to another change request.")
     return base
 
 
 def _outcome(outcome: PageOutcome, changes: Changes) -> PageOutcome:
-    """A page that was deleted on one side and edited on the other is still there."""
+    """Return the outcome of a page; one that was deleted on one side and edited on the other still exists."""
     if outcome.kind == "deleted_page" and changes.pages.get(outcome.page_id, True) is not None:
         return replace(outcome, kind="updated_page")
     return outcome

@@ -1,5 +1,5 @@
-"""Settling a conflict of a change request (with one side, with how it was before, or with something else) and opening
-it again."""
+"""Resolve conflicts of a change request with either side, the version before both, or a custom value, and
+reopen them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from octavo.content.revisions.store import (
     find_pages,
     revision_state,
 )
-from octavo.core.document.page import with_head
+from octavo.core.document.page import front_keys, with_head
 from octavo.core.merge import Choice, Conflict, Edited, chosen, resolve, resolve_field
-from octavo.core.pages import Layout, Page
+from octavo.core.page_fields import FRONT_FIELDS
+from octavo.core.pages import Page
 from octavo.errors import BadRequest, NotFound
 from octavo.errors import Conflict as Conflicting
 from octavo.kit.clock import now
@@ -30,25 +31,25 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 
 from . import store
-from .applying import Applying
-from .applying import Edited as EditedContent
+from .applying import BatchApplication, EditedContent
 from .authorization import ChangeAccess
-from .auto_resolving import still_open
+from .auto_resolving import list_still_open
 from .commands import PageFields, UpdatePage
-from .comparing import without
-from .saving import again, require_editable, write_edit
+from .comparing import merge_without
+from .saving import require_editable, retry_on_conflict, write_edit
 from .store import encode_conflicts
 
 
-def settle(
+def resolve_conflict(
     context: Context,
     access: ChangeAccess,
     key: str,
     choice: Choice,
     read_edited: Callable[[Conflict, Any], Any] = lambda conflict, value: value,
 ) -> str:
-    """Settles one conflict and gives the revision of the change request that this makes. ``read_edited(conflict, value)`` makes what a
-    side has of a value that somebody gave. Raises NotFound for a conflict that is not open, BadRequest for a value that is not allowed there."""
+    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
+    value)``: converts a custom value to the form of the sides. Raises NotFound for a conflict that is not
+    open, BadRequest for a value that is not allowed."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -60,7 +61,7 @@ def settle(
                 raise NotFound(f"There is no open conflict {key!r} in this change request.")
             others = [conflict for conflict in conflicts if conflict.key != key]
             position = _position(conflicts.index(wanted), store.list_settled(tx, change.id))
-            batch = Applying(tx, change.state, change.below)
+            batch = BatchApplication(tx, change.state, change.below)
             taken = Edited(read_edited(wanted, choice.value)) if isinstance(choice, Edited) else choice
             others = _Settling(batch, wanted, taken).settle(others)
             edited = batch.finish()
@@ -72,7 +73,7 @@ def settle(
             store.put_settled(
                 tx,
                 change.id,
-                store.Settled(
+                store.SettledConflict(
                     position=position,
                     conflicts=encode_conflicts(closed) or "[]",
                     choice="edited" if isinstance(choice, Edited) else choice,
@@ -86,13 +87,13 @@ def settle(
 
         return write_edit(context, access, change, edited, others, note).revision_id
 
-    return again(attempt)
+    return retry_on_conflict(attempt)
 
 
-def reopen(context: Context, access: ChangeAccess, key: str) -> str:
-    """Opens a settled conflict again, with the version in the change request that was kept until it was settled, and
-    gives the revision that this makes. Raises NotFound for one that is not settled, Conflict where what it is about
-    was edited since."""
+def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
+    """Reopen a resolved conflict with the version that the change request contained before, and return the
+    resulting revision. Raises NotFound for a conflict that is not resolved, Conflict if the content was
+    edited since."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -101,15 +102,15 @@ def reopen(context: Context, access: ChangeAccess, key: str) -> str:
             all_settled = store.list_settled(tx, change.id)
             settled = next((one for one in all_settled if one.were_open[0].key == key), None)
             if settled is None:
-                raise NotFound(f"There is no settled conflict {key!r} in this change request.")
+                raise NotFound(f"There is no resolved conflict {key!r} in this change request.")
             before = revision_state(tx, change.space_id, settled.revision_before)
             after = revision_state(tx, change.space_id, settled.revision)
-            merged = without(tx, before, after, change.state)
+            merged = merge_without(tx, before, after, change.state)
             edited = EditedContent(merged.changes, merged.bodies, merged.keys, [], [])
             again_open = _as_before(tx, before, change.state, settled.were_open, edited)
             if merged.conflicts or again_open is None:
-                raise Conflicting("What this conflict is about was edited since; edit it as it should be.")
-            kept = still_open(tx, change.state, change.open_conflicts, edited)
+                raise Conflicting("The content of this conflict was edited since. Edit it directly instead.")
+            kept = list_still_open(tx, change.state, change.open_conflicts, edited)
             others = [one for one in all_settled if one is not settled]
             at = max(0, settled.position - sum(one.position <= settled.position for one in others))
             conflicts = [*kept[:at], *again_open, *kept[at:]]
@@ -119,14 +120,14 @@ def reopen(context: Context, access: ChangeAccess, key: str) -> str:
             change,
             edited,
             conflicts,
-            lambda tx, made: store.forget_settled(tx, change.id, key),
+            lambda tx, made: store.delete_settled(tx, change.id, key),
         ).revision_id
 
-    return again(attempt)
+    return retry_on_conflict(attempt)
 
 
-def _position(index: int, settled: Iterable[store.Settled]) -> int:
-    """The place among all conflicts of the open one with this index."""
+def _position(index: int, settled: Iterable[store.SettledConflict]) -> int:
+    """Return the position among all conflicts of the open conflict with this index."""
     for one in settled:
         if one.position <= index:
             index += 1
@@ -136,8 +137,8 @@ def _position(index: int, settled: Iterable[store.Settled]) -> int:
 def _as_before(
     tx: Transaction, before: State, head: State, conflicts: list[Conflict], edited: EditedContent
 ) -> list[Conflict] | None:
-    """Conflicts that were open in ``before``, where they are after the edit of ``head``. None: what one is about is
-    not any more as it was."""
+    """Return the conflicts that were open in ``before``, adjusted to the edit of ``head``. None: the content
+    of one of them has changed."""
     pages = {one.id for one in conflicts if one.target == "page"}
     items = {one.id for one in conflicts if one.target != "page"}
     then = Changes(
@@ -148,16 +149,16 @@ def _as_before(
         then.pages[id] = edited.changes.pages[id]
     for id in items & edited.changes.items.keys():
         then.items[id] = edited.changes.items[id]
-    found = still_open(tx, before, conflicts, replace(edited, changes=then))
+    found = list_still_open(tx, before, conflicts, replace(edited, changes=then))
     return found if len(found) == len(conflicts) else None
 
 
 class _Settling:
-    def __init__(self, batch: Applying, conflict: Conflict, choice: Choice) -> None:
+    def __init__(self, batch: BatchApplication, conflict: Conflict, choice: Choice) -> None:
         self.batch, self.conflict, self.choice = batch, conflict, choice
 
     def settle(self, others: list[Conflict]) -> list[Conflict]:
-        """Applies the choice; what remains open of ``others``."""
+        """Apply the choice and return which of ``others`` remain open."""
         conflict = self.conflict
         kept = self.choice == conflict.kept
         entry = self._entry()
@@ -166,7 +167,9 @@ class _Settling:
         if entry is None:
             if conflict.kind == "deleted" and chosen(conflict, self.choice) is None:
                 return others
-            raise Conflicting("What this conflict is about was deleted since; it can only stay so.")
+            raise Conflicting(
+                "The content of this conflict was deleted since. Keep the deletion to resolve it."
+            )
         if kept:
             return others
         if isinstance(self.choice, Edited) and (update := self._update(entry, self.choice.value)) is not None:
@@ -186,7 +189,7 @@ class _Settling:
         return others
 
     def _update(self, entry: Any, value: Any) -> UpdatePage | None:
-        """The ordinary edit of a page that gives a field this value, where there is one. Raises BadRequest."""
+        """Return the ordinary page edit that sets a field to this value, if there is one. Raises BadRequest."""
         field = self.conflict.field or ""
         if not isinstance(entry, Page) or self.conflict.kind != "field":
             return None
@@ -219,10 +222,12 @@ class _Settling:
 
     def _text(self, entry: Any, others: list[Conflict]) -> list[Conflict]:
         if entry is None:
-            raise Conflicting("What this conflict is about was deleted since; it can only stay so.")
+            raise Conflicting(
+                "The content of this conflict was deleted since. Keep the deletion to resolve it."
+            )
         value = chosen(self.conflict, self.choice)
         if value is not None and not isinstance(value, str):
-            raise BadRequest("value: expected Markdown text, or null for nothing.")
+            raise BadRequest("value: must be Markdown text, or null for none.")
         page = isinstance(entry, Page)
         same_text = [
             other
@@ -233,8 +238,8 @@ class _Settling:
         found = resolve(text, self.conflict, self.choice, same_text)
         if not found.applied:
             raise Conflicting(
-                "The text was edited at this place since. Settle the conflict with the side that was kept, and"
-                " edit the page as it should be."
+                "The text was edited at this place since. Resolve the conflict with the side that was kept, then"
+                " edit the page."
             )
         if page:
             self.batch.draft.put_page(entry.id, self.batch.documents.with_text(entry, found.text))
@@ -242,12 +247,12 @@ class _Settling:
             digest = self.batch.draft.put_text(found.text)
             self.batch.draft.put_item(entry.id, replace(entry, content=digest, size=len(found.text.encode())))
         self.batch.documents.given.setdefault(entry.id, None)
-        self._know_theirs(entry)
+        self._adopt_their_keys(entry)
         moved = {other.key: other for other in found.others}
         return [moved.get(other.key, other) for other in others]
 
-    def _know_theirs(self, entry: Any) -> None:
-        """Blocks that come from main are those of main, with their threads."""
+    def _adopt_their_keys(self, entry: Any) -> None:
+        """Make blocks that come from main keep their identity, with their comments."""
         batch = self.batch
         if batch.started is None or self.choice == "ours":
             return
@@ -273,8 +278,8 @@ class _Settling:
         elif name in ("slug", "title"):
             batch.update_page(UpdatePage(page=entry.id, **{name: getattr(settled, name)}))
         else:
-            if settled.kind == "document" and name in _IN_FRONT:
-                source = with_head(batch.draft.text(settled.body), _IN_FRONT[name](settled))
+            if settled.kind == "document" and name in FRONT_FIELDS:
+                source = with_head(batch.draft.text(settled.body), front_keys(settled, name))
                 settled = replace(settled, body=batch.draft.put_text(source))
                 batch.documents.given.setdefault(entry.id, None)
             batch.draft.put_page(entry.id, settled)
@@ -284,59 +289,5 @@ class _Settling:
             try:
                 msgspec.json.decode(item.content or "null", type=str | int | float | bool)
             except (msgspec.DecodeError, msgspec.ValidationError):
-                raise BadRequest("value: expected the JSON of a text, number or boolean.") from None
+                raise BadRequest("value: must be a JSON string, number, or boolean.") from None
         self.batch.draft.put_item(item.id, item)
-
-
-def _flag(key: str, name: str) -> Any:
-    return lambda page: {key: getattr(page, name) or None}
-
-
-def _cover(page: Page) -> dict[str, Any]:
-    cover = page.cover
-    if cover is None:
-        return {"cover": None, "coverY": None, "coverHeight": None}
-    light: Any = {"light": cover.light, "dark": cover.dark} if cover.dark else cover.light
-    return {"cover": light, "coverY": cover.y or None, "coverHeight": cover.height}
-
-
-_VISIBLE = {
-    "title": "title",
-    "description": "description",
-    "table_of_contents": "tableOfContents",
-    "outline": "outline",
-    "pagination": "pagination",
-    "metadata": "metadata",
-    "tags": "tags",
-    "actions": "actions",
-}
-
-
-def _layout(page: Page) -> dict[str, Any]:
-    layout, plain = page.layout, Layout()
-    told: dict[str, Any] = {} if layout.width == plain.width else {"width": layout.width}
-    for name, key in _VISIBLE.items():
-        if getattr(layout, name) != getattr(plain, name):
-            told[key] = {"visible": getattr(layout, name)}
-    cover: dict[str, Any] = {} if layout.cover == plain.cover else {"visible": layout.cover}
-    if layout.cover_size != plain.cover_size:
-        cover["size"] = layout.cover_size
-    if cover:
-        told["cover"] = cover
-    return {"layout": told or None}
-
-
-_IN_FRONT: dict[str, Any] = {
-    "description": _flag("description", "description"),
-    "icon": _flag("icon", "icon"),
-    "emoji": _flag("emoji", "emoji"),
-    "hidden": _flag("hidden", "hidden"),
-    "no_index": _flag("noIndex", "no_index"),
-    "no_robots_index": _flag("noRobotsIndex", "no_robots_index"),
-    "condition": _flag("if", "condition"),
-    "variables": _flag("vars", "variables"),
-    "tags": lambda page: {"tags": list(page.tags) or None},
-    "cover": _cover,
-    "layout": _layout,
-}
-"""Fields of a page that its front matter tells, as it tells them."""

@@ -1,4 +1,4 @@
-"""Undoing one revision of main, as a change request to be looked at, and going back to one."""
+"""Revert a revision of main through a change request, and roll main back to an earlier revision."""
 
 from __future__ import annotations
 
@@ -22,29 +22,31 @@ from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.roles import Can
 
 from . import store
-from .authorization import require_still
-from .comparing import Merged, undoing, undone
-from .saving import again, create_with, require_live
+from .authorization import recheck_permission
+from .comparing import MergedContent, merge_reverted, sides_of_reverting
+from .saving import create_with, require_live, retry_on_conflict
 from .store import ChangeRow
 
 
 def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
-    """A change request that undoes one revision of main; what was changed again since is a conflict in it."""
+    """Create a change request that reverts a revision of main; content that was edited again since is a
+    conflict in it."""
 
     def attempt() -> ChangeRow:
         with context.db.read() as tx:
-            main, done = main_state(tx, space.space_id), _done(tx, space, revision_id)
-            merged = undone(tx, undoing(tx, done, main), done, main)
+            main, done = main_state(tx, space.space_id), _reverted_state(tx, space, revision_id)
+            merged = merge_reverted(tx, sides_of_reverting(tx, done, main), done, main)
             subject = _subject(tx, revision_id)
         return create_with(
             context, space, main, merged, subject=subject, type="rollback", parents=[revision_id]
         )
 
-    return again(attempt)
+    return retry_on_conflict(attempt)
 
 
 def restore(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
-    """A change request that holds what an earlier revision of main held. Raises Conflict when main holds that already."""
+    """Create a change request with the content of an earlier revision of main. Raises Conflict if main
+    already has that content."""
 
     def attempt() -> ChangeRow:
         with context.db.read() as tx:
@@ -54,17 +56,17 @@ def restore(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow
             context,
             space,
             main,
-            Merged(changes, [], [], []),
+            MergedContent(changes, [], [], []),
             subject=f"Restore {iso(at)[:16].replace('T', ' ')}",
             type="rollback",
             parents=[revision_id],
         )
 
-    return again(attempt)
+    return retry_on_conflict(attempt)
 
 
 def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[State, Changes]:
-    """Main, and what has to change for it to hold what a revision held. Raises Conflict where it does."""
+    """Return main, and the changes that restore the content of a revision. Raises Conflict if there are none."""
     main, then = main_state(tx, space.space_id), _of_main(tx, space, revision_id)
     found = list_changes_between(tx, main, then)
     now = find_pages(tx, main, found.pages), find_items(tx, main, found.items)
@@ -73,39 +75,39 @@ def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[
         {id: item for id, item in found.items.items() if not same_version(item, now[1].get(id))},
     )
     if not changes:
-        raise Conflict("Main holds what this revision held; nothing was changed.")
+        raise Conflict("Main already has the content of this revision.")
     return main, changes
 
 
 def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
-    """A revision of main that holds what an earlier one held; gives its id. Raises Forbidden where the space is
-    locked, Conflict when main holds that already."""
+    """Write a revision of main with the content of an earlier one and return its id. Raises Forbidden if the
+    space is locked, Conflict if main already has that content."""
     require_live(space)
 
     def attempt() -> str:
         with context.db.read() as tx:
             main, changes = _to_restore(tx, space, revision_id)
         with new_revision(context, main, changes) as revision:
-            require_still(revision.tx, space, Can.MERGE)
+            recheck_permission(revision.tx, space, Can.MERGE)
             made = revision.write(
                 type="rollback", author=space.user_id, agent=space.agent, parents=[revision_id]
             )
         return made.revision_id
 
-    return again(attempt)
+    return retry_on_conflict(attempt)
 
 
 def _of_main(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
     found = revision_state(tx, space.space_id, revision_id)
     if len(found.layers) > 1:
-        raise BadRequest("revisionId: this revision is one of a change request, not of main.")
+        raise BadRequest("revisionId: must be a revision of main, not of a change request.")
     return found
 
 
-def _done(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
+def _reverted_state(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
     done = _of_main(tx, space, revision_id)
     if done.layers[0].sequence == 1:
-        raise BadRequest("revisionId: the first revision of a space has nothing before it.")
+        raise BadRequest("revisionId: the first revision of a space cannot be reverted.")
     return done
 
 

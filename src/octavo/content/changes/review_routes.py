@@ -8,7 +8,8 @@ from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
 from octavo.kit.http.operation import Area, Call, Deletion
 from octavo.organization.access.roles import Can
 
-from . import reviewing, store, viewed
+from . import reviewing, store
+from . import viewed as seeing
 from .authorization import ChangeAccess
 from .review_wire import (
     MarkSeen,
@@ -41,7 +42,7 @@ _REVIEWS = "/spaces/{spaceId}/change-requests/{changeRequestId}/reviews"
     agents="docs:read",
 )
 def list_reviewers(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[RequestedReviewer]:
-    """Who was asked for a review."""
+    """List the people whose review was requested."""
     with call.db.read() as tx:
         found = store.list_reviewers(tx, change.change_id, query.limit, query.page)
         shown = present_reviewers(call, tx, list(found.rows))
@@ -58,7 +59,8 @@ def list_reviewers(call: Call, change: ChangeAccess, query: PageQuery) -> Listin
     agents="docs:draft",
 )
 def request_reviewers(call: Call, change: ChangeAccess, body: RequestReviewers) -> RequestedReviewers:
-    """Asks people for a review, opening a draft; may set subject and description on the way."""
+    """Request reviews of a change request. A draft becomes open. The subject and description can be set in
+    the same request."""
     description = document_text(body.description) if body.description is not UNSET else UNSET
     fields = {"subject": body.subject, "description": description}
     given = {name: value for name, value in fields.items() if value is not UNSET}
@@ -78,7 +80,7 @@ def request_reviewers(call: Call, change: ChangeAccess, body: RequestReviewers) 
     returns=Deletion,
 )
 def remove_reviewer(call: Call, change: ChangeAccess, user_id: str) -> bool:
-    """Takes back the request for somebody's review; a review that was given stays."""
+    """Remove a review request. A review that was already submitted is kept."""
     with call.db.write() as tx:
         return store.delete_reviewer(tx, change.change_id, user_id)
 
@@ -93,8 +95,8 @@ def remove_reviewer(call: Call, change: ChangeAccess, user_id: str) -> bool:
     agents="docs:read",
 )
 def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listing[Review]:
-    """The reviews of a change request, newest first. A review is outdated once the content was edited after it;
-    bringing the change request up to date with main does not outdate it."""
+    """List the reviews of a change request, newest first. A review is outdated once the content was edited
+    after it; updating the change request with main does not outdate it."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = store.list_reviews(tx, row, query.limit, query.page, query.outdated)
@@ -114,10 +116,10 @@ def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listi
     agents="docs:review",
 )
 def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Review:
-    """Review the content as it is now. The person who created the change request cannot, and neither can anybody who
-    edited it since somebody else approved it."""
+    """Submit a review of the current content. The creator of the change request cannot review it, and
+    neither can people who edited it since it was last approved by someone else."""
     with call.db.read() as tx:
-        said = reviewing.read_words(call, tx, change, body.comment)
+        said = reviewing.read_review_body(call, tx, change, body.comment)
     with call.db.write() as tx:
         review = reviewing.submit(call, tx, change, body.status, said)
         row = store.get_change(tx, change.change_id)
@@ -134,7 +136,7 @@ def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Revie
     errors=(404,),
 )
 def get_review(call: Call, change: ChangeAccess, review_id: str, query: ReviewQuery) -> Review:
-    """One review."""
+    """Get a review."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         review = store.get_review(tx, row.id, review_id)
@@ -142,7 +144,7 @@ def get_review(call: Call, change: ChangeAccess, review_id: str, query: ReviewQu
         return present_reviews(call, tx, row, [review], comments)[0]
 
 
-# --- what was seen ------------------------------------------------------------------------------------
+# --- viewed marks -------------------------------------------------------------------------------------
 
 _SEEN = "/spaces/{spaceId}/change-requests/{changeRequestId}/seen"
 
@@ -157,10 +159,10 @@ _SEEN = "/spaces/{spaceId}/change-requests/{changeRequestId}/seen"
     extension=True,
 )
 def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[SeenMark]:
-    """What the caller has seen of a change request. A mark goes out when the thing changes again."""
+    """List what the caller has marked as viewed in a change request. A mark expires when the content changes again."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        found = viewed.list_marks(tx, row, change.user_id, query.limit, query.page)
+        found = seeing.list_marks(tx, row, change.user_id, query.limit, query.page)
     return present_slice(found, lambda mark: present_seen(mark.object_id, mark.seen_at))
 
 
@@ -174,11 +176,11 @@ def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[See
     extension=True,
 )
 def mark_seen(call: Call, change: ChangeAccess, object_id: str, body: MarkSeen) -> SeenMark:
-    """Notes that the caller has seen a page, file or reusable content as it was in a revision of the change request, or
-    with `variables` all variables."""
+    """Mark a page, file, or reusable content, or with `variables` all variables, as viewed in a revision of
+    the change request."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
-        made = viewed.mark_of(tx, change, row, object_id, body.revision)
+        made = seeing.make_mark(tx, change, row, object_id, body.revision)
     with call.db.write() as tx:
         made = store.put_seen(tx, made)
     return present_seen(made.object_id, made.seen_at)
@@ -193,6 +195,6 @@ def mark_seen(call: Call, change: ChangeAccess, object_id: str, body: MarkSeen) 
     extension=True,
 )
 def unmark_seen(call: Call, change: ChangeAccess, object_id: str) -> bool:
-    """Has something as not seen again."""
+    """Remove a viewed mark."""
     with call.db.write() as tx:
         return store.delete_seen(tx, change.change_id, change.user_id, object_id)

@@ -1,4 +1,4 @@
-"""Reviews and their reviewers on the wire."""
+"""Wire types of reviews and reviewers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ReviewUrls(Struct):
 
 
 class Review(Struct, rename="camel"):
-    """``agent``: the program by which the reviewer gave it; Octavo's own."""
+    """Review. ``agent``: agent that the reviewer used; an Octavo extension."""
 
     id: str
     revision: str
@@ -82,7 +82,7 @@ def present_reviewers(to: Recipient, tx: Transaction, reviewers: list[Reviewer])
 def present_reviews(
     to: Recipient, tx: Transaction, change: ChangeRow, reviews: list[ReviewRow], comments: dict[str, Any]
 ) -> list[Review]:
-    """``comments``: the comment of a review as the API shows it, by the review's id."""
+    """Present reviews. ``comments``: presented comments by review id."""
     asked = [i for r in reviews for i in (r.reviewer, r.requested_by) if i]
     people = present_people(to, tx, asked)
     return [
@@ -106,7 +106,7 @@ def present_reviews(
 
 
 class SeenMark(Struct, rename="camel"):
-    """``id``: of the page, file or reusable content; ``variables`` for all variables together."""
+    """``id``: of the page, file, or reusable content; ``variables`` for all variables."""
 
     id: str
     seen_at: str
@@ -114,7 +114,7 @@ class SeenMark(Struct, rename="camel"):
 
 
 class MarkSeen(Struct):
-    """``revision``: of the change request, in which the caller saw it."""
+    """``revision``: revision of the change request that the caller viewed."""
 
     revision: str
 

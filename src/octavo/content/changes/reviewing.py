@@ -1,4 +1,4 @@
-"""Reviews of change requests: asking for them and giving them."""
+"""Request and submit reviews of change requests."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from octavo.organization.access.roles import SPACE, Can, at_least
 
 from . import store
 from .authorization import ChangeAccess
-from .saving import require_editable, tell
+from .saving import emit_change_event, require_editable
 from .store import ChangeRow, Reviewer, ReviewRow
 
 Format = Literal["document", "markdown"] | None
 
 
 class ReviewComments(NamedTuple):
-    """How the words of a review become a comment and are shown as one.
+    """Functions that store and present the bodies of reviews as comments.
 
-    ``read(call, tx, change, body)`` makes of a body (``{markdown}`` or ``{document}``) what is kept, and
-    ``post(call, tx, change, review_id, said)`` keeps that as a comment on the review;
-    ``show(call, tx, change, review_ids, format)`` gives comments as the API shows them, by review.
+    ``read(call, tx, change, body)`` parses a body (``{markdown}`` or ``{document}``), ``post(call, tx,
+    change, review_id, said)`` stores the result as a comment on the review, and ``show(call, tx, change,
+    review_ids, format)`` returns presented comments by review.
     """
 
     read: Callable[[Recipient, Transaction, ChangeRow, dict[str, Any]], Any]
@@ -35,8 +35,8 @@ class ReviewComments(NamedTuple):
 _comments: list[ReviewComments] = []
 
 
-def comment_reviews(comments: ReviewComments) -> None:
-    """Registers who keeps the comments of reviews."""
+def register_review_comments(comments: ReviewComments) -> None:
+    """Register where comments of reviews are stored."""
     _comments[:] = [comments]
 
 
@@ -50,54 +50,58 @@ def review_comments(
 def request_reviews(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, user_ids: list[str]
 ) -> list[Reviewer]:
-    """Asks these people for a review; a draft is opened by it. Raises NotFound for somebody who cannot see the
-    space, BadRequest for somebody who cannot review there."""
+    """Request reviews by these people; a draft becomes open. Raises NotFound for people who cannot see the
+    space, BadRequest for people who cannot review there."""
     require_editable(change)
     asked = []
     for user_id in dict.fromkeys(user_ids):
         role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
         if role is None:
-            raise NotFound(f"users: there is nobody {user_id!r} in this space.")
+            raise NotFound(f"users: user {user_id!r} does not exist or cannot see this space.")
         if not at_least(role, SPACE[Can.REVIEW]):
-            raise BadRequest(f"users: {user_id!r} may not review in this space.")
-        if (reason := _why_not(tx, change, user_id)) is not None:
+            raise BadRequest(f"users: {user_id!r} does not have permission to review in this space.")
+        if (reason := _review_obstacle(tx, change, user_id)) is not None:
             raise BadRequest(f"users: {reason}")
         asked.append(store.put_reviewer(tx, change, user_id, access.user_id))
-        tell(tx, "change_request_review_requested", access, change.id, user=user_id)
+        emit_change_event(tx, "change_request_review_requested", access, change.id, user=user_id)
     if change.status == "draft":
         store.set_fields(tx, change, status="open")
-        tell(tx, "change_request_status_updated", access, change.id, status="open")
+        emit_change_event(tx, "change_request_status_updated", access, change.id, status="open")
     return asked
 
 
-def _why_not(tx: Transaction, change: ChangeRow, user_id: str) -> str | None:
-    """Why somebody cannot review a change request; None when they can. The lock on it is held: an edit that comes
-    later outdates the review."""
+def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | None:
+    """Return why a person cannot review a change request; None if they can. The change request must be
+    locked, so that later edits outdate the review."""
     if user_id == change.created_by:
-        return "who made a change request cannot review it."
+        return "the creator of a change request cannot review it."
     if store.wrote_since_approval(tx, change.id, user_id):
-        return "who edited a change request since it was last approved cannot review it."
+        return "people who edited a change request since it was last approved cannot review it."
     return None
 
 
-def read_words(to: Recipient, tx: Transaction, access: ChangeAccess, comment: dict[str, Any] | None) -> Any:
-    """What a review says, read and checked before anything is locked; None when it says nothing."""
+def read_review_body(
+    to: Recipient, tx: Transaction, access: ChangeAccess, comment: dict[str, Any] | None
+) -> Any:
+    """Parse the body of a review before anything is locked; None if it is empty."""
     if not comment:
         return None
     if not _comments:
-        raise Unavailable("comment: this installation keeps no comments.")
+        raise Unavailable("comment: this server does not support comments.")
     return _comments[0].read(to, tx, store.get_change(tx, access.change_id), comment)
 
 
 def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, said: Any) -> ReviewRow:
-    """A review of the content as it is now. ``said``: by ``read_words``. Raises Forbidden for whoever wrote what
-    is reviewed."""
+    """Submit a review of the current content. ``said``: result of ``read_review_body``. Raises Forbidden for
+    authors of the reviewed content."""
     change = store.lock_change(tx, access.change_id)
     require_editable(change)
-    if (reason := _why_not(tx, change, access.user_id)) is not None:
+    if (reason := _review_obstacle(tx, change, access.user_id)) is not None:
         raise Forbidden(reason[0].upper() + reason[1:])
     review = store.insert_review(tx, change, access.author, status)
     if said is not None:
         _comments[0].post(to, tx, change, review.id, said)
-    tell(tx, "change_request_review_submitted", access, change.id, review=review.id, status=status)
+    emit_change_event(
+        tx, "change_request_review_submitted", access, change.id, review=review.id, status=status
+    )
     return review

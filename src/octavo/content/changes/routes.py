@@ -1,4 +1,4 @@
-"""Change requests: their life, their merging and their conflicts."""
+"""Change requests: create, update, merge, and resolve conflicts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from octavo.organization.access.authorization import OrgAccess, SpaceAccess
 from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import present_people
 
-from . import content_routes, history_routes, merging, review_routes, rule_routes, saving, space_routes, store
+from . import (
+    content_routes,
+    history_routes,
+    merging,
+    resolving,
+    review_routes,
+    rule_routes,
+    saving,
+    space_routes,
+    store,
+)
 from .authorization import ChangeAccess, VisitedChange, change_access
 from .conflict_wire import (
     ConflictsQuery,
@@ -24,11 +34,10 @@ from .conflict_wire import (
     present_settlement,
     read_edited,
 )
-from .copying import adopt
+from .copying import copy_material
 from .differences import states_of_change
 from .differences_presenting import present_differences, present_page_changes
 from .differences_wire import ChangesQuery, PageChangesQuery, SemanticChanges, TextChanges
-from .resolving import reopen, settle
 from .store import ChangeFilter
 from .templates import routes as template_routes
 from .templates.catalog import get_material
@@ -81,7 +90,7 @@ def _filter(query: ChangeRequestsQuery) -> ChangeFilter:
     agents="docs:read",
 )
 def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> Listing[ChangeRequest]:
-    """The change requests of a space with one status (``open`` by default), newest first."""
+    """List the change requests of a space with one status (`open` by default), newest first."""
     with call.db.read() as tx:
         found = store.list_changes(tx, space.space_id, _filter(query), query.limit, query.page)
         shown = present_changes(call, tx, list(found.rows))
@@ -99,7 +108,7 @@ def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> 
 def list_organization_changes(
     call: Call, org: OrgAccess, query: ChangeRequestsQuery
 ) -> Listing[ChangeRequest]:
-    """The change requests of all spaces of an organization that the caller can see, newest first."""
+    """List the change requests of all spaces of an organization that the caller can see, newest first."""
     with call.db.read() as tx:
         found = store.list_organization_changes(tx, org, _filter(query), query.limit, query.page)
         shown = present_changes(call, tx, list(found.rows))
@@ -117,13 +126,13 @@ def list_organization_changes(
     agents="docs:draft",
 )
 def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> ChangeRequest:
-    """A new draft over main as it is now, with the pages of a template if one is named."""
+    """Create a change request as a draft based on current main, optionally with the pages of a template."""
     chosen, material = body.template, None
     if chosen is not None:
         with call.db.read() as tx:
             material = get_material(tx, space.actor, chosen.id)
-            # What is wrong with it is said before anything is made.
-            adopt(tx, main_state(tx, space.space_id), material, chosen.params.content_refs)
+            # Reject an invalid template before anything is created.
+            copy_material(tx, main_state(tx, space.space_id), material, chosen.params.content_refs)
     with call.db.write() as tx:
         change = saving.create(tx, space, body.subject)
         made = change_access(tx, space, change.id)
@@ -132,7 +141,7 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
         saving.revise_change(
             call.context,
             made,
-            lambda tx, state, _: adopt(tx, state, material, refs),
+            lambda tx, state, _: copy_material(tx, state, material, refs),
         )
     with call.db.read() as tx:
         return present_change(call, tx, store.get_change(tx, change.id))
@@ -149,7 +158,8 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
     agents="docs:read",
 )
 def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeRequest:
-    """One change request, by its id or its number in the space. By the token of a preview, the one that it shows."""
+    """Get a change request, by its id or its number in the space. With the token of a preview, only the
+    previewed one."""
     present = present_change_to_visitor if isinstance(change, VisitedChange) else present_change
     with call.db.read() as tx:
         return present(call, tx, store.get_change(tx, change.change_id))
@@ -165,7 +175,8 @@ def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeReques
     agents="docs:draft",
 )
 def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeRequest) -> ChangeRequest:
-    """Subject, description and status. An archived one can only be opened again; a merged one stays as it is."""
+    """Update the subject, description, or status of a change request. An archived one can only be reopened;
+    a merged one cannot be changed."""
     description = document_text(body.description) if body.description is not UNSET else UNSET
     given = {"subject": body.subject, "description": description, "status": body.status}
     fields = {name: value for name, value in given.items() if value is not UNSET}
@@ -185,8 +196,9 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
     yields=("content:write",),
 )
 def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
-    """Brings a change request into main, as one revision. ``conflicts``: main and the change request changed the
-    same; main stays as it is, and the conflicts are open in the change request. 412: a merge rule does not pass."""
+    """Merge a change request into main as one revision. If main and the change request changed the same
+    content, the result is `conflicts`: main is unchanged, and the conflicts are open in the change
+    request. Returns 412 if a merge rule does not pass."""
     made = merging.merge(call.context, change)
     return MergeAnswer(made.revision, "conflicts" if made.conflicts else "merge")
 
@@ -201,7 +213,7 @@ def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
     agents="docs:draft",
 )
 def update_change(call: Call, change: ChangeAccess) -> UpdateAnswer:
-    """Brings main into a change request."""
+    """Update a change request with the current content of main."""
     made = merging.update(call.context, change)
     return UpdateAnswer(made.revision, "conflicts" if made.conflicts else "update")
 
@@ -215,7 +227,7 @@ def update_change(call: Call, change: ChangeAccess) -> UpdateAnswer:
     errors=(404,),
 )
 def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorItem]:
-    """Who edited or discussed a change request, the latest first."""
+    """List the people who edited or commented on a change request, most recent first."""
     with call.db.read() as tx:
         found = present_contributors(call, tx, store.list_contributors(tx, change.change_id))
     return Listing(found, len(found))
@@ -231,8 +243,8 @@ def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorIt
     agents="docs:read",
 )
 def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> SemanticChanges:
-    """What a change request changes, against the state of main that it is based on, or ``since`` an earlier revision of
-    its own."""
+    """Get the changes in a change request compared with the state of main it is based on, or with an earlier
+    revision of its own (`since`)."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         states = states_of_change(tx, row, query.since)
@@ -250,7 +262,7 @@ def get_changes(call: Call, change: ChangeAccess, query: ChangesQuery) -> Semant
     agents="docs:read",
 )
 def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: PageChangesQuery) -> TextChanges:
-    """The blocks of one page that a change request changes, word by word."""
+    """Get the blocks of a page that a change request changes, word by word."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         return present_page_changes(call, tx, states_of_change(tx, row, query.since), page_id, query)
@@ -270,9 +282,9 @@ def get_page_changes(call: Call, change: ChangeAccess, page_id: str, query: Page
     agents="docs:read",
 )
 def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> Listing[OpenConflict]:
-    """What a change request and main both changed and somebody has to decide, until then with the version
-    ``kept``. With the ``status`` ``settled`` or ``all`` also what was decided since the change request was last brought
-    up to date, which can be opened again."""
+    """List the conflicts between a change request and main. Until a conflict is resolved, the change request
+    contains the version `kept`. With the `status` `settled` or `all`, conflicts resolved since the last
+    update with main are included; these can be reopened."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = row.open_conflicts if query.status != "settled" else []
@@ -309,7 +321,9 @@ def _start(page: str | None, found: list[Conflict]) -> int:
         return 0
     keys = [conflict.key for conflict in found]
     if after[0] not in keys:
-        raise BadRequest("page: the conflict that this page begins after is settled; begin anew.")
+        raise BadRequest(
+            "page: a conflict was resolved since this page token was created. Start again with the first page."
+        )
     return keys.index(after[0]) + 1
 
 
@@ -325,12 +339,12 @@ def _start(page: str | None, found: list[Conflict]) -> int:
 def resolve_conflict(
     call: Call, change: ChangeAccess, conflict_id: str, body: ResolveConflict
 ) -> ResolveAnswer:
-    """Settles one conflict with ours (the change request), theirs (main, or an edit of an older revision), how it was
-    before, or a value. An ordinary edit of what the conflict is about settles it too."""
+    """Resolve a conflict with ours (the change request), theirs (main, or an edit of an older revision), the
+    version before both, or a custom value. Editing the conflicting content also resolves it."""
     if (body.choice == "edited") != (body.value is not UNSET):
-        raise BadRequest("value: expected with the choice `edited`, and with no other.")
+        raise BadRequest("value: required with the choice `edited`, not allowed otherwise.")
     choice = Edited(body.value) if body.choice == "edited" else body.choice
-    revision = settle(call.context, change, conflict_id, choice, read_edited)
+    revision = resolving.resolve_conflict(call.context, change, conflict_id, choice, read_edited)
     with call.db.read() as tx:
         return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))
 
@@ -345,8 +359,7 @@ def resolve_conflict(
     extension=True,
 )
 def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> ResolveAnswer:
-    """Takes back how a conflict was settled: it is open again, with the version ``kept`` in its place. 409 where that
-    was edited since."""
-    revision = reopen(call.context, change, conflict_id)
+    """Reopen a resolved conflict, with the version `kept` in place. Returns 409 if the content was edited since."""
+    revision = resolving.reopen_conflict(call.context, change, conflict_id)
     with call.db.read() as tx:
         return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))

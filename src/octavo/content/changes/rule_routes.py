@@ -1,4 +1,4 @@
-"""What stops a merge, and how merge rules would have it."""
+"""Merge checks of change requests, and trying out merge rules."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .rule_wire import (
     TryOrganizationMergeRules,
     present_checks,
 )
-from .rules import UNNAMED, Rule, check_rules, may_bypass, ruled, rules_of_organization, rules_of_space
+from .rules import UNNAMED, Rule, check_rules, may_bypass, ruled_change, rules_of_organization, rules_of_space
 from .store import ChangeRow
 
 operation = Area("changes").operation
-# Rules are tried by whoever sets them: the scopes are those of the space and the organization.
+# Merge rules are tried out by people who set them, with the scopes of the space and the organization.
 space_operation, org_operation = Area("spaces").operation, Area("orgs").operation
 
 
@@ -43,10 +43,12 @@ space_operation, org_operation = Area("spaces").operation, Area("orgs").operatio
     agents="docs:read",
 )
 def check_merge(call: Call, change: ChangeAccess) -> MergeChecks:
-    """What must hold before the caller can merge a change request, and what of it does not hold yet. The merge asks all
-    of it again."""
+    """Check whether the caller can merge a change request: all conditions, and whether each is met. The
+    merge checks them again."""
     with call.db.read() as tx:
-        return _check(call, tx, change, rules_of_space(tx, change.space_id), change.user_id, change.role)
+        return _check_merge(
+            call, tx, change, rules_of_space(tx, change.space_id), change.user_id, change.role
+        )
 
 
 @space_operation(
@@ -59,14 +61,14 @@ def check_merge(call: Call, change: ChangeAccess) -> MergeChecks:
     extension=True,
 )
 def try_in_space(call: Call, space: SpaceAccess, body: TryMergeRules) -> MergeChecks:
-    """How the merge rules of a space, or others that are not saved, decide about one of its change requests or about one
-    that is described. Nothing is changed."""
+    """Try the merge rules of a space, or unsaved ones, on one of its change requests or on a described one.
+    Nothing is changed."""
     with call.db.read() as tx:
         if body.rules is not UNSET:
-            rules = _given(tx, space.organization_id, body)
+            rules = _unsaved_rules(tx, space.organization_id, body)
         else:
             rules = rules_of_space(tx, space.space_id)
-        return _try(call, tx, space.organization, space, rules, body)
+        return _try_rules(call, tx, space.organization, space, rules, body)
 
 
 @org_operation(
@@ -79,11 +81,11 @@ def try_in_space(call: Call, space: SpaceAccess, body: TryMergeRules) -> MergeCh
     extension=True,
 )
 def try_in_organization(call: Call, org: OrgAccess, body: TryOrganizationMergeRules) -> MergeChecks:
-    """How the merge rules of an organization, or others that are not saved, decide about a change request of one of its
-    spaces or about one that is described. Nothing is changed."""
+    """Try the merge rules of an organization, or unsaved ones, on a change request of one of its spaces or
+    on a described one. Nothing is changed."""
     with call.db.read() as tx:
         if body.rules is not UNSET:
-            rules = _given(tx, org.organization_id, body)
+            rules = _unsaved_rules(tx, org.organization_id, body)
         else:
             rules = rules_of_organization(tx, org.organization_id)
         space = None
@@ -91,10 +93,10 @@ def try_in_organization(call: Call, org: OrgAccess, body: TryOrganizationMergeRu
             space = space_access(tx, org.actor, Can.VIEW, body.space)
             if space.organization_id != org.organization_id:
                 raise NotFound(f"There is no space {body.space!r}.")
-        return _try(call, tx, org, space, rules, body)
+        return _try_rules(call, tx, org, space, rules, body)
 
 
-def _given(tx: Transaction, organization_id: str, body: TryMergeRules) -> list[Rule]:
+def _unsaved_rules(tx: Transaction, organization_id: str, body: TryMergeRules) -> list[Rule]:
     assert body.rules is not UNSET
     for index, rule in enumerate(body.rules):
         if rule.users is not UNSET:
@@ -103,7 +105,7 @@ def _given(tx: Transaction, organization_id: str, body: TryMergeRules) -> list[R
     return rules
 
 
-def _try(
+def _try_rules(
     call: Call,
     tx: Transaction,
     org: OrgAccess,
@@ -122,14 +124,14 @@ def _try(
             role: str | None = space.role
         else:
             role = role_of_person(tx, org.organization_id, "space", space.space_id, merger)
-        return _check(call, tx, change, rules, merger, role)
+        return _check_merge(call, tx, change, rules, merger, role)
     assert body.described is not UNSET
-    described = _described(tx, org, body.described)
+    described = _describe_change(tx, org, body.described)
     checked = check_rules(tx, rules, described, merger)
     return present_checks(call, tx, [], checked, bypasses=may_bypass(rules, merger))
 
 
-def _described(tx: Transaction, org: OrgAccess, given: DescribedChange) -> RuledChange:
+def _describe_change(tx: Transaction, org: OrgAccess, given: DescribedChange) -> RuledChange:
     if given.created_by is not UNSET:
         require_members(tx, org.organization_id, [given.created_by], "described.createdBy")
     named = [review.reviewer for review in given.reviews if review.reviewer is not UNSET]
@@ -153,20 +155,27 @@ def _described(tx: Transaction, org: OrgAccess, given: DescribedChange) -> Ruled
     )
 
 
-def _check(
+def _check_merge(
     call: Call, tx: Transaction, access: ChangeAccess, rules: list[Rule], merger: str, role: str | None
 ) -> MergeChecks:
-    """``merger``, ``role``: who would merge, and what they are in the space."""
+    """Check the merge of a change request. ``merger``, ``role``: the person who would merge, and their role
+    in the space."""
     row = store.get_change(tx, access.change_id)
-    checked = check_rules(tx, rules, ruled(tx, row), merger)
-    return present_checks(call, tx, _always(row, role), checked, bypasses=may_bypass(rules, merger))
+    checked = check_rules(tx, rules, ruled_change(tx, row), merger)
+    return present_checks(call, tx, _general_checks(row, role), checked, bypasses=may_bypass(rules, merger))
 
 
-def _always(change: ChangeRow, role: str | None) -> list[MergeCheck]:
+def _general_checks(change: ChangeRow, role: str | None) -> list[MergeCheck]:
     conflicts = len(change.open_conflicts)
     wanted = {
-        "status": f"it is {change.status}." if change.status in ("merged", "archived") else UNSET,
-        "permission": UNSET if at_least(role, SPACE[Can.MERGE]) else "who merges needs a higher role here.",
-        "conflicts": f"{conflicts} of its conflicts are open." if conflicts else UNSET,
+        "status": f"the change request is {change.status}."
+        if change.status in ("merged", "archived")
+        else UNSET,
+        "permission": UNSET
+        if at_least(role, SPACE[Can.MERGE])
+        else "merging requires a higher role in this space.",
+        "conflicts": f"{conflicts} conflict{'' if conflicts == 1 else 's'} must be resolved."
+        if conflicts
+        else UNSET,
     }
     return [MergeCheck(name, reason is UNSET, reason) for name, reason in wanted.items()]  # type: ignore[arg-type]

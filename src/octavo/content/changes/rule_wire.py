@@ -1,4 +1,4 @@
-"""What stops a merge, on the wire."""
+"""Wire types of merge checks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from octavo.kit.http.operation import Recipient
 from octavo.organization.access.wire import User, present_people
 from octavo.organization.orgs.types import MergeRule, RuleName
 
-from .rules import UNNAMED, Checked, users_of
+from .rules import UNNAMED, RuleResult, users_of
 from .types import ReviewStatus
 from .wire import Subject
 
@@ -19,9 +19,10 @@ CheckName = Literal["status", "permission", "conflicts", RuleName, "unknown"]
 
 
 class MergeCheck(Struct):
-    """``check``: a merge rule by its name, or what holds everywhere: that it is not merged or archived (`status`), that
-    who merges may (`permission`), and that no conflict is open. ``users``: whom the rule names. ``missing``: those whose
-    review it waits for, or who asked for changes."""
+    """Merge check. ``check``: name of a merge rule, or a general condition: the change request is not merged
+    or archived (`status`), the merging person has permission (`permission`), and there are no open
+    conflicts (`conflicts`). ``users``: people named by the rule. ``missing``: people whose review is
+    missing, or who requested changes."""
 
     check: CheckName
     passes: bool
@@ -32,8 +33,8 @@ class MergeCheck(Struct):
 
 
 class MergeChecks(Struct):
-    """``merges``: whether a merge would go through. ``bypasses``: whether who merges may do so although rules do not
-    pass."""
+    """Result of all checks. ``merges``: whether a merge would succeed. ``bypasses``: whether the merging
+    person can bypass rules that do not pass."""
 
     merges: bool
     bypasses: bool
@@ -42,7 +43,7 @@ class MergeChecks(Struct):
 
 
 class DescribedReview(Struct):
-    """``reviewer``: a member; somebody unnamed where that is left out."""
+    """Review. ``reviewer``: a member; by default an unnamed person."""
 
     status: ReviewStatus
     reviewer: str | UnsetType = UNSET
@@ -50,7 +51,7 @@ class DescribedReview(Struct):
 
 
 class DescribedChange(Struct, rename="camel"):
-    """A change request as it might be. ``createdBy``: the caller where that is left out."""
+    """Hypothetical change request. ``createdBy``: the caller by default."""
 
     created_by: str | UnsetType = UNSET
     subject: Subject = ""
@@ -60,8 +61,8 @@ class DescribedChange(Struct, rename="camel"):
 
 
 class TryMergeRules(Struct, rename="camel"):
-    """``rules``: to be tried instead of those that hold. Either ``changeRequest``, by its id or number, or ``described``.
-    ``mergedBy``: who would merge; the caller where that is left out."""
+    """``rules``: rules to try instead of the saved ones. Either ``changeRequest``, by id or number, or
+    ``described``. ``mergedBy``: the person who would merge; the caller by default."""
 
     rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
     change_request: str | UnsetType = UNSET
@@ -70,24 +71,24 @@ class TryMergeRules(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if (self.change_request is UNSET) == (self.described is UNSET):
-            raise ValueError("changeRequest: expected, or `described` instead of it")
+            raise ValueError("changeRequest: provide either `changeRequest` or `described`")
 
 
 class TryOrganizationMergeRules(TryMergeRules, rename="camel"):
-    """``space``: the one that the change request is in."""
+    """``space``: space of the change request."""
 
     space: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.change_request is UNSET) != (self.space is UNSET):
-            raise ValueError("space: expected with `changeRequest`, and only there")
+            raise ValueError("space: required with `changeRequest`, not allowed otherwise")
 
 
 def present_checks(
-    to: Recipient, tx: Transaction, first: list[MergeCheck], checked: list[Checked], *, bypasses: bool
+    to: Recipient, tx: Transaction, first: list[MergeCheck], checked: list[RuleResult], *, bypasses: bool
 ) -> MergeChecks:
-    """``first``: what holds everywhere, before the rules."""
+    """Present merge checks. ``first``: general conditions, listed before the rules."""
     ids = [user for one in checked for user in (*users_of(one.rule), *one.missing)]
     people = present_people(to, tx, ids)
     shown = [*first, *(_present(one, people) for one in checked)]
@@ -96,7 +97,7 @@ def present_checks(
     return MergeChecks(merges=not stopped and not refused, bypasses=bypasses, checks=shown)
 
 
-def _present(one: Checked, people: dict[str, User]) -> MergeCheck:
+def _present(one: RuleResult, people: dict[str, User]) -> MergeCheck:
     name = one.rule.get("rule")
     users = [people[user] for user in users_of(one.rule)]
     return MergeCheck(

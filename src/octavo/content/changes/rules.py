@@ -1,8 +1,8 @@
-"""Merge rules: what must hold before a change request is merged. All must pass, in their order; a bypass that
-is given to the actor overrides those that do not.
+"""Merge rules: conditions for merging a change request. All must pass, in order; people with a bypass can
+merge regardless.
 
-A review counts until the content of the change request is edited again; bringing it up to date with main does
-not outdate it. What a rule cannot understand it refuses: a rule that was meant to protect must not vanish.
+A review counts until the content of the change request is edited again; updating it with main does not
+outdate it. An invalid rule never passes: a rule that was meant to protect must not be ignored.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .store import ChangeRow, list_latest_reviews
 
 Rule = dict[str, Any]
 
-UNNAMED = "somebody"
-"""In place of the id of a reviewer who is described without being named."""
+UNNAMED = "someone"
+"""Id of a reviewer who is described without a name."""
 
 
-class Checked(NamedTuple):
-    """A rule, and whether a change request passes it. ``reason``: why not, None when it does. ``missing``: the ids of
-    those whose review it waits for, or of those who asked for changes."""
+class RuleResult(NamedTuple):
+    """Rule with its result. ``reason``: why it does not pass, None if it does. ``missing``: ids of people
+    whose review is missing, or who requested changes."""
 
     rule: Rule
     reason: str | None
@@ -38,11 +38,11 @@ class Checked(NamedTuple):
 
 
 def require_rules(tx: Transaction, change: ChangeRow, actor_id: str) -> None:
-    """Raises PreconditionFailed naming the first rule that does not pass and why, unless the actor may bypass."""
+    """Raise PreconditionFailed naming the first rule that does not pass and why, unless the actor can bypass rules."""
     rules = rules_of_space(tx, change.space_id)
     if not rules or may_bypass(rules, actor_id):
         return
-    for checked in check_rules(tx, rules, ruled(tx, change), actor_id):
+    for checked in check_rules(tx, rules, ruled_change(tx, change), actor_id):
         if checked.reason is not None:
             raise PreconditionFailed(
                 f"The merge rule `{checked.rule.get('rule')}` does not pass: {checked.reason}"
@@ -50,19 +50,19 @@ def require_rules(tx: Transaction, change: ChangeRow, actor_id: str) -> None:
 
 
 def rules_of_space(tx: Transaction, space_id: str) -> list[Rule]:
-    """The rules that hold in a space: its own, or those of its organization where it inherits them."""
+    """Return the rules of a space: its own, or those of its organization if it inherits them."""
     space = get_space(tx, space_id)
     found: dict[str, Any] = msgspec.json.decode(space.merge_rules)
     if found.get("type") == "inherit":
         return rules_of_organization(tx, space.organization_id)
-    return _listed(found)
+    return _rules_in(found)
 
 
 def rules_of_organization(tx: Transaction, organization_id: str) -> list[Rule]:
-    return _listed(get_organization(tx, organization_id).settings.merge_rules)
+    return _rules_in(get_organization(tx, organization_id).settings.merge_rules)
 
 
-def _listed(rules: dict[str, Any]) -> list[Rule]:
+def _rules_in(rules: dict[str, Any]) -> list[Rule]:
     return list(rules.get("rules", [])) if rules.get("type") == "rules" else []
 
 
@@ -71,12 +71,12 @@ def may_bypass(rules: list[Rule], actor_id: str) -> bool:
 
 
 def users_of(rule: Rule) -> list[str]:
-    """The ids of those whom a rule names."""
+    """Return the ids of the people named by a rule."""
     return [user for user in rule.get("users", []) if isinstance(user, str)]
 
 
-def ruled(tx: Transaction, change: ChangeRow) -> RuledChange:
-    """What rules ask of a change request."""
+def ruled_change(tx: Transaction, change: ChangeRow) -> RuledChange:
+    """Return the properties of a change request that rules evaluate."""
     return RuledChange(
         id=change.id,
         number=change.number,
@@ -92,10 +92,10 @@ def ruled(tx: Transaction, change: ChangeRow) -> RuledChange:
     )
 
 
-def check_rules(tx: Transaction, rules: list[Rule], change: RuledChange, actor_id: str) -> list[Checked]:
-    """Each rule in its order, but for those that only say who merges without them. ``actor_id``: who wants to merge."""
+def check_rules(tx: Transaction, rules: list[Rule], change: RuledChange, actor_id: str) -> list[RuleResult]:
+    """Check each rule in order, except bypass rules. ``actor_id``: the person who wants to merge."""
     return [
-        Checked(rule, *_refusal(tx, rule, change, actor_id))
+        RuleResult(rule, *_refusal(tx, rule, change, actor_id))
         for rule in rules
         if rule.get("rule") != "allow_bypass"
     ]
@@ -107,22 +107,26 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
     reason: str | None = None
     match rule.get("rule"):
         case "require_at_least_one_review":
-            reason = None if current else "nobody has reviewed it since it was last edited."
+            reason = None if current else "it has not been reviewed since it was last edited."
         case "require_all_reviews_approved":
             missing = [review.reviewer for review in change.reviews if review.status != "approved"]
-            reason = f"{_names(tx, missing)} asked for changes." if missing else None
+            reason = f"{_names(tx, missing)} requested changes." if missing else None
         case "require_specific_reviewers":
             missing = [user for user in users_of(rule) if user not in current]
-            reason = f"it waits for a review by {_names(tx, missing)}." if missing else None
+            reason = f"it requires a review by {_names(tx, missing)}." if missing else None
         case "require_one_of_specific_reviewers":
             wanted = users_of(rule)
             missing = [] if current.intersection(wanted) else wanted
             there = bool(current.intersection(wanted))
-            reason = None if there else f"it waits for a review by one of {_names(tx, wanted)}."
+            reason = None if there else f"it requires a review by one of {_names(tx, wanted)}."
         case "require_agent_review":
-            reason = "no agent reviews change requests here."
+            reason = "this server has no agent that reviews change requests."
         case "require_up_to_date_change_request":
-            reason = "main has changed since; update the change request." if change.outdated else None
+            reason = (
+                "main has changed since the last update. Update the change request."
+                if change.outdated
+                else None
+            )
         case "require_change_request_subject":
             reason = None if change.subject.strip() else "it has no subject."
         case "require_change_request_description":
@@ -130,7 +134,7 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
         case "custom":
             reason = _custom(str(rule.get("expression", "")), change, actor_id)
         case _:
-            reason = "it is not known to this version."
+            reason = "this version of Octavo does not support the rule."
     return reason, missing
 
 
@@ -140,7 +144,7 @@ def _custom(expression: str, change: RuledChange, actor_id: str) -> str | None:
     except ExpressionError as error:
         return f"{expression} cannot be evaluated: {error}."
     if not isinstance(value, bool):
-        return f"{expression} is neither true nor false: a rule compares something."
+        return f"{expression} is neither true nor false. Use a comparison."
     return None if value else f"{expression} is not true."
 
 

@@ -1,6 +1,7 @@
-"""Working on a change request, or on main itself where that is allowed.
+"""Save edits of change requests, or of main where that is allowed.
 
-Everything here reads without a lock, computes, and writes only if nothing moved in between; else it looks again.
+Everything here reads without a lock, computes, and writes only if nothing changed in between; otherwise it is
+retried.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.roles import Can
 
 from . import store
-from .applying import Edited
-from .authorization import ChangeAccess, require_still
-from .auto_resolving import still_open
+from .applying import EditedContent
+from .authorization import ChangeAccess, recheck_permission
+from .auto_resolving import list_still_open
 from .commands import ContentChange, DocumentInput
-from .comparing import Merged
+from .comparing import MergedContent
 from .rebasing import Resolving, edit_since
 from .store import ChangeRow, encode_conflicts
 from .uploading import store_uploads
@@ -41,9 +42,9 @@ _MOST_PAUSES = 8
 T = TypeVar("T")
 
 
-def again(attempt: Callable[[], T]) -> T:
-    """Tries until nobody changed the same thing meanwhile. Raises OutOfReach, which says when to try again, after
-    ``TURN_SECONDS``."""
+def retry_on_conflict(attempt: Callable[[], T]) -> T:
+    """Retry an attempt until no concurrent write interferes. Raises OutOfReach, which says when to try
+    again, after ``TURN_SECONDS``."""
     end = time.monotonic() + TURN_SECONDS
     for number in itertools.count(1):
         try:
@@ -56,22 +57,24 @@ def again(attempt: Callable[[], T]) -> T:
 
 
 def require_editable(change: ChangeRow) -> None:
-    """Raises Conflict when the change request is merged or archived."""
+    """Raise Conflict if the change request is merged or archived."""
     if change.status == "merged":
-        raise Conflict("This change request is merged; make a new one, or revert the merge.")
+        raise Conflict("This change request is merged. Create a new one, or revert the merge.")
     if change.status == "archived":
-        raise Conflict("This change request is archived; open it again first.")
+        raise Conflict("This change request is archived. Reopen it first.")
 
 
-def held(tx: Transaction, seen: ChangeRow) -> ChangeRow:
-    """The change request, locked and as it was seen. Raises BranchMoved."""
+def lock_unchanged(tx: Transaction, seen: ChangeRow) -> ChangeRow:
+    """Lock a change request and return it if it is still as ``seen``. Raises BranchMoved."""
     fresh = store.lock_change(tx, seen.id)
     if (fresh.sequence, fresh.status) != (seen.sequence, seen.status):
         raise BranchMoved
     return fresh
 
 
-def tell(tx: Transaction, type: str, access: ChangeAccess | SpaceAccess, change_id: str, **more: Any) -> None:
+def emit_change_event(
+    tx: Transaction, type: str, access: ChangeAccess | SpaceAccess, change_id: str, **more: Any
+) -> None:
     emit(
         tx,
         type,
@@ -87,7 +90,7 @@ def tell(tx: Transaction, type: str, access: ChangeAccess | SpaceAccess, change_
 
 
 def create(tx: Transaction, space: SpaceAccess, subject: str, issues_cluster: str | None = None) -> ChangeRow:
-    """A draft over the head of main. ``issues_cluster``: the questions it is to answer."""
+    """Create a draft based on the head of main. ``issues_cluster``: the questions that it is meant to answer."""
     main = main_state(tx, space.space_id)
     branch = open_branch(tx, main, space.user_id)
     change = store.insert_change(
@@ -98,7 +101,7 @@ def create(tx: Transaction, space: SpaceAccess, subject: str, issues_cluster: st
         subject=subject,
         issues_cluster=issues_cluster,
     )
-    tell(tx, "change_request_created", space, change.id)
+    emit_change_event(tx, "change_request_created", space, change.id)
     return change
 
 
@@ -106,18 +109,18 @@ def create_with(
     context: Context,
     space: SpaceAccess,
     main: State,
-    merged: Merged,
+    merged: MergedContent,
     *,
     subject: str,
     type: str = "edits",
     parents: Sequence[str] = (),
     also: Callable[[Transaction, ChangeRow], None] | None = None,
 ) -> ChangeRow:
-    """A draft over ``main`` that holds these changes and their conflicts. ``also``: what is written in the same
-    transaction. Raises BranchMoved when that is no longer the head of main."""
+    """Create a draft based on ``main`` with these changes and conflicts. ``also``: further writes in the
+    same transaction. Raises BranchMoved if ``main`` is no longer the head."""
     with first_revision(context, main, merged.changes, merged.bodies, merged.keys, space.user_id) as revision:
         tx = revision.tx
-        require_still(tx, space, Can.EDIT)
+        recheck_permission(tx, space, Can.EDIT)
         change = store.insert_change(tx, revision.state, main.revision_id, by=space, subject=subject[:100])
         made = revision.write(
             type=type,
@@ -127,18 +130,18 @@ def create_with(
             conflicts=encode_conflicts(merged.conflicts),
         )
         store.add_contribution(tx, change.id, space.user_id, "edit")
-        tell(tx, "change_request_created", space, change.id, revision=made.revision_id)
+        emit_change_event(tx, "change_request_created", space, change.id, revision=made.revision_id)
         if also is not None:
             also(tx, store.get_change(tx, change.id))
         return store.get_change(tx, change.id)
 
 
 def set_status(tx: Transaction, access: ChangeAccess | SpaceAccess, change: ChangeRow, status: str) -> None:
-    """Opens, archives or takes back to a draft one that is not merged."""
+    """Set the status of a change request that is not merged to open, archived, or draft."""
     if change.status in (status, "merged"):
         return
     store.set_fields(tx, change, status=status)
-    tell(tx, "change_request_status_updated", access, change.id, status=status)
+    emit_change_event(tx, "change_request_status_updated", access, change.id, status=status)
 
 
 def create_conflicted(
@@ -148,45 +151,44 @@ def create_conflicted(
     *,
     subject: str,
 ) -> ChangeRow:
-    """A change request over the head of main in which these conflicts are open; main has what they kept. It is open at
-    once, for people to settle it."""
+    """Create an open change request based on the head of main with these conflicts; main contains the kept versions."""
     change = create(tx, space, subject[:100])
     made = write_unchanged(
         tx, change.state, author=space.user_id, agent=space.agent, conflicts=encode_conflicts(list(conflicts))
     )
     store.set_fields(tx, store.get_change(tx, change.id), status="open")
-    tell(tx, "change_request_content_updated", space, change.id, revision=made.revision_id)
+    emit_change_event(tx, "change_request_content_updated", space, change.id, revision=made.revision_id)
     return store.get_change(tx, change.id)
 
 
 def set_change(tx: Transaction, change: ChangeAccess, **fields: Any) -> None:
-    """Sets subject, description or status. An archived one can only be opened again; a merged one stays as it is.
-    Raises Conflict."""
+    """Set the subject, description, or status. An archived change request can only be reopened; a merged one
+    cannot be changed. Raises Conflict."""
     row = store.lock_change(tx, change.change_id)
     if row.status == "merged" or "status" not in fields:
         require_editable(row)
     store.set_fields(tx, row, **fields)
     if fields.get("status", row.status) != row.status:
-        tell(tx, "change_request_status_updated", change, row.id, status=fields["status"])
+        emit_change_event(tx, "change_request_status_updated", change, row.id, status=fields["status"])
 
 
 # --- editing ------------------------------------------------------------------------------------------
 
 
 class EditedChange(Struct, frozen=True):
-    """What an edit made: the state to show it in, and what is to be said of it. ``before``: the revision that it was
-    put on. ``change``: the change request that was made of an edit of main that conflicts with what was saved since;
-    main stays as it is. ``refused``: nothing was written, because the edit conflicts."""
+    """Result of an edit: the state to present, and what to report. ``before``: the previous revision.
+    ``change``: change request created for an edit of main that conflicts with later saves; main is
+    unchanged. ``refused``: nothing was written, because the edit conflicts."""
 
     state: State
-    edited: Edited
+    edited: EditedContent
     before: str
     change: ChangeRow | None = None
     refused: bool = False
 
 
-Make = Callable[[Transaction, State, State | None], Edited]
-"""What an edit writes over a state; the second state is where a change request started."""
+MakeEdit = Callable[[Transaction, State, State | None], EditedContent]
+"""Function that returns what an edit writes over a state; the second state is where a change request started."""
 
 
 def edit_change(
@@ -197,27 +199,27 @@ def edit_change(
     *,
     refuse_conflicts: bool = False,
 ) -> EditedChange:
-    """Applies a batch to a change request, as one revision of it. Nothing is written when nothing differs.
+    """Apply a batch to a change request as one revision. Nothing is written if nothing differs.
 
-    ``base_revision``: the one that the batch was made on. What was saved since is merged with it; where both
-    changed the same, what was saved stays and the conflict is open in the change request, or with
-    ``refuse_conflicts`` nothing is written.
+    ``base_revision``: revision that the batch is based on. It is merged with everything saved since; if both
+    changed the same content, the saved version is kept and the conflict is opened in the change request, or
+    with ``refuse_conflicts`` nothing is written.
     """
     _require_open(context, access)
     _require_sizes(context, changes)
     uploads = store_uploads(context, access.space, changes)
 
-    def make(tx: Transaction, state: State, started: State | None) -> Edited:
+    def make(tx: Transaction, state: State, started: State | None) -> EditedContent:
         return edit_since(meaning, tx, state, started, changes, uploads, base_revision)
 
-    meaning = resolving(context, access.actor)
+    meaning = resolver_maker(context, access.actor)
     return revise_change(
         context, access, make, base_revision=base_revision, refuse_conflicts=refuse_conflicts
     )
 
 
-def resolving(context: Context, actor: Actor) -> Resolving:
-    """What references in a state mean to who edits."""
+def resolver_maker(context: Context, actor: Actor) -> Resolving:
+    """Return a function that resolves references in a state for the author."""
 
     def of(tx: Transaction, state: State) -> Resolver:
         return state_resolver(
@@ -227,26 +229,26 @@ def resolving(context: Context, actor: Actor) -> Resolving:
     return of
 
 
-Also = Callable[[Transaction, State], None]
-"""What is written together with a revision, in the same transaction."""
+RevisionHook = Callable[[Transaction, State], None]
+"""Further writes in the transaction of a revision."""
 
 
-def _nothing_else(tx: Transaction, made: State) -> None:
+def _write_nothing(tx: Transaction, made: State) -> None:
     pass
 
 
 def revise_change(
     context: Context,
     access: ChangeAccess,
-    make: Make,
-    also: Also = _nothing_else,
+    make: MakeEdit,
+    also: RevisionHook = _write_nothing,
     base_revision: str | None = None,
     author: store.Author | None = None,
     *,
     refuse_conflicts: bool = False,
 ) -> EditedChange:
-    """One revision of a change request, of what ``make`` says; it is asked again when another write came first.
-    ``author``: whose words it holds, where the caller only takes them in."""
+    """Write a revision of a change request with the result of ``make``, which is called again if another
+    write came first. ``author``: author of the content, if the caller only accepts it."""
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:
@@ -255,20 +257,20 @@ def revise_change(
             edited = make(tx, change.state, change.below)
             if edited.conflicts and refuse_conflicts:
                 return EditedChange(change.state, edited, change.revision, refused=True)
-            conflicts = still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
-            since = _goes_on(tx, change.state, access.author, base_revision)
+            conflicts = list_still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
+            since = _continued_save(tx, change.state, access.author, base_revision)
         if not edited.changes and conflicts == change.open_conflicts:
             return EditedChange(change.state, edited, change.revision)
         made = write_edit(context, access, change, edited, conflicts, also, since, author)
         return EditedChange(made, edited, change.revision)
 
-    return again(attempt)
+    return retry_on_conflict(attempt)
 
 
-def _goes_on(
+def _continued_save(
     tx: Transaction, head: State, by: store.Author, base_revision: str | None
 ) -> tuple[str, int] | None:
-    """Where the saves in a row began that an edit of the head goes on, for ``commit``."""
+    """Return where the consecutive saves began that an edit of the head continues, for ``commit``."""
     if base_revision != head.revision_id:
         return None
     since = find_continued_saves(tx, head, *by)
@@ -276,8 +278,8 @@ def _goes_on(
 
 
 def _require_sizes(context: Context, changes: Sequence[ContentChange]) -> None:
-    """Raises TooLarge for Markdown that no page may have, before anybody reads it. What comes as nodes is measured
-    when it is written."""
+    """Raise TooLarge for Markdown that exceeds the page size, before it is parsed. Nodes are measured when
+    they are written."""
     most = context.settings.page_size
     for number, change in enumerate(changes):
         given = getattr(change, "document", None)
@@ -285,7 +287,7 @@ def _require_sizes(context: Context, changes: Sequence[ContentChange]) -> None:
             size = len(given.markdown.encode("utf-8", "replace"))
             if size > most:
                 raise TooLarge(
-                    f"changes[{number}].document.markdown: {size} bytes; a page may have at most {most}"
+                    f"changes[{number}].document.markdown: the page has {size} bytes, but at most {most} are allowed"
                 )
 
 
@@ -298,19 +300,19 @@ def write_edit(
     context: Context,
     access: ChangeAccess,
     seen: ChangeRow,
-    edited: Edited,
+    edited: EditedContent,
     conflicts: list[merging.Conflict],
-    also: Also = _nothing_else,
+    also: RevisionHook = _write_nothing,
     continues: tuple[str, int] | None = None,
     author: store.Author | None = None,
 ) -> State:
-    """The next revision of a change request, with the conflicts that are still open. ``author``: whose words it holds,
-    where that is not the caller. Raises BranchMoved."""
+    """Write the next revision of a change request, with the conflicts that are still open. ``author``:
+    author of the content, if it is not the caller. Raises BranchMoved."""
     author = author or access.author
     with new_revision(context, seen.state, edited.changes, edited.bodies, edited.keys) as revision:
         tx = revision.tx
-        require_still(tx, access, Can.EDIT)
-        change = held(tx, seen)
+        recheck_permission(tx, access, Can.EDIT)
+        change = lock_unchanged(tx, seen)
         made = revision.write(
             author=author.user_id,
             agent=author.agent,
@@ -321,7 +323,7 @@ def write_edit(
         store.add_contribution(tx, change.id, access.user_id, "edit")
         if author.user_id != access.user_id:
             store.add_contribution(tx, change.id, author.user_id, "edit", accepted=True)
-        tell(
+        emit_change_event(
             tx,
             "change_request_content_updated",
             access,
@@ -341,40 +343,40 @@ def edit_main(
     *,
     refuse_conflicts: bool = False,
 ) -> EditedChange:
-    """Applies a batch to main itself, where the space is edited live. Raises Forbidden where it is locked.
+    """Apply a batch to main in a space with live editing. Raises Forbidden if it is locked.
 
-    ``base_revision``: the one that the batch was made on. What was saved since is merged with it; where both
-    changed the same, main stays as it is, and a new change request holds the edit and its conflicts, or with
-    ``refuse_conflicts`` nothing is written.
+    ``base_revision``: revision that the batch is based on. It is merged with everything saved since; if both
+    changed the same content, main is unchanged, and a new change request contains the edit and its conflicts,
+    or with ``refuse_conflicts`` nothing is written.
     """
     require_live(space)
     _require_sizes(context, changes)
     uploads = store_uploads(context, space, changes)
 
-    def make(tx: Transaction, state: State, started: State | None) -> Edited:
+    def make(tx: Transaction, state: State, started: State | None) -> EditedContent:
         return edit_since(meaning, tx, state, started, changes, uploads, base_revision)
 
-    meaning = resolving(context, space.actor)
+    meaning = resolver_maker(context, space.actor)
     return edit_live(context, space, make, base_revision=base_revision, refuse_conflicts=refuse_conflicts)
 
 
 def edit_live(
     context: Context,
     space: SpaceAccess,
-    make: Make,
-    also: Also = _nothing_else,
+    make: MakeEdit,
+    also: RevisionHook = _write_nothing,
     base_revision: str | None = None,
     *,
     refuse_conflicts: bool = False,
 ) -> EditedChange:
-    """One revision of main, of what ``make`` says. Raises Forbidden where the space is locked."""
+    """Write a revision of main with the result of ``make``. Raises Forbidden if the space is locked."""
     require_live(space)
 
     def attempt() -> EditedChange:
         with context.db.read() as tx:
             main = main_state(tx, space.space_id)
             edited = make(tx, main, None)
-            since = _goes_on(tx, main, store.Author(space.user_id, space.agent), base_revision)
+            since = _continued_save(tx, main, store.Author(space.user_id, space.agent), base_revision)
         if edited.conflicts and refuse_conflicts:
             return EditedChange(main, edited, main.revision_id, refused=True)
         if edited.conflicts:
@@ -382,29 +384,29 @@ def edit_live(
                 context,
                 space,
                 main,
-                Merged(edited.changes, edited.bodies, edited.keys, edited.conflicts),
-                subject="An edit of an older revision",
+                MergedContent(edited.changes, edited.bodies, edited.keys, edited.conflicts),
+                subject="Edit of an older revision",
             )
             return EditedChange(change.state, edited, main.revision_id, change)
         if not edited.changes:
             return EditedChange(main, edited, main.revision_id)
         with new_revision(context, main, edited.changes, edited.bodies, edited.keys) as revision:
             tx = revision.tx
-            require_still(tx, space, Can.EDIT)
+            recheck_permission(tx, space, Can.EDIT)
             made = revision.write(author=space.user_id, agent=space.agent, continues=since)
             if tx.value("SELECT edit_mode FROM spaces WHERE id = :id", id=space.space_id) == "locked":
                 _refuse_locked()
             also(tx, made)
         return EditedChange(made, edited, main.revision_id)
 
-    return again(attempt)
+    return retry_on_conflict(attempt)
 
 
 def require_live(space: SpaceAccess) -> None:
-    """Raises Forbidden when main is edited through change requests only."""
+    """Raise Forbidden if main can only be edited through change requests."""
     if space.locked:
         _refuse_locked()
 
 
 def _refuse_locked() -> None:
-    raise Forbidden("This space is locked: change it through a change request.")
+    raise Forbidden("This space is locked. Edit it through a change request.")

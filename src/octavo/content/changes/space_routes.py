@@ -1,4 +1,4 @@
-"""Making a space, with what it begins with."""
+"""Create spaces with initial content."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from octavo.organization.spaces.store import get_space
 from octavo.organization.spaces.wire import CreateSpace, Space, present_space
 
 from .filling import fill, filling_with_source, filling_with_template
-from .saving import Make
+from .saving import MakeEdit
 from .wire import TemplateChoice
 
 operation = Area("spaces").operation
 
 
 class CreateFilledSpace(CreateSpace, rename="camel"):
-    """``template``: pages to begin with. ``computedSource``: what the pages of the space are computed of. One of the
-    two at most."""
+    """``template``: template of the initial pages. ``computedSource``: source that the pages of the space
+    are computed from. At most one of them."""
 
     template: TemplateChoice | None = None
     computed_source: Source | None = None
@@ -27,7 +27,7 @@ class CreateFilledSpace(CreateSpace, rename="camel"):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.template is not None and self.computed_source is not None:
-            raise ValueError("template: expected a template or a computedSource, not both")
+            raise ValueError("template: provide a template or a computedSource, not both")
 
 
 @operation(
@@ -40,10 +40,10 @@ class CreateFilledSpace(CreateSpace, rename="camel"):
     errors=(400, 404),
 )
 def create(call: Call, org: OrgAccess, body: CreateFilledSpace | None) -> Space:
-    """A new space, in a collection when `parent` names one: empty, with the pages of a template, or with the pages
-    that a source gives. Nothing is made when the template or the source cannot be used."""
+    """Create a space, optionally in the collection `parent`: empty, with the pages of a template, or with
+    pages computed from a source. Nothing is created if the template or source is invalid."""
     given = body or CreateFilledSpace()
-    make: Make | None = None
+    make: MakeEdit | None = None
     with call.db.read() as tx:
         if given.template is not None:
             make = filling_with_template(tx, org.actor, given.template.id, given.template.params.content_refs)

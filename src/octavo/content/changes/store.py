@@ -1,4 +1,4 @@
-"""Change requests, contributors, reviewers and reviews: rows in, frozen records out."""
+"""Change requests, contributors, reviewers, and reviews: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from octavo.organization.spaces.store import count_new_draft, update_change_coun
 
 
 class Author(NamedTuple):
-    """Who says something: a person, and the program by which they do, where it is one."""
+    """Author of something: a person, and the agent that they used, if any."""
 
     user_id: str
     agent: str | None
 
 
 class ChangeRow(Struct, frozen=True):
-    """A change request with the head of its branch and of main as they are now. ``conflicts``: JSON."""
+    """Change request with the current heads of its branch and of main. ``conflicts``: JSON."""
 
     id: str
     space_id: str
@@ -61,12 +61,12 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def open_conflicts(self) -> list[Conflict]:
-        """What its last update left to decide."""
+        """Return the conflicts that its last update left open."""
         return msgspec.json.decode(self.conflicts, type=list[Conflict]) if self.conflicts else []
 
     @property
     def state(self) -> State:
-        """Its state."""
+        """Return its current state."""
         return State(
             self.space_id,
             self.revision,
@@ -75,17 +75,17 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def below(self) -> State:
-        """The state of main that it is based on (without the id of its revision)."""
+        """Return the state of main it is based on, without a revision id."""
         return State(self.space_id, "", (Layer(self.main_branch, self.base_sequence),))
 
     @property
     def main(self) -> State:
-        """The head of main."""
+        """Return the head of main."""
         return State(self.space_id, self.main_revision, (Layer(self.main_branch, self.main_sequence),))
 
 
 def encode_conflicts(conflicts: list[Conflict]) -> str | None:
-    """As a revision stores them: None when there are none."""
+    """Encode conflicts for a revision; None if there are none."""
     return msgspec.json.encode(conflicts).decode() if conflicts else None
 
 
@@ -96,7 +96,7 @@ _FROM = """FROM change_requests c JOIN branches l ON l.id = c.branch_id JOIN rev
 
 
 def find_change(tx: Transaction, space_id: str, id_or_number: str) -> ChangeRow | None:
-    """By id, or by its number in the space."""
+    """Return a change request of a space by id or number."""
     row = tx.one(
         f"SELECT {_CHANGE} {_FROM} WHERE c.space_id = :space AND c.id = :id", space=space_id, id=id_or_number
     )
@@ -117,14 +117,14 @@ def get_change(tx: Transaction, change_id: str) -> ChangeRow:
 
 
 def list_numbers(tx: Transaction, change_ids: Iterable[str]) -> dict[str, int]:
-    """The numbers of change requests by their ids; those that are gone are left out."""
+    """Return the numbers of change requests by id; deleted ones are left out."""
     wanted = list(dict.fromkeys(change_ids))
     found = tx.all("SELECT id, number FROM change_requests WHERE id IN :ids", ids=wanted) if wanted else []
     return {row[0]: row[1] for row in found}
 
 
 def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
-    """The change request, which nobody else changes until this transaction ends."""
+    """Lock a change request until the transaction ends and return it."""
     tx.one(f"SELECT 1 FROM change_requests WHERE id = :id{tx.for_update}", id=change_id)
     return get_change(tx, change_id)
 
@@ -176,14 +176,14 @@ def _list(
 def list_changes(
     tx: Transaction, space_id: str, wanted: ChangeFilter, limit: int, page: str | None
 ) -> Slice[ChangeRow]:
-    """The change requests of a space, newest first."""
+    """List the change requests of a space, newest first."""
     return _list(tx, "c.space_id = :space", {"space": space_id}, wanted, limit, page)
 
 
 def list_organization_changes(
     tx: Transaction, org: OrgAccess, wanted: ChangeFilter, limit: int, page: str | None
 ) -> Slice[ChangeRow]:
-    """Those of all spaces of an organization that the caller sees, newest first."""
+    """List the change requests in all spaces of an organization that the caller can see, newest first."""
     seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     where = f"""c.organization_id = :organization
                 AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = c.space_id)"""
@@ -202,7 +202,7 @@ def insert_change(
     subject: str,
     issues_cluster: str | None = None,
 ) -> ChangeRow:
-    """A draft on a branch that was just opened. Its number is the count of all there ever were in the space."""
+    """Insert a draft on a new branch. Its number is the count of all change requests ever created in the space."""
     change_id, moment = ids.new_id(), now()
     number = count_new_draft(tx, branch.space_id)
     tx.run(
@@ -224,7 +224,7 @@ def insert_change(
 
 
 def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
-    """Sets columns; a new ``status`` is counted in the space."""
+    """Update columns; a new ``status`` updates the counts of the space."""
     named = ", ".join(f"{name} = :{name}" for name in fields)
     tx.run(
         f"UPDATE change_requests SET updated_at = :at{', ' if named else ''}{named} WHERE id = :id",
@@ -238,7 +238,7 @@ def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
 
 
 def forget_clusters(tx: Transaction, space_id: str) -> None:
-    """The change requests of a space answer no questions of its old organization any more."""
+    """Remove the links from change requests of a space to questions of its former organization."""
     tx.run(
         "UPDATE change_requests SET issues_cluster = NULL WHERE space_id = :space AND issues_cluster IS NOT NULL",
         space=space_id,
@@ -248,8 +248,8 @@ def forget_clusters(tx: Transaction, space_id: str) -> None:
 def add_contribution(
     tx: Transaction, change_id: str, user_id: str, action: str, *, accepted: bool = False
 ) -> None:
-    """Count one more contribution (``edit`` or ``comment``) of somebody. An edit is counted in the change request
-    before. ``accepted``: somebody else accepted it, and so has seen it, as with a suggestion."""
+    """Count a contribution (``edit`` or ``comment``) of a person. Edits must be counted in the change
+    request first. ``accepted``: someone else accepted the edit, such as a suggestion, and so has seen it."""
     tx.run(
         """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at, edits)
            VALUES (:change, :user, :action, 1, :at,
@@ -273,7 +273,7 @@ class Contributor(Struct, frozen=True):
 
 
 def list_contributors(tx: Transaction, change_id: str) -> list[Contributor]:
-    """Who contributed, the latest first."""
+    """List contributors, most recent first."""
     rows = tx.all(
         """SELECT user_id, action, count, updated_at FROM change_contributors WHERE change_id = :change
            ORDER BY updated_at DESC, user_id, action""",
@@ -283,7 +283,7 @@ def list_contributors(tx: Transaction, change_id: str) -> list[Contributor]:
 
 
 def wrote_since_approval(tx: Transaction, change_id: str, user_id: str) -> bool:
-    """Whether somebody edited a change request after the last state that another person approves."""
+    """Return whether a person edited a change request after the last state that another person approved."""
     row = tx.one(
         """SELECT 1 FROM change_contributors k
            WHERE k.change_id = :change AND k.user_id = :user AND k.action = 'edit' AND k.edits >= 0 AND NOT EXISTS (
@@ -311,7 +311,7 @@ _REVIEWER = "user_id, requested_by, revision, created_at"
 
 
 def put_reviewer(tx: Transaction, change: ChangeRow, user_id: str, requested_by: str) -> Reviewer:
-    """Asks somebody for a review, or asks again."""
+    """Request a review, or request it again."""
     row = tx.one(
         f"""INSERT INTO change_reviewers (change_id, user_id, requested_by, revision, created_at)
             VALUES (:change, :user, :by, :revision, :at) ON CONFLICT (change_id, user_id)
@@ -396,7 +396,7 @@ def get_review(tx: Transaction, change_id: str, review_id: str) -> ReviewRow:
 def list_reviews(
     tx: Transaction, change: ChangeRow, limit: int, page: str | None, outdated: bool | None
 ) -> Slice[ReviewRow]:
-    """The reviews of a change request, newest first; ``outdated``: only those that are, or are not."""
+    """List the reviews of a change request, newest first. ``outdated``: only outdated ones, or only current ones."""
     where = "v.change_id = :change"
     if outdated is not None:
         where += " AND v.edits < :edits" if outdated else " AND v.edits >= :edits"
@@ -407,7 +407,7 @@ def list_reviews(
 
 
 def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
-    """The last review of each reviewer."""
+    """Return the last review of each reviewer."""
     rows = tx.all(
         f"""SELECT {_REVIEW} FROM change_reviews v WHERE v.change_id = :change AND NOT EXISTS (
               SELECT 1 FROM change_reviews n WHERE n.change_id = v.change_id AND n.reviewer = v.reviewer
@@ -418,11 +418,11 @@ def list_latest_reviews(tx: Transaction, change_id: str) -> list[ReviewRow]:
     return [ReviewRow(*row) for row in rows]
 
 
-# --- what was seen ------------------------------------------------------------------------------------
+# --- viewed marks -------------------------------------------------------------------------------------
 
 
 class SeenRow(Struct, frozen=True):
-    """``sequence``: of the branch, where it was seen."""
+    """Viewed mark. ``sequence``: of the branch when it was set."""
 
     change_id: str
     user_id: str
@@ -435,7 +435,7 @@ _SEEN = ", ".join(SeenRow.__struct_fields__)
 
 
 def list_seen(tx: Transaction, change_id: str, user_id: str) -> list[SeenRow]:
-    """By what was seen."""
+    """List the marks of a person, by object."""
     rows = tx.all(
         f"SELECT {_SEEN} FROM change_seen WHERE change_id = :change AND user_id = :user ORDER BY object_id",
         change=change_id,
@@ -465,12 +465,13 @@ def delete_seen(tx: Transaction, change_id: str, user_id: str, object_id: str) -
     )
 
 
-# --- conflicts that were settled ----------------------------------------------------------------------
+# --- resolved conflicts -------------------------------------------------------------------------------
 
 
-class Settled(Struct, frozen=True):
-    """``position``: among all conflicts of the change request, open and settled. ``conflicts``: JSON, the conflict as
-    it was open, then those that were settled with it. ``value``: JSON."""
+class SettledConflict(Struct, frozen=True):
+    """Resolved conflict. ``position``: among all conflicts of the change request, open and resolved.
+    ``conflicts``: JSON of the conflict as it was open, followed by those that were resolved with it.
+    ``value``: JSON."""
 
     position: int
     conflicts: str
@@ -486,11 +487,11 @@ class Settled(Struct, frozen=True):
         return msgspec.json.decode(self.conflicts, type=list[Conflict])
 
 
-_SETTLED = ", ".join(Settled.__struct_fields__)
+_SETTLED = ", ".join(SettledConflict.__struct_fields__)
 
 
-def put_settled(tx: Transaction, change_id: str, settled: Settled) -> None:
-    names = ", ".join(f":{name}" for name in Settled.__struct_fields__)
+def put_settled(tx: Transaction, change_id: str, settled: SettledConflict) -> None:
+    names = ", ".join(f":{name}" for name in SettledConflict.__struct_fields__)
     tx.run(
         f"INSERT INTO change_settlements (change_id, conflict_id, {_SETTLED}) VALUES (:change, :conflict, {names})",
         change=change_id,
@@ -499,24 +500,24 @@ def put_settled(tx: Transaction, change_id: str, settled: Settled) -> None:
     )
 
 
-def list_settled(tx: Transaction, change_id: str) -> list[Settled]:
-    """In the order of the conflicts."""
+def list_settled(tx: Transaction, change_id: str) -> list[SettledConflict]:
+    """List resolved conflicts in the order of the conflicts."""
     rows = tx.all(
         f"SELECT {_SETTLED} FROM change_settlements WHERE change_id = :change ORDER BY position, settled_at",
         change=change_id,
     )
-    return [Settled(*row) for row in rows]
+    return [SettledConflict(*row) for row in rows]
 
 
-def forget_settled(tx: Transaction, change_id: str, conflict_id: str | None = None) -> None:
-    """One of them, or all."""
+def delete_settled(tx: Transaction, change_id: str, conflict_id: str | None = None) -> None:
+    """Delete one resolved conflict, or all."""
     one = "" if conflict_id is None else " AND conflict_id = :conflict"
     parameters = {} if conflict_id is None else {"conflict": conflict_id}
     tx.run(f"DELETE FROM change_settlements WHERE change_id = :change{one}", change=change_id, **parameters)
 
 
 def withdraw_requests(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Takes back requests to review that people got who are no members of the organization."""
+    """Delete review requests to people who are not members of the organization."""
     tx.run(
         """DELETE FROM change_reviewers WHERE change_id IN (SELECT id FROM change_requests WHERE space_id = :space)
            AND user_id NOT IN (SELECT user_id FROM members WHERE organization_id = :org)""",

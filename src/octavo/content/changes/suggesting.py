@@ -1,4 +1,5 @@
-"""Edits of one block that are suggested in a change request: tried when they are made, written when they are accepted."""
+"""Suggested edits of single blocks in a change request: tested when they are created, written when they are
+accepted."""
 
 from __future__ import annotations
 
@@ -18,21 +19,28 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
 
 from . import store
-from .applying import Edited
+from .applying import EditedContent
 from .authorization import ChangeAccess
-from .auto_resolving import still_open
+from .auto_resolving import list_still_open
 from .commands import DocumentInput, SetBlock, UpdateBlocks
-from .comparing import without
+from .comparing import merge_without
 from .rebasing import edit_since
-from .saving import Also, again, require_editable, resolving, revise_change, write_edit
+from .saving import (
+    RevisionHook,
+    require_editable,
+    resolver_maker,
+    retry_on_conflict,
+    revise_change,
+    write_edit,
+)
 
 Nodes = list[dict[str, Any]]
 _FIELD = "changes[0].set[0].document"
 
 
-class Suggested(Struct, frozen=True):
-    """A block as it was in ``revision`` of the change request, and what is to take its place (none: it is deleted).
-    The references in both are as the page's file writes them."""
+class SuggestedEdit(Struct, frozen=True):
+    """Block as it was in ``revision`` of the change request, and its replacement (empty: delete it), both
+    with references in the form of the page's file."""
 
     revision: str
     was: Nodes
@@ -41,25 +49,26 @@ class Suggested(Struct, frozen=True):
 
 def try_suggestion(
     context: Context, access: ChangeAccess, page_id: str, block: str, given: DocumentInput
-) -> Suggested:
-    """What the edit would make of the block. Raises NotFound for a block that is not at the top of the page, BadRequest
-    for content that cannot stand there or changes nothing, Conflict where the change request is closed."""
+) -> SuggestedEdit:
+    """Return what an edit would make of a block. Raises NotFound for a block that is not at the top level of
+    the page, BadRequest for content that is not allowed there or changes nothing, Conflict if the change
+    request is closed."""
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)
         state = change.state
         page = find_page(tx, state, page_id)
         if page is None:
-            raise NotFound(f"page: there is no page {page_id!r} here.")
+            raise NotFound(f"page: there is no page {page_id!r} in this change request.")
         top = [node for node in keyed_document(tx, page.id, page.body).nodes if node.key == block]
         if not top:
-            raise NotFound(f"node: there is no block {block!r} at the top of this page.")
+            raise NotFound(f"node: there is no block {block!r} at the top level of this page.")
         was = nodes_to_json(top)
         edited = _edit(context, access.actor, tx, state, change.below, page_id, block, given, None)
     if not edited.changes:
-        raise BadRequest("suggestion: the block says that already.")
+        raise BadRequest("suggestion: the block already has this content.")
     made = edited.outcomes[0].blocks
-    return Suggested(change.revision, was, nodes_to_json(made.set[0]) if made else [])
+    return SuggestedEdit(change.revision, was, nodes_to_json(made.set[0]) if made else [])
 
 
 def _edit(
@@ -72,18 +81,18 @@ def _edit(
     block: str,
     given: DocumentInput,
     base: str | None,
-) -> Edited:
+) -> EditedContent:
     change = UpdateBlocks(page=page_id, set=[SetBlock(block, given)])
     try:
-        return edit_since(resolving(context, actor), tx, head, started, [change], [], base)
+        return edit_since(resolver_maker(context, actor), tx, head, started, [change], [], base)
     except OctavoError as error:
         if error.message.startswith(_FIELD):
             raise error.with_message(f"suggestion{error.message.removeprefix(_FIELD)}") from None
         raise
 
 
-class Accepted(Struct, frozen=True):
-    """The revisions of the change request before and after a suggestion came in."""
+class AcceptedSuggestion(Struct, frozen=True):
+    """Revisions of the change request before and after a suggestion was accepted."""
 
     before: str
     after: str
@@ -94,26 +103,33 @@ def accept_suggestion(
     access: ChangeAccess,
     page_id: str,
     block: str,
-    what: Suggested,
+    what: SuggestedEdit,
     by: store.Author,
-    note: Callable[[Transaction, Accepted | None], None],
+    note: Callable[[Transaction, AcceptedSuggestion | None], None],
 ) -> None:
-    """Puts the suggestion of ``by`` over what the change request holds now, as a revision of theirs. ``note`` is written
-    with it; it gets None where the block says so already. Raises Conflict where the block was edited since so that both
-    cannot stay."""
+    """Apply a suggestion by ``by`` to the current content of the change request, as a revision of theirs.
+    ``note``: called in the same transaction; with None if the block already has this content. Raises
+    Conflict if the block was edited since in a conflicting way."""
     given = DocumentInput(document=what.becomes)
     before = ""
 
-    def make(tx: Transaction, head: State, started: State | None) -> Edited:
+    def make(tx: Transaction, head: State, started: State | None) -> EditedContent:
         nonlocal before
         before = head.revision_id
         edited = _edit(context, access.actor, tx, head, started, page_id, block, given, what.revision)
         if edited.conflicts:
-            raise Conflicting("This block was edited since the suggestion was made, and both cannot stay.")
+            raise Conflicting(
+                "This block was edited since the suggestion was made, and the two edits conflict."
+                " Edit the block directly instead."
+            )
         return edited
 
     made = revise_change(
-        context, access, make, lambda tx, made: note(tx, Accepted(before, made.revision_id)), author=by
+        context,
+        access,
+        make,
+        lambda tx, made: note(tx, AcceptedSuggestion(before, made.revision_id)),
+        author=by,
     )
     if made.state.revision_id == made.before:
         with context.db.write() as tx:
@@ -121,9 +137,10 @@ def accept_suggestion(
             note(tx, None)
 
 
-def take_back(context: Context, access: ChangeAccess, accepted: Accepted, also: Also) -> None:
-    """Undoes the revision that accepting made, and nothing that was written after it. Raises Conflict where its text was
-    edited since."""
+def revert_suggestion(
+    context: Context, access: ChangeAccess, accepted: AcceptedSuggestion, also: RevisionHook
+) -> None:
+    """Revert the revision that accepting created, keeping later edits. Raises Conflict if its text was edited since."""
 
     def attempt() -> None:
         with context.db.read() as tx:
@@ -131,40 +148,42 @@ def take_back(context: Context, access: ChangeAccess, accepted: Accepted, also: 
             require_editable(change)
             before = revision_state(tx, change.space_id, accepted.before)
             after = revision_state(tx, change.space_id, accepted.after)
-            merged = without(tx, before, after, change.state)
+            merged = merge_without(tx, before, after, change.state)
             if merged.conflicts:
                 raise Conflicting(
-                    "This text was edited since the suggestion was accepted; edit it as it should be."
+                    "This text was edited since the suggestion was accepted. Edit it directly instead."
                 )
-            edited = Edited(merged.changes, merged.bodies, merged.keys, [], [])
-            conflicts = still_open(tx, change.state, change.open_conflicts, edited)
+            edited = EditedContent(merged.changes, merged.bodies, merged.keys, [], [])
+            conflicts = list_still_open(tx, change.state, change.open_conflicts, edited)
         write_edit(context, access, change, edited, conflicts, also)
 
-    again(attempt)
+    retry_on_conflict(attempt)
 
 
-def shown_nodes(
+def resolve_nodes(
     context: Context, actor: Actor, tx: Transaction, state: State, page_id: str, nodes: Nodes
 ) -> Nodes:
-    """Nodes of a suggestion with what their references mean to whoever looks."""
+    """Return the nodes of a suggestion with references resolved for the reader."""
     page = find_page(tx, state, page_id)
     if page is None:
         return nodes
     document = nodes_from_json(nodes, "suggestion")
-    return nodes_to_json(resolving(context, actor)(tx, state).resolve_all(document, page_owner(page)).nodes)
+    return nodes_to_json(
+        resolver_maker(context, actor)(tx, state).resolve_all(document, page_owner(page)).nodes
+    )
 
 
-def says_as_before(tx: Transaction, state: State, page_id: str, block: str, was: Nodes) -> bool:
-    """Whether the block is there and still says what it said."""
+def is_block_unchanged(tx: Transaction, state: State, page_id: str, block: str, was: Nodes) -> bool:
+    """Return whether a block exists and still has the same content."""
     page = find_page(tx, state, page_id)
     if page is None:
         return False
     top = [node for node in keyed_document(tx, page.id, page.body).nodes if node.key == block]
-    return bool(top) and _saying(nodes_to_json(top)) == _saying(was)
+    return bool(top) and _comparable(nodes_to_json(top)) == _comparable(was)
 
 
-def _saying(value: Any) -> Any:
-    """Nodes without what may differ while they say the same."""
+def _comparable(value: Any) -> Any:
+    """Return nodes without fields that do not affect their content."""
     if isinstance(value, dict):
-        return {name: _saying(one) for name, one in value.items() if name not in ("key", "meta")}
-    return [_saying(one) for one in value] if isinstance(value, list) else value
+        return {name: _comparable(one) for name, one in value.items() if name not in ("key", "meta")}
+    return [_comparable(one) for one in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""What the tables of change requests are."""
+"""Declarations of the change request tables."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ declare(
     Table(
         name="change_seen",
         of_space=_OF_CHANGES,
-        stays="are of a person, who looks again elsewhere",
+        stays="belong to a person, who reviews again on another server",
         columns=(person("user_id"),),
         membership="user_id",
     ),

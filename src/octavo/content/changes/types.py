@@ -1,4 +1,4 @@
-"""What change requests, reviews and settled conflicts can be."""
+"""Statuses of change requests and reviews, and choices for conflicts."""
 
 from __future__ import annotations
 

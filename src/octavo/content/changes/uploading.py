@@ -1,4 +1,4 @@
-"""Bytes that a batch of changes brings along: fetched and stored before anything is read or locked."""
+"""Files in a batch of changes: fetched and stored before anything is read or locked."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from octavo.organization.spaces.garbage import retain
 from .commands import ContentChange, FileInput, InsertFiles, UpdateFile
 
 MAX_INLINE = 1024 * 1024
-"""Bytes of a file in the request itself."""
+"""Maximum bytes of a file in the request itself."""
 MAX_FILES = 100
-"""Files of a batch."""
+"""Maximum files in a batch."""
 MAX_URLS = 20
-"""Files of a batch that are fetched."""
+"""Maximum files in a batch that are fetched from URLs."""
 FETCH_SECONDS = 20.0
-"""For all that a batch fetches: the request waits for it, and whoever sent it waits for the answer."""
+"""Time limit for all files that a batch fetches, because the client waits for the response."""
 FETCH_SIZE = MAX_FILE
-"""Bytes of all that a batch fetches."""
+"""Maximum bytes of all files that a batch fetches."""
 _AT_ONCE = 5
 
 
@@ -45,14 +45,18 @@ class Upload(Struct, frozen=True):
 
 
 def store_uploads(context: Context, space: SpaceAccess, changes: Iterable[ContentChange]) -> list[Upload]:
-    """The bytes of all files of a batch, in order. Raises BadRequest, TooLarge, NotFound."""
+    """Store the files of a batch and return them in order. Raises BadRequest, TooLarge, NotFound."""
     wanted = list(_inputs(changes))
     if len(wanted) > MAX_FILES:
-        raise BadRequest(f"changes: {len(wanted)} files; a batch may bring at most {MAX_FILES}")
+        raise BadRequest(
+            f"changes: a batch can have at most {MAX_FILES} files, but this one has {len(wanted)}"
+        )
     urls = sum(given.url is not None for given, _ in wanted)
     if urls > MAX_URLS:
-        raise BadRequest(f"changes: {urls} files by url; a batch may have at most {MAX_URLS} fetched")
-    # What is wrong with the others is said before anything is fetched.
+        raise BadRequest(
+            f"changes: a batch can have at most {MAX_URLS} files with a url, but this one has {urls}"
+        )
+    # Report problems with the other files before anything is fetched.
     uploaded = iter(_find_uploaded(context, space, [one for one in wanted if one[0].upload is not None]))
     inline = [_inline(given, place) if given.base64 is not None else None for given, place in wanted]
     fetched = iter(
@@ -67,14 +71,14 @@ def store_uploads(context: Context, space: SpaceAccess, changes: Iterable[Conten
 
 
 def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[FileInput, str]]) -> list[Upload]:
-    """What was uploaded before under the keys that files name; no more of it is read than its head."""
+    """Return the uploads whose keys files name; only the beginning of their content is read."""
     if not wanted:
         return []
     keys, places = [given.upload or "" for given, _ in wanted], [f"{place}.upload" for _, place in wanted]
     with context.db.read() as tx:
         rows = get_uploads(tx, space.organization_id, space.user_id, "page_file", keys, places)
     with context.db.write() as tx:
-        # They stay, though the time of the upload may be over before a row of the space names them.
+        # The upload may expire before a row of the space refers to its file, so the file is retained.
         retain(tx, "file", [row.hash for row in rows if row.hash is not None])
     found = []
     for (given, _), row in zip(wanted, rows, strict=True):
@@ -99,7 +103,7 @@ def _store(context: Context, given: FileInput, data: bytes) -> Upload:
 
 
 def _type_of(given: FileInput, head: bytes) -> str:
-    """What the bytes say that they are; where they say nothing, what whoever brings them says, but for an image."""
+    """Return the type detected from the content, otherwise the declared one, unless that is an image."""
     told = detect_type(head[:64], given.name)
     own = given.content_type
     return own if told == "application/octet-stream" and own and not own.startswith("image/") else told
@@ -109,28 +113,28 @@ def _inline(given: FileInput, place: str) -> bytes:
     text = given.base64 or ""
     if len(text) > MAX_INLINE * 4 // 3 + 4:
         raise TooLarge(
-            f"{place}.base64: may hold at most {MAX_INLINE} bytes; give a url or an upload for more"
+            f"{place}.base64: can contain at most {MAX_INLINE} bytes. Use url or upload for larger files."
         )
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise BadRequest(f"{place}.base64: not valid base64") from None
+        raise BadRequest(f"{place}.base64: invalid base64") from None
     if len(data) > MAX_INLINE:
         raise TooLarge(
-            f"{place}.base64: may hold at most {MAX_INLINE} bytes; give a url or an upload for more"
+            f"{place}.base64: can contain at most {MAX_INLINE} bytes. Use url or upload for larger files."
         )
     return data
 
 
 def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes]:
-    """The bytes at these addresses, each with what it is called in a message. The first that fails ends it."""
+    """Fetch the contents of these URLs, each with its field for messages. Stops at the first failure."""
     if not addresses:
         return []
     fetcher, together = Fetcher(context.settings.allow_private_fetch), Allowance(FETCH_SIZE)
     deadline = time.monotonic() + FETCH_SECONDS
     pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="octavo-fetch")
     try:
-        waiting = [pool.submit(_fetched, fetcher, url, place, together, deadline) for url, place in addresses]
+        waiting = [pool.submit(_fetch, fetcher, url, place, together, deadline) for url, place in addresses]
         for done in as_completed(waiting):
             done.result()
         return [fetch.result() for fetch in waiting]
@@ -138,14 +142,16 @@ def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _fetched(fetcher: Fetcher, url: str, place: str, together: Allowance, deadline: float) -> bytes:
+def _fetch(fetcher: Fetcher, url: str, place: str, together: Allowance, deadline: float) -> bytes:
     left = deadline - time.monotonic()
     if left <= 0:
-        raise BadRequest(f"{place}.url: the files did not come within {FETCH_SECONDS:g} seconds")
+        raise BadRequest(
+            f"{place}.url: fetching the files took longer than {FETCH_SECONDS:g} seconds. Upload them instead."
+        )
     try:
         answer = fetcher.fetch(url, limits=Limits(size=MAX_FILE, seconds=left, together=together))
     except FetchError as error:
         raise BadRequest(f"{place}.url: {error.message}") from None
     if answer.status != 200:
-        raise BadRequest(f"{place}.url: answered {answer.status}")
+        raise BadRequest(f"{place}.url: the server returned status {answer.status}")
     return answer.body

@@ -1,4 +1,4 @@
-"""What somebody has seen of a change request: each mark is good until the thing changes again."""
+"""Viewed marks of people in change requests; each is valid until the marked content changes again."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .authorization import ChangeAccess
 from .store import ChangeRow, SeenRow, list_seen
 
 VARIABLES = "variables"
-"""All variables together are one thing to review."""
+"""All variables are reviewed together."""
 
 
 def list_marks(
     tx: Transaction, change: ChangeRow, user_id: str, limit: int, page: str | None
 ) -> Slice[SeenRow]:
-    """The marks of somebody that still are good, by what they are at."""
+    """List the valid marks of a person, by object."""
     changed = _changed(tx, change)
     good = [
         row
@@ -28,23 +28,24 @@ def list_marks(
     return slice_items(good, limit, page, lambda row: row.object_id)
 
 
-def mark_of(
+def make_mark(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, object_id: str, revision_id: str
 ) -> SeenRow:
-    """That the caller saw something as it was in a revision of the change request. Raises NotFound, BadRequest."""
+    """Create a mark that the caller viewed something in a revision of the change request. Raises NotFound,
+    BadRequest."""
     if object_id not in _changed(tx, change):
-        raise NotFound(f"This change request changes nothing with the id {object_id!r}.")
+        raise NotFound(f"This change request does not change {object_id!r}.")
     try:
         seen = revision_state(tx, change.space_id, revision_id).layers[0]
     except NotFound:
         raise NotFound(f"revision: there is no revision {revision_id!r} in this space.") from None
     if seen.branch_id != change.branch_id:
-        raise BadRequest("revision: expected one of this change request.")
+        raise BadRequest("revision: must be a revision of this change request.")
     return SeenRow(change.id, access.user_id, object_id, seen.sequence, now())
 
 
 def _changed(tx: Transaction, change: ChangeRow) -> dict[str, int]:
-    """What a change request changes, by id, with the sequence of its branch in which each was changed last."""
+    """Return the ids of everything that a change request changes, with the branch sequence of the last change."""
     found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
     changed = {id: sequence for id, (_, sequence) in found.items()}
     variables = [sequence for kind, sequence in found.values() if kind == "variable"]

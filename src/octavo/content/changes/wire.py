@@ -1,4 +1,4 @@
-"""Change requests on the wire."""
+"""Wire types of change requests."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class ChangeRequestUrls(Struct):
 
 
 class ChangeRequest(Struct, rename="camel"):
-    """``conflicts``: how many are open in it. ``agent``: the program by which its creator began it. Both are
-    Octavo's own."""
+    """Change request. ``conflicts``: number of open conflicts. ``agent``: agent that its creator used. Both
+    are Octavo extensions."""
 
     id: str
     number: int
@@ -63,7 +63,7 @@ class ChangeRequestsQuery(PageQuery, rename="camel"):
 
 
 class TemplateParams(Struct, rename="camel", frozen=True):
-    """``contentRefs``: what a template leaves open, by name: references to files, pages or URLs."""
+    """``contentRefs``: targets of a template's open references by name: files, pages, or URLs."""
 
     content_refs: Annotated[dict[str, dict[str, Any]], Meta(max_length=100)] = {}
 
@@ -85,7 +85,7 @@ class UpdateChangeRequest(Struct, rename="camel"):
 
 
 class MergeAnswer(Struct):
-    """``revision``: of main, or with ``conflicts`` the one of the change request that holds them."""
+    """``revision``: of main, or with ``conflicts`` that of the change request that contains them."""
 
     revision: str
     result: Literal["merge", "conflicts"]
@@ -104,7 +104,7 @@ class ContributorItem(Struct, rename="camel"):
 
 
 def document_text(value: dict[str, Any]) -> str:
-    """A description as it is stored: checked, in the one form. Raises BadRequest."""
+    """Return a description as it is stored, validated and normalized. Raises BadRequest."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()
     except DocumentError as error:
@@ -148,7 +148,7 @@ def _present(to: Recipient, change: ChangeRow, creator: User) -> ChangeRequest:
 
 
 def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
-    """A change request as a preview shows it: what is read, and nothing of how people work on it."""
+    """Present a change request in a preview: its content, without how people work on it."""
     shown = present_change(to, tx, change)
     return msgspec.structs.replace(
         shown,

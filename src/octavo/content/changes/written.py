@@ -1,4 +1,4 @@
-"""How the references of a document are written in its file, for edits that name them by what they mean."""
+"""References as written in a document's file, for edits that name them by target."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import msgspec
 from octavo.core.document.references import Reference
 
 
-class Written:
-    """How references are written, by what they mean. A page may write one in several ways: each block keeps its own.
-    ``found``: of each the key of its block, what it means, and how it is written."""
+class WrittenReferences:
+    """Written references by target. A page can write one in several ways; each block keeps its own.
+    ``found``: for each, the key of its block, its target, and its written form."""
 
     def __init__(self, found: Iterable[tuple[str | None, dict[str, Any], dict[str, Any]]] = ()) -> None:
         self._anywhere: dict[bytes, dict[str, Any]] = {}
@@ -22,7 +22,7 @@ class Written:
             self._anywhere[name] = self._in_block[key, name] = ref
 
     def of(self, reference: Reference) -> dict[str, Any] | None:
-        """How a reference by its meaning is to be written; None where it is nowhere yet."""
+        """Return the written form of a reference; None if it does not occur yet."""
         name = _name(reference.ref)
         return self._in_block.get((reference.key, name)) or self._anywhere.get(name)
 

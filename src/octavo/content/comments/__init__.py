@@ -1,4 +1,4 @@
-"""Comments on spaces and change requests: what they are about, replies, reactions."""
+"""Comments on spaces and change requests: their targets, replies, and reactions."""
 
 from . import registrations as registrations
 from . import tables as tables

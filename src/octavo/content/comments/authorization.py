@@ -1,4 +1,4 @@
-"""The proof that somebody may take part in a discussion: of a space, or of one of its change requests."""
+"""Proof that the caller can take part in the discussion of a space or of a change request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from octavo.organization.access.roles import SPACE, Can, at_least
 
 
 class Discussion(Struct, frozen=True):
-    """The caller at one of the two. ``change_id`` None: the space itself."""
+    """Discussion with its caller. ``change_id`` None: the discussion of the space itself."""
 
     space: SpaceAccess
     change_id: str | None = None
@@ -37,25 +37,25 @@ class Discussion(Struct, frozen=True):
 
     @property
     def agent(self) -> str | None:
-        """The program by which the caller acts, where it is one."""
+        """Agent through which the caller acts, if any."""
         return self.space.agent
 
     @property
     def path(self) -> str:
-        """Of its comments in the API, below /v1."""
+        """Path of its comments in the API, below /v1."""
         change = f"/change-requests/{self.change_id}" if self.change_id else ""
         return f"/spaces/{self.space_id}{change}/comments"
 
     def may(self, ability: Can) -> bool:
-        """Whether the role has the ability and the token may change comments."""
+        """Return whether the caller's role includes the ability and the token can write comments."""
         return at_least(self.space.role, SPACE[ability]) and can_write(self.space.actor, "comments")
 
     def may_edit(self, author: str) -> bool:
-        """Nobody else's words."""
+        """Return whether the caller can edit a comment: only its author can."""
         return author == self.user_id and self.may(Can.COMMENT)
 
     def may_delete(self, author: str) -> bool:
-        """One's own, or anybody's for those who may edit the content."""
+        """Return whether the caller can delete a comment: its author and everyone who can edit the content can."""
         return self.may_edit(author) or self.may(Can.EDIT)
 
 
@@ -71,5 +71,5 @@ def enter_change_discussion(call: Call, needs: Can, space_id: str, change_reques
 
 
 def discussion_of(tx: Transaction, actor: Actor, change: ChangeRow) -> Discussion:
-    """That of a change request. Raises NotFound for who does not see its space."""
+    """Return the discussion of a change request. Raises NotFound if the actor cannot see its space."""
     return Discussion(space_access(tx, actor, Can.VIEW, change.space_id), change.id)

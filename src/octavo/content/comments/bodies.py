@@ -1,7 +1,7 @@
-"""What comments say: Markdown that is kept as it was written, and the people it mentions.
+"""Bodies of comments: Markdown, stored as it was written, and the people it mentions.
 
-A mention is a link with the title ``mention`` to ``/users/<id>`` or ``/teams/<id>``, or a mention node with a user
-in the JSON form.
+A mention is a link with the title ``mention`` to ``/users/<id>`` or ``/teams/<id>``, or a mention node with a
+user in the JSON form.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.access.accounts import find_user
 from octavo.organization.access.authorization import SpaceAccess, role_of_person
 
-from .types import Said
+from .types import BodyInput
 
 MAX_LENGTH = 50_000
 """Characters of Markdown."""
@@ -32,21 +32,21 @@ _ADDRESS = re.compile(r"/(users|teams)/([A-Za-z0-9]{1,64})\Z")
 
 
 class Mentions(Struct, frozen=True):
-    """Ids."""
+    """Ids of the mentioned users and teams."""
 
     users: frozenset[str] = frozenset()
     teams: frozenset[str] = frozenset()
 
 
 class Parsed(Struct, frozen=True):
-    """A body as it was sent. ``silent``: it is ``{}``, which says nothing and is taken as that."""
+    """Body of a request, parsed. ``silent``: the body is ``{}``, which is accepted as an empty comment."""
 
     document: Document
     silent: bool = False
 
 
-def parse(given: Said) -> Parsed:
-    """The document of a body as it was sent. Raises BadRequest."""
+def parse(given: BodyInput) -> Parsed:
+    """Parse a request body into a document. Raises BadRequest."""
     markdown = given if isinstance(given, str) else given.markdown
     if isinstance(markdown, str):
         _check_length(markdown)
@@ -62,33 +62,32 @@ def parse(given: Said) -> Parsed:
 
 
 def parse_plain(given: Any) -> Parsed:
-    """The same for a body that is still a decoded JSON object."""
+    """Parse a body that is still a decoded JSON object, like ``parse``."""
     try:
-        return parse(msgspec.convert(given, Said))
+        return parse(msgspec.convert(given, BodyInput))
     except msgspec.ValidationError as error:
         raise BadRequest(f"comment: {error}") from None
 
 
 def source_of(parsed: Parsed, *, may_be_empty: bool = False) -> str:
-    """The Markdown to keep. Raises BadRequest when it says nothing without being ``{}``, or more than a comment
-    may."""
+    """Return the Markdown to store. Raises BadRequest when the body is empty without being ``{}``, or too long."""
     text = write_markdown(parsed.document)
     _check_length(text)
     if not text.strip() and not (parsed.silent or may_be_empty):
-        raise BadRequest("body: expected some text.")
+        raise BadRequest("body: must not be empty.")
     return text
 
 
 def _check_length(text: str) -> None:
     if len(text) > MAX_LENGTH:
-        raise BadRequest(f"body: expected at most {MAX_LENGTH} characters of Markdown.")
+        raise BadRequest(f"body: must be at most {MAX_LENGTH} characters of Markdown.")
 
 
 # --- mentions -----------------------------------------------------------------------------------------
 
 
 def _mentions(document: Document) -> Iterator[tuple[Block, Inline, str, str]]:
-    """Each mention of somebody: the top-level block it is in, its node, ``users`` or ``teams``, and the id."""
+    """Yield each mention: the top-level block it is in, its node, ``users`` or ``teams``, and the id."""
     for block in document.nodes:
         for node in walk(block):
             if not isinstance(node, Inline) or node.type != "mention":
@@ -101,7 +100,7 @@ def _mentions(document: Document) -> Iterator[tuple[Block, Inline, str, str]]:
 
 
 def mentions_in(source: str) -> Mentions:
-    """Whom a kept body mentions."""
+    """Return the users and teams that a stored body mentions."""
     return _collect([(kind, id) for _, _, kind, id in _mentions(read(source))])
 
 
@@ -111,16 +110,16 @@ def _collect(found: list[tuple[str, str]]) -> Mentions:
 
 
 def resolve_mentions(tx: Transaction, space: SpaceAccess, document: Document, before: Mentions) -> Mentions:
-    """Puts the names of who is mentioned into the document; whom it mentions that ``before`` did not.
+    """Set the labels of all mentions to current names and return the mentions that are not in ``before``.
 
-    Only who may see the space can be mentioned, and a team only when one of its members may. Raises NotFound for
-    anybody else, whether they exist or not.
+    People can be mentioned only if they can see the space, and teams only if one of their members can. Raises
+    NotFound for everyone else, whether they exist or not.
     """
     names: dict[tuple[str, str], str] = {}
     for block, node, kind, id in _mentions(document):
         if (kind, id) not in names:
             if len(names) == MAX_MENTIONS:
-                raise BadRequest(f"body: expected at most {MAX_MENTIONS} mentions.")
+                raise BadRequest(f"body: can contain at most {MAX_MENTIONS} mentions.")
             known = id in (before.users if kind == "users" else before.teams)
             names[kind, id] = (_user_name if kind == "users" else _team_name)(tx, space, id, known)
         label, ref = f"@{names[kind, id]}", {"kind": "url", "url": f"/{kind}/{id}"}
@@ -133,7 +132,7 @@ def resolve_mentions(tx: Transaction, space: SpaceAccess, document: Document, be
 def _user_name(tx: Transaction, space: SpaceAccess, user_id: str, known: bool) -> str:
     user = find_user(tx, user_id)
     if user is None or not (known or _sees(tx, space, user_id)):
-        raise NotFound(f"body: there is nobody {user_id!r} in this space.")
+        raise NotFound(f"body: user {user_id!r} does not exist or cannot see this space.")
     return user.display_name
 
 
@@ -145,7 +144,7 @@ def _team_name(tx: Transaction, space: SpaceAccess, team_id: str, known: bool) -
     )
     members = tx.all("SELECT user_id FROM team_members WHERE team_id = :id ORDER BY user_id", id=team_id)
     if title is None or not (known or any(_sees(tx, space, user_id) for (user_id,) in members)):
-        raise NotFound(f"body: there is no team {team_id!r} in this space.")
+        raise NotFound(f"body: team {team_id!r} does not exist or cannot see this space.")
     return str(title)
 
 
@@ -153,12 +152,12 @@ def _sees(tx: Transaction, space: SpaceAccess, user_id: str) -> bool:
     return role_of_person(tx, space.organization_id, "space", space.space_id, user_id) is not None
 
 
-# --- showing ------------------------------------------------------------------------------------------
+# --- presenting ---------------------------------------------------------------------------------------
 
 
-def shown_document(source: str) -> dict[str, Any]:
-    """A kept body as nodes. HTML that means nothing in a document is text here, and attributes nobody knows are
-    left out."""
+def document_json(source: str) -> dict[str, Any]:
+    """Return a stored body as JSON nodes. HTML that is not part of the document format becomes text, and
+    unknown attributes are dropped."""
     document = read(source)
     for _, mention, kind, id in _mentions(document):
         if kind == "users":
@@ -167,11 +166,11 @@ def shown_document(source: str) -> dict[str, Any]:
         if isinstance(node, (Block, Inline)) and "attributes" in node.data:
             node.data = {name: value for name, value in node.data.items() if name != "attributes"}
         if not isinstance(node, Text):
-            _say_html(node)
+            _html_to_text(node)
     return to_json(document)
 
 
-def _say_html(parent: Any) -> None:
+def _html_to_text(parent: Any) -> None:
     if not any(_is_html(child) for child in parent.nodes):
         return
     said: list[Any] = []

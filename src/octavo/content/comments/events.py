@@ -1,4 +1,4 @@
-"""The events of comments."""
+"""Events of comments."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from .authorization import Discussion
 from .store import CommentRow
 
 
-def emit_about(tx: Transaction, what: str, discussion: Discussion, row: CommentRow, **more: Any) -> None:
-    """The event of a comment or reply. ``what``: created, updated or deleted. Replies have events of their own name."""
+def emit_comment_event(
+    tx: Transaction, what: str, discussion: Discussion, row: CommentRow, **more: Any
+) -> None:
+    """Emit the event of a comment or reply. ``what``: created, updated, or deleted. Replies have their own
+    event types."""
     ids = {"change_request": row.change_id, "review": row.review_id}
     if row.parent_id is None:
         kind, ids["comment"] = "comment", row.id

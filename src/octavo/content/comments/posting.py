@@ -1,4 +1,4 @@
-"""Saying something, answering, changing and taking back what was said; one event for each."""
+"""Post, reply to, update, and delete comments; each emits one event."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from octavo.content.changes.commands import DocumentInput
 from octavo.content.changes.store import ChangeRow, add_contribution
-from octavo.content.changes.suggesting import Suggested
+from octavo.content.changes.suggesting import SuggestedEdit
 from octavo.content.revisions.node_positions import enqueue_notes
 from octavo.errors import BadRequest, Forbidden
 from octavo.kit.context import Context
@@ -18,16 +18,16 @@ from octavo.kit.db.database import Transaction
 from . import store
 from .authorization import Discussion
 from .bodies import Mentions, mentions_in, parse, parse_plain, resolve_mentions, source_of
-from .events import emit_about
+from .events import emit_comment_event
 from .reacting import MAX_EMOJIS, emoji_of
 from .store import Anchor, CommentRow
 from .suggesting import read_suggestion
-from .targets import About, attach
-from .types import Said
+from .targets import About, make_anchor
+from .types import BodyInput
 
 
-def _mentioned(mentions: Mentions) -> dict[str, list[str]]:
-    """For an event: who is mentioned that was not before."""
+def _mention_fields(mentions: Mentions) -> dict[str, list[str]]:
+    """Return the fields of an event that name newly mentioned people and teams."""
     found = {"mentioned_users": sorted(mentions.users), "mentioned_teams": sorted(mentions.teams)}
     return {name: ids for name, ids in found.items() if ids}
 
@@ -40,16 +40,16 @@ def _note_contribution(tx: Transaction, discussion: Discussion) -> None:
 def post(
     context: Context,
     discussion: Discussion,
-    said: Said,
+    said: BodyInput,
     about: About,
     suggestion: DocumentInput | None = None,
 ) -> str:
-    """The id of the new comment. Raises NotFound for a page, node or cell that is not there, and for what it suggests
-    as ``read_suggestion`` does."""
+    """Post a comment and return its id. Raises NotFound for an unknown page, node, or cell, and the errors
+    of ``read_suggestion`` for a suggested edit."""
     parsed = parse(said)
     suggested = read_suggestion(context, discussion, about, suggestion) if suggestion is not None else None
     with context.db.read() as tx:
-        anchor = attach(tx, discussion, about)
+        anchor = make_anchor(tx, discussion, about)
         mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
     if suggested is not None:
         anchor = replace(anchor, revision=suggested.revision)
@@ -65,7 +65,7 @@ def _post(
     anchor: Anchor,
     mentions: Mentions,
     review_id: str | None,
-    suggested: Suggested | None = None,
+    suggested: SuggestedEdit | None = None,
 ) -> str:
     made = store.insert_comment(tx, discussion, body, anchor, review_id=review_id)
     if suggested is not None:
@@ -73,35 +73,36 @@ def _post(
     _note_contribution(tx, discussion)
     if anchor.page_id is not None and anchor.node_id is not None:
         enqueue_notes(tx, discussion.space_id, [anchor.page_id])
-    emit_about(tx, "created", discussion, made, **_mentioned(mentions))
+    emit_comment_event(tx, "created", discussion, made, **_mention_fields(mentions))
     return made.id
 
 
-class ReviewWords(NamedTuple):
-    """What a review says, as it is kept."""
+class ReviewBody(NamedTuple):
+    """Body of a review as it is stored."""
 
     body: str
     mentions: Mentions
 
 
-def read_review(tx: Transaction, discussion: Discussion, given: dict[str, Any]) -> ReviewWords | None:
-    """None for ``{}``. Raises BadRequest, and NotFound for who cannot be mentioned."""
+def read_review(tx: Transaction, discussion: Discussion, given: dict[str, Any]) -> ReviewBody | None:
+    """Parse the body of a review; None for ``{}``. Raises BadRequest, and NotFound for people who cannot be
+    mentioned."""
     parsed = parse_plain(given)
     if parsed.silent:
         return None
     mentions = resolve_mentions(tx, discussion.space, parsed.document, Mentions())
-    return ReviewWords(source_of(parsed), mentions)
+    return ReviewBody(source_of(parsed), mentions)
 
 
 def post_review(
-    tx: Transaction, discussion: Discussion, change: ChangeRow, review_id: str, said: ReviewWords
+    tx: Transaction, discussion: Discussion, change: ChangeRow, review_id: str, said: ReviewBody
 ) -> None:
-    """What a review says, as a comment of its change request."""
+    """Post the body of a review as a comment on its change request."""
     _post(tx, discussion, said.body, Anchor(change.revision), said.mentions, review_id)
 
 
-def reply(context: Context, discussion: Discussion, comment_id: str, said: Said) -> str:
-    """The id of the new reply."""
+def reply(context: Context, discussion: Discussion, comment_id: str, said: BodyInput) -> str:
+    """Post a reply and return its id."""
     parsed = parse(said)
     with context.db.read() as tx:
         store.get_comment(tx, discussion, comment_id)
@@ -111,7 +112,9 @@ def reply(context: Context, discussion: Discussion, comment_id: str, said: Said)
         parent = store.get_comment(tx, discussion, comment_id, lock=True)
         made = store.insert_reply(tx, discussion, parent, body)
         _note_contribution(tx, discussion)
-        emit_about(tx, "created", discussion, made, answered=parent.posted_by, **_mentioned(mentions))
+        emit_comment_event(
+            tx, "created", discussion, made, answered=parent.posted_by, **_mention_fields(mentions)
+        )
         return made.id
 
 
@@ -121,17 +124,19 @@ def update(
     comment_id: str,
     reply_id: str | None,
     *,
-    said: Said | None = None,
+    said: BodyInput | None = None,
     resolved: bool | None = None,
     added_reactions: Sequence[str] = (),
     removed_reactions: Sequence[str] = (),
 ) -> None:
-    """Changes the words, the status or the caller's reactions of a comment or reply. Nothing is told when nothing
-    differs. Raises Forbidden for somebody else's words."""
+    """Update the body, the status, or the caller's reactions of a comment or reply. Emits no event if
+    nothing changes. Raises Forbidden if the caller edits another person's comment."""
     added = {emoji_of(text, "addedReactions") for text in added_reactions}
     removed = {emoji_of(text, "removedReactions") for text in removed_reactions}
     if both := added & removed:
-        raise BadRequest(f"removedReactions: {min(both)} is in addedReactions too.")
+        raise BadRequest(
+            f"removedReactions: {min(both)} is also in addedReactions. List each emoji only once."
+        )
     body, mentions = None, Mentions()
     if said is not None:
         parsed = parse(said)
@@ -154,7 +159,7 @@ def update(
         if _react(tx, discussion, row, added, removed):
             changed.append("reactions")
         if changed:
-            emit_about(tx, "updated", discussion, row, changed=changed, **_mentioned(mentions))
+            emit_comment_event(tx, "updated", discussion, row, changed=changed, **_mention_fields(mentions))
 
 
 def _find(
@@ -167,7 +172,7 @@ def _find(
 
 def _require_own(discussion: Discussion, row: CommentRow) -> None:
     if not discussion.may_edit(row.posted_by):
-        raise Forbidden("body: only who said it may change it.")
+        raise Forbidden("body: only the author can edit a comment.")
 
 
 def _react(
@@ -176,12 +181,12 @@ def _react(
     changed = [store.remove_reaction(tx, row.id, emoji, discussion.user_id) for emoji in sorted(removed)]
     new = [store.add_reaction(tx, row.id, emoji, discussion.user_id) for emoji in sorted(added)]
     if any(new) and store.count_emojis(tx, row.id) > MAX_EMOJIS:
-        raise BadRequest(f"addedReactions: a comment takes {MAX_EMOJIS} different ones at most.")
+        raise BadRequest(f"addedReactions: a comment can have at most {MAX_EMOJIS} different emoji.")
     return any(changed) or any(new)
 
 
 def delete(context: Context, discussion: Discussion, comment_id: str, reply_id: str | None = None) -> bool:
-    """Takes back a comment with its replies, or a reply; whether it was there. Raises Forbidden."""
+    """Delete a comment with its replies, or a reply, and return whether it existed. Raises Forbidden."""
     with context.db.write() as tx:
         row = thread = store.find_comment(tx, discussion, comment_id, lock=True)
         if thread is not None and reply_id is not None:
@@ -189,7 +194,7 @@ def delete(context: Context, discussion: Discussion, comment_id: str, reply_id: 
         if row is None:
             return False
         if not discussion.may_delete(row.posted_by):
-            raise Forbidden("Only who said it, or who may edit the content, may delete it.")
+            raise Forbidden("Only the author and people who can edit the content can delete this.")
         store.delete_comment(tx, row)
-        emit_about(tx, "deleted", discussion, row)
+        emit_comment_event(tx, "deleted", discussion, row)
         return True

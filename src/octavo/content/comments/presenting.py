@@ -1,4 +1,4 @@
-"""Comments as the API shows them, many at a time."""
+"""Comments as the API presents them, many at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from octavo.content.changes.store import ChangeRow, get_change
-from octavo.content.changes.suggesting import says_as_before, shown_nodes
+from octavo.content.changes.suggesting import is_block_unchanged, resolve_nodes
 from octavo.content.revisions.store import State
 from octavo.core.app_urls import change_view
 from octavo.kit.clock import iso
@@ -19,9 +19,9 @@ from octavo.organization.access.wire import User, present_people
 
 from . import store
 from .authorization import Discussion, discussion_of
-from .bodies import shown_document
+from .bodies import document_json
 from .store import CommentRow, Reaction, Replier, SuggestionRow
-from .targets import Where, locate, shown_state
+from .targets import TargetLocation, discussed_state, locate
 from .wire import (
     Comment,
     CommentBody,
@@ -40,7 +40,7 @@ from .wire import (
 
 
 class _Page:
-    """What showing some comments or replies of one discussion needs, read in a few questions."""
+    """Data needed to present comments or replies of one discussion, read in a few queries."""
 
     def __init__(
         self, to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow]
@@ -66,7 +66,7 @@ class _Page:
             self.talk = to.app.space(discussion.space_id, f"{change_view(number)}/~/talk")
 
     def present_urls(self, location: str, thread: str) -> CommentUrls:
-        """``thread``: the id of its first comment."""
+        """Return the URLs of a comment. ``thread``: id of the first comment of its thread."""
         discussion = self.discussion
         app = self.talk or self.call.app.thread(discussion.space_id, thread)
         return CommentUrls(app, self.call.url(f"{discussion.path}/{location}"))
@@ -95,10 +95,10 @@ class _Page:
 def _present_body(row: CommentRow, format: Format) -> CommentBody:
     if format == "markdown":
         return CommentBody(markdown=row.body)
-    return CommentBody(document=shown_document(row.body))
+    return CommentBody(document=document_json(row.body))
 
 
-def _present_target(row: CommentRow, where: Where) -> CommentTarget:
+def _present_target(row: CommentRow, where: TargetLocation) -> CommentTarget:
     return CommentTarget(
         space=row.space_id,
         revision=where.revision,
@@ -120,7 +120,7 @@ def present_suggestions(
     kept: dict[str, SuggestionRow],
     people: dict[str, User],
 ) -> dict[str, Suggestion]:
-    """By the ids of the comments that suggest something. ``state``: in which their blocks are looked for."""
+    """Return suggestions by the ids of their comments. ``state``: where their blocks are looked up."""
     actor = discussion.space.actor
     shown = {}
     for row in rows:
@@ -130,9 +130,9 @@ def present_suggestions(
         is_open = found.status == "open"
         shown[row.id] = Suggestion(
             status=found.status,
-            before=shown_nodes(context, actor, tx, state, row.page_id, found.was),
-            after=shown_nodes(context, actor, tx, state, row.page_id, found.becomes),
-            outdated=is_open and not says_as_before(tx, state, row.page_id, row.node_id, found.was),
+            before=resolve_nodes(context, actor, tx, state, row.page_id, found.was),
+            after=resolve_nodes(context, actor, tx, state, row.page_id, found.becomes),
+            outdated=is_open and not is_block_unchanged(tx, state, row.page_id, row.node_id, found.was),
             settled_at=iso(found.settled_at) if found.settled_at else UNSET,
             settled_by=people[found.settled_by] if found.settled_by else UNSET,
             revision=found.revision or UNSET,
@@ -144,7 +144,7 @@ def present_comments(
     to: Recipient, tx: Transaction, discussion: Discussion, rows: Sequence[CommentRow], format: Format
 ) -> list[Comment]:
     page = _Page(to, tx, discussion, rows)
-    state = shown_state(tx, discussion)
+    state = discussed_state(tx, discussion)
     where = locate(tx, state, rows)
     suggestions = present_suggestions(to.context, tx, discussion, rows, state, page.suggestions, page.people)
     return [
@@ -193,7 +193,7 @@ def present_replies(
 def present_review_comments(
     to: Recipient, tx: Transaction, change: ChangeRow, review_ids: list[str], format: Format
 ) -> dict[str, Comment]:
-    """What reviews say, by their ids."""
+    """Return the comments that reviews came with, by review id."""
     rows = store.list_review_comments(tx, change.id, review_ids)
     shown = present_comments(to, tx, discussion_of(tx, to.actor, change), rows, format)
     return {row.review_id: comment for row, comment in zip(rows, shown, strict=True) if row.review_id}

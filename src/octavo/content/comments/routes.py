@@ -1,4 +1,4 @@
-"""Comments in discussions of spaces and of change requests: each operation once for either."""
+"""Comments in the discussions of spaces and change requests: each handler serves both."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .store import CommentFilter
 from .targets import About
 from .wire import (
     Comment,
+    CommentFormatQuery,
     CommentReply,
     CommentsQuery,
     Format,
-    FormatQuery,
     PostComment,
     PostReply,
     RepliesQuery,
@@ -88,8 +88,8 @@ def _update(
     agents="docs:read",
 )
 def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> Listing[Comment]:
-    """The comments of a space or change request, the newest first; filtered by status, page and authors, and by what
-    became of the edit that they suggest."""
+    """List the comments of a space or change request, newest first. Filter them by status, page, authors, or
+    the status of the edit they suggest."""
     wanted = CommentFilter(query.status, query.target_page, query.authors, query.suggestion)
     with call.db.read() as tx:
         found = store.list_comments(tx, discussion, wanted, query.order, query.limit, query.page)
@@ -115,9 +115,10 @@ def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> L
     errors=(400, 404, 409, 413),
     agents="docs:comment",
 )
-def post_comment(call: Call, discussion: Discussion, body: PostComment, query: FormatQuery) -> Comment:
-    """Says something about a space or change request, a page of it, a node of that page, or a cell of that node. In a
-    change request, ``suggestion`` suggests an edit of the node, a block of the page."""
+def post_comment(call: Call, discussion: Discussion, body: PostComment, query: CommentFormatQuery) -> Comment:
+    """Post a comment on a space or change request, a page, a node of that page, or a table cell of that
+    node. In a change request, `suggestion` suggests an edit of the node, which must be a block of the
+    page."""
     cell = body.table_cell
     comment_id = posting.post(
         call.context,
@@ -133,8 +134,8 @@ def post_comment(call: Call, discussion: Discussion, body: PostComment, query: F
 @operation(
     "getCommentInChangeRequest", "GET", f"{_CHANGE}{_COMMENT}", needs=Can.VIEW, returns=Comment, errors=(404,)
 )
-def get_comment(call: Call, discussion: Discussion, comment_id: str, query: FormatQuery) -> Comment:
-    """One comment."""
+def get_comment(call: Call, discussion: Discussion, comment_id: str, query: CommentFormatQuery) -> Comment:
+    """Get a comment."""
     return _show(call, discussion, comment_id, query.format)
 
 
@@ -155,9 +156,9 @@ def get_comment(call: Call, discussion: Discussion, comment_id: str, query: Form
     errors=(400, 403, 404),
 )
 def update_comment(
-    call: Call, discussion: Discussion, comment_id: str, body: UpdateComment, query: FormatQuery
+    call: Call, discussion: Discussion, comment_id: str, body: UpdateComment, query: CommentFormatQuery
 ) -> Comment:
-    """Changes the words (only of one's own), resolves or opens again, adds and removes the caller's reactions."""
+    """Update a comment: edit its body (author only), resolve or reopen it, and add or remove the caller's reactions."""
     _update(call, discussion, comment_id, None, body)
     return _show(call, discussion, comment_id, query.format)
 
@@ -179,7 +180,8 @@ def update_comment(
     errors=(403, 404),
 )
 def delete_comment(call: Call, discussion: Discussion, comment_id: str) -> bool:
-    """Deletes a comment with its replies: one's own, or anybody's for those who may edit the content."""
+    """Delete a comment with its replies. Authors can delete their own comments; people who can edit the
+    content can delete any comment."""
     return posting.delete(call.context, discussion, comment_id)
 
 
@@ -194,12 +196,13 @@ def delete_comment(call: Call, discussion: Discussion, comment_id: str) -> bool:
     yields=("changes:write",),
 )
 def settle_suggestion(
-    call: Call, discussion: Discussion, comment_id: str, body: SettleSuggestion, query: FormatQuery
+    call: Call, discussion: Discussion, comment_id: str, body: SettleSuggestion, query: CommentFormatQuery
 ) -> Comment:
-    """Accepts the edit that a comment suggests, which makes a revision of the change request by who suggested it;
-    declines it; or opens it again, which undoes an accepted one. Its thread is resolved and opened with it. 409 where
-    the block was edited since so that both cannot stay."""
-    suggesting.settle(call.context, discussion, comment_id, body.status)
+    """Accept, decline, or reopen the edit that a comment suggests. Accepting creates a revision of the
+    change request, attributed to the author of the suggestion; reopening an accepted suggestion reverts
+    that revision. The thread is resolved and reopened along with it. Returns 409 if the block was edited
+    in the meantime in a conflicting way."""
+    suggesting.settle_suggestion(call.context, discussion, comment_id, body.status)
     return _show(call, discussion, comment_id, query.format)
 
 
@@ -227,7 +230,7 @@ def settle_suggestion(
 def list_replies(
     call: Call, discussion: Discussion, comment_id: str, query: RepliesQuery
 ) -> Listing[CommentReply]:
-    """The replies to a comment, the first one first."""
+    """List the replies to a comment, oldest first."""
     with call.db.read() as tx:
         store.get_comment(tx, discussion, comment_id)
         found = store.list_replies(tx, comment_id, query.limit, query.page)
@@ -254,9 +257,9 @@ def list_replies(
     agents="docs:comment",
 )
 def post_reply(
-    call: Call, discussion: Discussion, comment_id: str, body: PostReply, query: FormatQuery
+    call: Call, discussion: Discussion, comment_id: str, body: PostReply, query: CommentFormatQuery
 ) -> CommentReply:
-    """Replies to a comment."""
+    """Post a reply to a comment."""
     reply_id = posting.reply(call.context, discussion, comment_id, body.body)
     return _show_reply(call, discussion, comment_id, reply_id, query.format)
 
@@ -273,9 +276,9 @@ def post_reply(
     errors=(404,),
 )
 def get_reply(
-    call: Call, discussion: Discussion, comment_id: str, comment_reply_id: str, query: FormatQuery
+    call: Call, discussion: Discussion, comment_id: str, comment_reply_id: str, query: CommentFormatQuery
 ) -> CommentReply:
-    """One reply."""
+    """Get a reply."""
     return _show_reply(call, discussion, comment_id, comment_reply_id, query.format)
 
 
@@ -301,9 +304,10 @@ def update_reply(
     comment_id: str,
     comment_reply_id: str,
     body: UpdateComment,
-    query: FormatQuery,
+    query: CommentFormatQuery,
 ) -> CommentReply:
-    """Changes the words (only of one's own) and the caller's reactions; `resolved` is about the thread."""
+    """Update a reply: edit its body (author only) and add or remove the caller's reactions. `resolved`
+    applies to the whole thread."""
     _update(call, discussion, comment_id, comment_reply_id, body)
     return _show_reply(call, discussion, comment_id, comment_reply_id, query.format)
 
@@ -325,11 +329,11 @@ def update_reply(
     errors=(403, 404),
 )
 def delete_reply(call: Call, discussion: Discussion, comment_id: str, comment_reply_id: str) -> bool:
-    """Deletes a reply: one's own, or anybody's for those who may edit the content."""
+    """Delete a reply. Authors can delete their own replies; people who can edit the content can delete any reply."""
     return posting.delete(call.context, discussion, comment_id, comment_reply_id)
 
 
-# --- who takes part -----------------------------------------------------------------------------------
+# --- participants -------------------------------------------------------------------------------------
 
 
 @operation("listCommentersInSpace", "GET", f"{_SPACE}/commenters", needs=Can.VIEW, returns=Listing[Member])
@@ -342,7 +346,7 @@ def delete_reply(call: Call, discussion: Discussion, comment_id: str, comment_re
     errors=(404,),
 )
 def list_commenters(call: Call, discussion: Discussion, query: PageQuery) -> Listing[Member]:
-    """The members of the organization who commented or replied in a space or change request."""
+    """List the members of the organization who commented or replied in a space or change request."""
     with call.db.read() as tx:
         found = store.list_commenters(tx, discussion, query.limit, query.page)
         members = list_members_by_id(tx, discussion.organization_id, list(found.rows))

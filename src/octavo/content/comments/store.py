@@ -1,4 +1,4 @@
-"""Comments, replies and reactions: rows in, frozen records out. A reply is a comment with a parent."""
+"""Comments, replies, and reactions: rows in, frozen records out. A reply is a comment with a parent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from octavo.content.changes.suggesting import Accepted, Nodes, Suggested
+from octavo.content.changes.suggesting import AcceptedSuggestion, Nodes, SuggestedEdit
 from octavo.errors import NotFound
 from octavo.kit import ids
 from octavo.kit.clock import now
@@ -18,7 +18,7 @@ from .authorization import Discussion
 
 
 class Anchor(Struct, frozen=True):
-    """What a comment is about, and the revision in which that was there."""
+    """Target of a comment, and the revision in which the target existed."""
 
     revision: str
     page_id: str | None = None
@@ -62,11 +62,12 @@ def get_comment(
     *,
     lock: bool = False,
 ) -> CommentRow:
-    """A comment, or with ``parent_id`` a reply to that. ``lock``: nobody else changes it until the end."""
+    """Return a comment, or with ``parent_id`` a reply to it. ``lock``: lock the row until the transaction
+    ends. Raises NotFound."""
     found = find_comment(tx, discussion, comment_id, parent_id, lock=lock)
     if found is None:
         what = "comment" if parent_id is None else "reply"
-        raise NotFound(f"There is no {what} {comment_id!r} here.")
+        raise NotFound(f"There is no {what} {comment_id!r} in this discussion.")
     return found
 
 
@@ -93,7 +94,8 @@ def _is(parent_id: str | None) -> str:
 
 
 class CommentFilter(Struct, frozen=True):
-    """``authors`` empty: everybody's. ``suggestion``: those alone that suggest an edit which is so."""
+    """Filter for comments. ``authors``: empty for all authors. ``suggestion``: only comments whose
+    suggestion has this status."""
 
     status: str = "all"
     page_id: str | None = None
@@ -107,7 +109,7 @@ _STATUS = {"all": "", "open": " AND c.resolved_at IS NULL", "resolved": " AND c.
 def list_comments(
     tx: Transaction, discussion: Discussion, wanted: CommentFilter, order: Order, limit: int, page: str | None
 ) -> Slice[CommentRow]:
-    """By the time they were posted."""
+    """List comments by the time they were posted."""
     where = "c.place_id = :discussion AND c.parent_id IS NULL" + _STATUS[wanted.status]
     parameters: dict[str, Any] = {"discussion": discussion.id}
     if wanted.page_id is not None:
@@ -124,7 +126,7 @@ def list_comments(
 
 
 def list_replies(tx: Transaction, comment_id: str, limit: int, page: str | None) -> Slice[CommentRow]:
-    """As they were said, the first one first."""
+    """List replies, oldest first."""
     return _list(tx, "c.parent_id = :parent", {"parent": comment_id}, "asc", limit, page)
 
 
@@ -138,7 +140,7 @@ def _list(
 
 
 def list_review_comments(tx: Transaction, change_id: str, review_ids: list[str]) -> list[CommentRow]:
-    """The comments that came with these reviews."""
+    """List the comments that came with these reviews."""
     rows = tx.all(
         f"""SELECT {_COMMENT} FROM comments c WHERE c.place_id = :change AND c.parent_id IS NULL
             AND c.review_id IN :reviews""",
@@ -156,7 +158,7 @@ class Replier(Struct, frozen=True):
 
 
 def list_repliers(tx: Transaction, comment_ids: list[str]) -> list[Replier]:
-    """Who replied how often to these comments, and when last; the latest first."""
+    """Return how often each person replied to these comments and when last; latest first."""
     rows = tx.all(
         """SELECT c.parent_id, c.posted_by, count(*), max(c.posted_at) FROM comments c
            WHERE c.parent_id IN :ids GROUP BY c.parent_id, c.posted_by ORDER BY 4 DESC, 2""",
@@ -170,7 +172,7 @@ _COMMENTERS = """FROM members m WHERE m.organization_id = :organization AND EXIS
 
 
 def list_commenters(tx: Transaction, discussion: Discussion, limit: int, page: str | None) -> Slice[str]:
-    """The ids of the members of the organization who commented or replied here."""
+    """List the ids of organization members who commented or replied in the discussion."""
     return list_page(
         tx, limit, page, "m.user_id", _COMMENTERS, lambda row: row[0], by="m.user_id",
         organization=discussion.space.organization_id, discussion=discussion.id,
@@ -183,14 +185,14 @@ def list_commenters(tx: Transaction, discussion: Discussion, limit: int, page: s
 def insert_comment(
     tx: Transaction, discussion: Discussion, body: str, anchor: Anchor, *, review_id: str | None = None
 ) -> CommentRow:
-    """An open comment of the caller."""
+    """Insert an open comment by the caller."""
     made = _insert(tx, discussion, body, anchor, review_id=review_id)
     _count(tx, made, +1)
     return made
 
 
 def insert_reply(tx: Transaction, discussion: Discussion, parent: CommentRow, body: str) -> CommentRow:
-    """``parent``: locked."""
+    """Insert a reply by the caller. ``parent``: must be locked."""
     tx.run("UPDATE comments SET replies = replies + 1 WHERE id = :id", id=parent.id)
     return _insert(tx, discussion, body, Anchor(parent.revision), parent_id=parent.id)
 
@@ -239,7 +241,7 @@ def set_body(tx: Transaction, comment_id: str, body: str) -> None:
 
 
 def set_resolved(tx: Transaction, comment: CommentRow, by: str | None) -> None:
-    """``by`` None: open again. ``comment``: locked, and the other way until now."""
+    """Resolve a comment, or reopen it with ``by`` None. ``comment``: must be locked and in the opposite state."""
     tx.run(
         "UPDATE comments SET resolved_at = :at, resolved_by = :by WHERE id = :id",
         at=now() if by else None,
@@ -250,7 +252,7 @@ def set_resolved(tx: Transaction, comment: CommentRow, by: str | None) -> None:
 
 
 def delete_comment(tx: Transaction, comment: CommentRow) -> None:
-    """With its replies. ``comment``: locked; of a reply, its parent too."""
+    """Delete a comment with its replies. ``comment``: must be locked; for a reply, its parent too."""
     tx.run("DELETE FROM comments WHERE id = :id", id=comment.id)
     if comment.parent_id is not None:
         tx.run("UPDATE comments SET replies = replies - 1 WHERE id = :id", id=comment.parent_id)
@@ -259,7 +261,7 @@ def delete_comment(tx: Transaction, comment: CommentRow) -> None:
 
 
 def _count(tx: Transaction, comment: CommentRow, step: int) -> None:
-    """Keeps the count of open comments of where it is."""
+    """Update the number of open comments of its space or change request."""
     table = "change_requests" if comment.change_id else "spaces"
     tx.run(f"UPDATE {table} SET comments = comments + :step WHERE id = :id", step=step, id=comment.place_id)
 
@@ -275,7 +277,7 @@ class Reaction(Struct, frozen=True):
 
 
 def list_reactions(tx: Transaction, comment_ids: list[str]) -> list[Reaction]:
-    """The first one first."""
+    """List reactions, oldest first."""
     rows = tx.all(
         """SELECT comment_id, emoji, user_id, reacted_at FROM comment_reactions WHERE comment_id IN :ids
            ORDER BY reacted_at, emoji, user_id""",
@@ -285,7 +287,7 @@ def list_reactions(tx: Transaction, comment_ids: list[str]) -> list[Reaction]:
 
 
 def add_reaction(tx: Transaction, comment_id: str, emoji: str, user_id: str) -> bool:
-    """Whether it is new."""
+    """Add a reaction and return whether it is new."""
     return bool(
         tx.run(
             """INSERT INTO comment_reactions (comment_id, emoji, user_id, reacted_at)
@@ -299,7 +301,7 @@ def add_reaction(tx: Transaction, comment_id: str, emoji: str, user_id: str) -> 
 
 
 def remove_reaction(tx: Transaction, comment_id: str, emoji: str, user_id: str) -> bool:
-    """Whether it was there."""
+    """Remove a reaction and return whether it existed."""
     return bool(
         tx.run(
             "DELETE FROM comment_reactions WHERE comment_id = :comment AND emoji = :emoji AND user_id = :user",
@@ -311,7 +313,7 @@ def remove_reaction(tx: Transaction, comment_id: str, emoji: str, user_id: str) 
 
 
 def count_emojis(tx: Transaction, comment_id: str) -> int:
-    """How many different ones are at a comment."""
+    """Return the number of different emoji on a comment."""
     found: int = tx.value(
         "SELECT count(DISTINCT emoji) FROM comment_reactions WHERE comment_id = :comment", comment=comment_id
     )
@@ -322,8 +324,8 @@ def count_emojis(tx: Transaction, comment_id: str) -> int:
 
 
 class SuggestionRow(Struct, frozen=True):
-    """``was``, ``becomes``: nodes of the page with references as its file writes them. ``revision_before``,
-    ``revision``: of the change request, before and after it was accepted."""
+    """Suggested edit. ``was``, ``becomes``: nodes of the page, with references as its file writes them.
+    ``revision_before``, ``revision``: the change request's revisions before and after it was accepted."""
 
     comment_id: str
     was: Nodes
@@ -338,8 +340,8 @@ class SuggestionRow(Struct, frozen=True):
 _SUGGESTION = ", ".join(SuggestionRow.__struct_fields__)
 
 
-def insert_suggestion(tx: Transaction, comment_id: str, made: Suggested) -> None:
-    """An open one."""
+def insert_suggestion(tx: Transaction, comment_id: str, made: SuggestedEdit) -> None:
+    """Insert an open suggestion."""
     tx.run(
         """INSERT INTO comment_suggestions (comment_id, was, becomes, status)
            VALUES (:comment, :was, :becomes, 'open')""",
@@ -354,7 +356,7 @@ def find_suggestion(tx: Transaction, comment_id: str) -> SuggestionRow | None:
 
 
 def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, SuggestionRow]:
-    """By their comments."""
+    """Return suggestions by the ids of their comments."""
     rows = tx.all(f"SELECT {_SUGGESTION} FROM comment_suggestions WHERE comment_id IN :ids", ids=comment_ids)
     return {
         id: SuggestionRow(id, msgspec.json.decode(was), msgspec.json.decode(becomes), *rest)
@@ -362,10 +364,10 @@ def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, Sugge
     }
 
 
-def settle_suggestion(
-    tx: Transaction, seen: SuggestionRow, status: str, by: str, accepted: Accepted | None
+def set_suggestion_status(
+    tx: Transaction, seen: SuggestionRow, status: str, by: str, accepted: AcceptedSuggestion | None
 ) -> bool:
-    """Whether it still was as it was seen."""
+    """Set the status and return whether the suggestion was still as ``seen``."""
     is_open = status == "open"
     return bool(
         tx.run(

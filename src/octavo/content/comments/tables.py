@@ -1,4 +1,4 @@
-"""What the tables of comments are."""
+"""Declarations of the comment tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from octavo.kit.db.tables import Count, Table, declare, person, row
 
 from .types import SuggestionStatus
 
-_OPEN = "c.parent_id IS NULL AND c.resolved_at IS NULL"
+_IS_OPEN = "c.parent_id IS NULL AND c.resolved_at IS NULL"
 
 declare(
     Table(
@@ -25,12 +25,12 @@ declare(
             Count(
                 "spaces",
                 "comments",
-                f"SELECT count(*) FROM comments c WHERE c.place_id = spaces.id AND {_OPEN}",
+                f"SELECT count(*) FROM comments c WHERE c.place_id = spaces.id AND {_IS_OPEN}",
             ),
             Count(
                 "change_requests",
                 "comments",
-                f"SELECT count(*) FROM comments c WHERE c.place_id = change_requests.id AND {_OPEN}",
+                f"SELECT count(*) FROM comments c WHERE c.place_id = change_requests.id AND {_IS_OPEN}",
             ),
             Count("comments", "replies", "SELECT count(*) FROM comments c WHERE c.parent_id = comments.id"),
         ),

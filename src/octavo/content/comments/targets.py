@@ -1,8 +1,8 @@
-"""What comments are about: pages, their nodes and table cells, and where these are now.
+"""Targets of comments: pages, their nodes and table cells, and where these are now.
 
-Nodes keep their keys while the text around them changes, and so do table cells that hold text. A comment is
-looked for in the state that its discussion shows: main for a space and for a change request that was merged into it,
-else the change request itself.
+Nodes keep their keys while the text around them changes, and so do table cells that contain text. A target is
+looked up in the state that its discussion shows: main for a space and for a change request that was merged
+into it, otherwise the change request itself.
 """
 
 from __future__ import annotations
@@ -22,97 +22,98 @@ from octavo.errors import NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
-from octavo.kit.work.jobs import enqueue, job
+from octavo.kit.work.jobs import advance, enqueue, job
 
 from .authorization import Discussion
 from .store import Anchor, CommentRow
 
-Spot = tuple[str, str]
+CellRef = tuple[str, str]
 """Record and definition of a table cell."""
 
 
 class About(NamedTuple):
-    """What a new comment is about: ids of a page and a node, and a cell of a table; nothing is the whole discussion."""
+    """Target of a new comment: ids of a page and a node, and a table cell. All None: the discussion as a whole."""
 
     page: str | None = None
     node: str | None = None
-    cell: Spot | None = None
+    cell: CellRef | None = None
 
 
 class Nodes(Struct, frozen=True):
-    """The keys of a page's nodes. ``tables``: for each table what its cells' keys are, None for cells without."""
+    """Keys of a page's nodes. ``tables``: the keys of each table's cells; None for cells that have no key."""
 
     keys: frozenset[str]
-    tables: dict[str, dict[Spot, str | None]]
+    tables: dict[str, dict[CellRef, str | None]]
 
 
+_PAGES_AT_ONCE = 500
 _KEY_BYTES = 100
 _nodes: OwnCache[Nodes] = OwnCache("nodes with comments", 4)
 
 
-class Where(Struct, frozen=True):
-    """Where the target of a comment is. ``gone``: no longer there; ``revision`` still had it, and ``spot`` is where
-    it was."""
+class TargetLocation(Struct, frozen=True):
+    """Current position of a comment's target. ``gone``: the target no longer exists; ``revision`` is the
+    last one known to contain it, and ``spot`` its position there."""
 
     revision: str
     gone: bool = False
-    spot: Spot | None = None
+    spot: CellRef | None = None
 
 
-def shown_state(tx: Transaction, discussion: Discussion) -> State:
-    """The state of content that comments of this discussion speak about."""
+def discussed_state(tx: Transaction, discussion: Discussion) -> State:
+    """Return the content state that comments of a discussion refer to."""
     if discussion.change_id is None:
         return main_state(tx, discussion.space_id)
     change = get_change(tx, discussion.change_id)
     return change.main if change.status == "merged" else change.state
 
 
-def attach(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
-    """The anchor of a new comment. Raises NotFound for what is not there.
+def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
+    """Return the anchor of a new comment. Raises NotFound for an unknown page, node, or cell.
 
-    A node or a cell without its page is kept as it is named: to find it, every page of the space would have to be
-    read. A cell of a page without its table is the first one of that record and definition.
+    A node or cell without a page is stored unchecked: finding it would mean reading every page of the space.
+    A cell of a page without a node refers to the first table that has this record and definition.
     """
     page_id, node_id, cell = about
-    state = shown_state(tx, discussion)
+    state = discussed_state(tx, discussion)
     if page_id is None:
         record, definition = cell if cell is not None else (None, None)
         return Anchor(state.revision_id, None, node_id, record, definition)
     page = find_page(tx, state, page_id)
     if page is None:
-        raise NotFound(f"page: there is no page {page_id!r} here.")
+        raise NotFound(f"page: page {page_id!r} does not exist.")
     if node_id is None and cell is None:
         return Anchor(state.revision_id, page_id)
     nodes = _nodes_of(tx, state, page)
     if node_id is None and cell is not None:
         node_id = next((key for key, spots in nodes.tables.items() if cell in spots), None)
         if node_id is None:
-            raise NotFound(f"tableCell: there is no cell {cell[0]!r}, {cell[1]!r} in this page.")
+            raise NotFound(f"tableCell: cell {cell[0]!r}, {cell[1]!r} does not exist on this page.")
     assert node_id is not None
     if node_id not in nodes.keys:
-        raise NotFound(f"node: there is no node {node_id!r} in this page.")
+        raise NotFound(f"node: node {node_id!r} does not exist on this page.")
     if cell is None:
         return Anchor(state.revision_id, page_id, node_id)
     spots = nodes.tables.get(node_id, {})
     if cell not in spots:
-        raise NotFound(f"tableCell: there is no cell {cell[0]!r}, {cell[1]!r} in this node.")
+        raise NotFound(f"tableCell: cell {cell[0]!r}, {cell[1]!r} does not exist in this node.")
     return Anchor(state.revision_id, page_id, node_id, *cell, spots[cell])
 
 
-def locate(tx: Transaction, state: State, comments: Sequence[CommentRow]) -> dict[str, Where]:
-    """Where the targets of comments are in a state, by the comments' ids."""
+def locate(tx: Transaction, state: State, comments: Sequence[CommentRow]) -> dict[str, TargetLocation]:
+    """Return where the targets of comments are in a state, by comment id."""
     pages = find_pages(tx, state, [c.page_id for c in comments if c.page_id])
     return {c.id: _locate(tx, state, pages, c) for c in comments}
 
 
-def _locate(tx: Transaction, state: State, pages: dict[str, Page], comment: CommentRow) -> Where:
-    there = Where(state.revision_id)
+def _locate(tx: Transaction, state: State, pages: dict[str, Page], comment: CommentRow) -> TargetLocation:
+    there = TargetLocation(state.revision_id)
     was = None
     if comment.record is not None and comment.definition is not None:
         was = (comment.record, comment.definition)
     if comment.page_id is None:
-        return Where(state.revision_id, spot=was)
-    gone = Where(comment.revision, True, was)
+        return TargetLocation(state.revision_id, spot=was)
+    gone = TargetLocation(comment.revision, True, was)
     if comment.page_id not in pages:
         return gone
     if comment.node_id is None:
@@ -122,13 +123,13 @@ def _locate(tx: Transaction, state: State, pages: dict[str, Page], comment: Comm
         return there if comment.node_id in nodes.keys else gone
     spots = nodes.tables.get(comment.node_id, {})
     if comment.cell is None:
-        return Where(state.revision_id, spot=was) if was in spots else gone
+        return TargetLocation(state.revision_id, spot=was) if was in spots else gone
     spot = next((spot for spot, key in spots.items() if key == comment.cell), None)
-    return Where(state.revision_id, spot=spot) if spot else gone
+    return TargetLocation(state.revision_id, spot=spot) if spot else gone
 
 
 def _nodes_of(tx: Transaction, state: State, page: Page) -> Nodes:
-    # What a revision says of a page never changes.
+    # The nodes of a page in a revision never change.
     key = (state.revision_id, page.id)
     found = _nodes.of(tx).get(key)
     if found is None:
@@ -151,9 +152,9 @@ def _read_nodes(tx: Transaction, page: Page) -> Nodes:
     )
 
 
-def _cells(table: Block) -> dict[Spot, str | None]:
+def _cells(table: Block) -> dict[CellRef, str | None]:
     keys = {fragment.fragment: fragment.key for fragment in table.fragments}
-    found: dict[Spot, str | None] = {}
+    found: dict[CellRef, str | None] = {}
     for record, row in table.data["records"].items():
         for definition in table.data["definition"]:
             value = row["values"].get(definition)
@@ -162,7 +163,7 @@ def _cells(table: Block) -> dict[Spot, str | None]:
 
 
 def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) -> None:
-    """Have a job note where the nodes are that comments of a space are about."""
+    """Enqueue a job that records the positions of all nodes with comments in a space."""
     enqueue(
         tx,
         "noteCommentedNodes",
@@ -172,13 +173,21 @@ def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) 
     )
 
 
-@job("noteCommentedNodes")
-def note_commented_nodes(context: Context, space_id: str) -> None:
-    """Note where the nodes are that comments of a space are about: after an upgrade, and where they were imported."""
-    with context.db.write() as tx:
-        rows = tx.all(
-            """SELECT DISTINCT page_id FROM comments
-               WHERE space_id = :space AND page_id IS NOT NULL AND node_id IS NOT NULL""",
-            space=space_id,
-        )
-        enqueue_notes(tx, space_id, (row[0] for row in rows))
+@job("noteCommentedNodes", bound=None)
+def note_commented_nodes(context: Context, space_id: str, after: str = "") -> None:
+    """Record the positions of all nodes with comments in a space, after an upgrade or an import.
+    ``after``: the id of the last page that was done."""
+    while True:
+        with context.db.write() as tx:
+            rows = tx.all(
+                """SELECT DISTINCT page_id FROM comments
+                   WHERE space_id = :space AND page_id > :after AND node_id IS NOT NULL ORDER BY page_id LIMIT :most""",
+                space=space_id,
+                after=after,
+                most=_PAGES_AT_ONCE,
+            )
+            if not rows:
+                return
+            enqueue_notes(tx, space_id, (row[0] for row in rows))
+            after = rows[-1][0]
+            advance(tx, after=after)

@@ -1,4 +1,4 @@
-"""What comments say, and what becomes of an edit that one suggests."""
+"""Bodies of comments in requests, and the status of suggested edits."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ SuggestionStatus = Literal["open", "accepted", "declined"]
 
 
 class Words(Struct, forbid_unknown_fields=True):
-    """What is said: Markdown, or nodes (a list of blocks or a whole document). Neither: nothing, as ``{}``, which
-    has no other keys."""
+    """Body of a comment: Markdown, or nodes (a list of blocks or a whole document). Without either (``{}``),
+    it is empty."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | DocumentBlocks | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if self.markdown is not UNSET and self.document is not UNSET:
-            raise ValueError("expected `markdown` or `document`, not both")
+            raise ValueError("provide `markdown` or `document`, not both")
 
 
-Said = Words | str
+BodyInput = Words | str
 """A plain string is Markdown."""

@@ -1,4 +1,4 @@
-"""Comments on the wire."""
+"""Wire types of comments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from octavo.core.document.description import DocumentBlocks, DocumentObject
 from octavo.kit.db.pagination import Order, PageQuery
 from octavo.organization.access.wire import User
 
-from .types import Said, SuggestionStatus
+from .types import BodyInput, SuggestionStatus
 
 Format = Literal["document", "markdown"] | None
 Emojis = Annotated[list[str], Meta(max_length=50)]
@@ -27,8 +27,8 @@ class Id(Struct):
 
 
 class CommentTarget(Struct, rename="camel"):
-    """What a comment is about. ``revision``: in which it can be found, the latest one while it is there; ``gone``:
-    it is no longer there."""
+    """Target of a comment. ``revision``: a revision that contains it: the latest one while the target
+    exists; ``gone``: it no longer exists."""
 
     space: str
     revision: str
@@ -58,14 +58,14 @@ class ReplierItem(Struct, rename="camel"):
 
 
 class CommentUrls(Struct):
-    """``app``: where the thread is shown."""
+    """URLs of a comment. ``app``: where the thread is shown."""
 
     app: str
     location: str
 
 
 class CommentPermissions(Struct):
-    """``reply``: also react and, of a comment, resolve."""
+    """Permissions of the caller. ``reply``: also react and, for a comment, resolve."""
 
     view: bool
     edit: bool
@@ -74,14 +74,14 @@ class CommentPermissions(Struct):
 
 
 class CommentBody(Struct):
-    """One of the two."""
+    """Body in the requested format: exactly one of the two."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | UnsetType = UNSET
 
 
 class CommentReply(Struct, rename="camel", kw_only=True):
-    """``agent``: the program by which who posted it wrote it; Octavo's own."""
+    """Reply. ``agent``: the agent that the author used to write it; an Octavo extension."""
 
     id: str
     posted_by: User
@@ -96,9 +96,10 @@ class CommentReply(Struct, rename="camel", kw_only=True):
 
 
 class Suggestion(Struct, rename="camel", kw_only=True):
-    """An edit of the block that the comment is about: the nodes that it was when this was suggested, and those that are
-    to take its place, none where it is to be deleted. ``outdated``: the block was edited since, or is gone; accepting
-    may find that both cannot stay. ``revision``: that of the change request which accepting made."""
+    """Suggested edit of the block that the comment is about: its nodes when the edit was suggested, and the
+    nodes to replace them with (empty: delete the block). ``outdated``: the block was edited or deleted
+    since; accepting may conflict. ``revision``: the revision of the change request that accepting
+    created."""
 
     status: SuggestionStatus
     before: DocumentBlocks
@@ -110,7 +111,7 @@ class Suggestion(Struct, rename="camel", kw_only=True):
 
 
 class Comment(Struct, rename="camel", kw_only=True):
-    """``agent``: the program by which who posted it wrote it; Octavo's own."""
+    """Comment. ``agent``: the agent that the author used to write it; an Octavo extension."""
 
     id: str
     posted_by: User
@@ -134,8 +135,8 @@ class Comment(Struct, rename="camel", kw_only=True):
 # --- requests -----------------------------------------------------------------------------------------
 
 
-class FormatQuery(Struct):
-    """How bodies are answered: as nodes unless ``markdown`` is asked for."""
+class CommentFormatQuery(Struct):
+    """Format of bodies in the response: nodes by default, or ``markdown``."""
 
     format: Format = None
 
@@ -153,11 +154,11 @@ class CommentsQuery(RepliesQuery, rename="camel"):
 
 
 class PostComment(Struct, rename="camel"):
-    """``node``: what holds it is found where ``page`` names that; without a page the comment keeps it as it is.
-    ``suggestion``: Octavo's own, in a change request: what is to take the place of the block ``node``, as Markdown or
-    nodes. With one, the body may be empty."""
+    """New comment. ``node``: found on ``page`` if that is given; without a page it is stored unchecked.
+    ``suggestion``: an Octavo extension, only in change requests: the replacement for the block ``node``,
+    as Markdown or nodes. With a suggestion, the body can be empty."""
 
-    body: Said
+    body: BodyInput
     page: str | None = None
     node: str | None = None
     table_cell: TableCell | None = None
@@ -165,19 +166,19 @@ class PostComment(Struct, rename="camel"):
 
 
 class SettleSuggestion(Struct):
-    """``open``: as nobody had settled it; an accepted edit is undone."""
+    """New status. ``open``: reset the suggestion; an accepted edit is reverted."""
 
     status: SuggestionStatus
 
 
 class PostReply(Struct):
-    body: Said
+    body: BodyInput
 
 
 class UpdateComment(Struct, rename="camel"):
-    """For a comment or a reply. ``resolved`` is about the whole thread."""
+    """Update of a comment or a reply. ``resolved`` applies to the whole thread."""
 
-    body: Said | UnsetType = UNSET
+    body: BodyInput | UnsetType = UNSET
     resolved: bool | UnsetType = UNSET
     added_reactions: Emojis = []
     removed_reactions: Emojis = []

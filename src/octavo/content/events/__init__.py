@@ -1,3 +1,3 @@
-"""What happens, told as it happens: streams of events, and who is where just now."""
+"""Live events: streams of what happens, and who is present where."""
 
 from . import tables as tables

@@ -1,4 +1,4 @@
-"""The proof that somebody may follow a space, or one of its change requests."""
+"""Proof that the caller can follow a space or one of its change requests."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from octavo.organization.access.authorization import SpaceAccess, enter_space
 from octavo.organization.access.roles import Can
 
 
-class Followed(Struct, frozen=True):
-    """The caller at one of the two. ``change_id`` None: the space itself."""
+class FollowedPlace(Struct, frozen=True):
+    """Space or change request with the caller who follows it. ``change_id`` None: the space itself."""
 
     space: SpaceAccess
     change_id: str | None = None
@@ -36,18 +36,18 @@ class Followed(Struct, frozen=True):
         return self.space.user_id
 
     def state(self, tx: Transaction) -> State:
-        """The content that is looked at there."""
+        """Return the content state shown there."""
         return (
             main_state(tx, self.space_id) if self.change_id is None else get_change(tx, self.change_id).state
         )
 
 
-@enters(Followed, "spaceId")
-def enter_followed_space(call: Call, needs: Can, space_id: str) -> Followed:
-    return Followed(enter_space(call, needs, space_id))
+@enters(FollowedPlace, "spaceId")
+def enter_followed_space(call: Call, needs: Can, space_id: str) -> FollowedPlace:
+    return FollowedPlace(enter_space(call, needs, space_id))
 
 
-@enters(Followed, "spaceId", "changeRequestId")
-def enter_followed_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> Followed:
+@enters(FollowedPlace, "spaceId", "changeRequestId")
+def enter_followed_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> FollowedPlace:
     change = enter_change(call, needs, space_id, change_request_id)
-    return Followed(change.space, change.change_id)
+    return FollowedPlace(change.space, change.change_id)

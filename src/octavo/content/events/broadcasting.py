@@ -1,4 +1,4 @@
-"""What is said of events to those who listen: by space, by change request, and by person."""
+"""Messages about events for listeners, by space, change request, and person."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from octavo.organization.access.accounts import list_users_by_id
 
 from . import store
 from .presence import present_at
-from .store import Here
+from .store import PresenceRow
 from .wire import CommentEvent, NotificationEvent, PresenceEvent, ReviewEvent, RevisionEvent, present_person
 
 
@@ -25,7 +25,7 @@ def of_space(space_id: str) -> Topic:
 
 
 def of_main(space_id: str) -> Topic:
-    """New revisions of main alone."""
+    """Topic for new revisions of main only."""
     return "main", space_id
 
 
@@ -37,8 +37,9 @@ def of_person(user_id: str) -> Topic:
     return "person", user_id
 
 
-class _Told(NamedTuple):
-    """How an event of ours is told: as which kind, by which model, as which action, and with which of its fields by which names."""
+class _MessageKind(NamedTuple):
+    """Form of an outbox event as a message: its kind, wire model, and action, and the event fields to
+    include with their wire names."""
 
     kind: str
     model: Callable[..., RevisionEvent | ReviewEvent | CommentEvent]
@@ -55,18 +56,22 @@ _COMMENT = {
     "changed": "changed",
 }
 TOLD = {
-    "space_content_updated": _Told("revision", RevisionEvent, "edited", _REVISION),
-    "change_request_content_updated": _Told("revision", RevisionEvent, "edited", _REVISION),
-    "change_request_updated": _Told("revision", RevisionEvent, "updated", _REVISION),
-    "change_request_created": _Told("review", ReviewEvent, "created", {}),
-    "change_request_status_updated": _Told("review", ReviewEvent, "statusChanged", {"status": "status"}),
-    "change_request_review_requested": _Told("review", ReviewEvent, "requested", {"user": "reviewer_id"}),
-    "change_request_review_submitted": _Told(
+    "space_content_updated": _MessageKind("revision", RevisionEvent, "edited", _REVISION),
+    "change_request_content_updated": _MessageKind("revision", RevisionEvent, "edited", _REVISION),
+    "change_request_updated": _MessageKind("revision", RevisionEvent, "updated", _REVISION),
+    "change_request_created": _MessageKind("review", ReviewEvent, "created", {}),
+    "change_request_status_updated": _MessageKind(
+        "review", ReviewEvent, "statusChanged", {"status": "status"}
+    ),
+    "change_request_review_requested": _MessageKind(
+        "review", ReviewEvent, "requested", {"user": "reviewer_id"}
+    ),
+    "change_request_review_submitted": _MessageKind(
         "review", ReviewEvent, "submitted", {"review": "review_id", "status": "status"}
     ),
-    "change_request_merged": _Told("review", ReviewEvent, "merged", {"revision": "revision_id"}),
+    "change_request_merged": _MessageKind("review", ReviewEvent, "merged", {"revision": "revision_id"}),
     **{
-        f"{what}_{action}": _Told("comment", CommentEvent, action, _COMMENT)
+        f"{what}_{action}": _MessageKind("comment", CommentEvent, action, _COMMENT)
         for what in ("comment", "comment_reply")
         for action in ("created", "updated", "deleted")
     },
@@ -75,12 +80,12 @@ _NOTIFIED = {**_COMMENT, "status": "status"}
 
 
 @source
-class Telling:
-    """Makes messages of events, and of who came and went."""
+class EventMessages:
+    """Source of messages about events and presence."""
 
     def __init__(self) -> None:
         self._stamp: tuple[int, int] | None = None
-        self._there: dict[tuple[str, str], Here] = {}
+        self._there: dict[tuple[str, str], PresenceRow] = {}
 
     def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[Message]:
         if event.type == NOTIFIED:
@@ -133,7 +138,7 @@ def _person(tx: Transaction, user_id: str | None) -> Any:
 
 
 def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[Message]:
-    """To each of those who listen for themselves and got a notification."""
+    """Yield a message for each listening person who received a notification."""
     payload = event.payload
     fields = {new: payload[old] for old, new in _NOTIFIED.items() if old in payload}
     shown = {name: value for name, value in fields.items() if name in NotificationEvent.__struct_fields__}
@@ -158,7 +163,7 @@ def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator
 
 
 def _changes_of_presence(
-    tx: Transaction, before: dict[tuple[str, str], Here], after: dict[tuple[str, str], Here]
+    tx: Transaction, before: dict[tuple[str, str], PresenceRow], after: dict[tuple[str, str], PresenceRow]
 ) -> Iterator[Message]:
     moved = [here for key, here in after.items() if key not in before or not before[key].is_at(here)]
     left = [

@@ -1,7 +1,7 @@
-"""Who looks at or edits what just now.
+"""Presence: who is viewing or editing what at the moment.
 
-Clients say it every now and then, most of them without any news. So it waits in memory for a second and is written
-together with what others say: each commit makes everything that a process keeps be looked at again.
+Clients report it regularly, usually without news. Reports are therefore buffered in memory for a second and
+written together: every commit makes a process check all its caches again.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from octavo.kit.db.database import Database, Transaction
 from octavo.organization.access.roles import SPACE, Can, at_least
 
 from . import store
-from .authorization import Followed
-from .store import LASTS, Here
+from .authorization import FollowedPlace
+from .store import LIFETIME, PresenceRow
 from .types import Activity
 
 MOST_CLIENTS = 20
-"""Of one person at a time."""
-_RENEWED = 30_000
-"""Milliseconds for which what was said before stands without being written again."""
+"""Clients per person at a time."""
+_RENEWAL = 30_000
+"""Milliseconds for which an unchanged report is not written again."""
 
 _Key = tuple[str, str]
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -37,20 +37,20 @@ def is_client_id(text: str) -> bool:
     return _CLIENT_ID.fullmatch(text) is not None
 
 
-class _Waiting:
-    """What this process has been told and not written yet; None: they left."""
+class _PendingReports:
+    """Reports that this process received and has not written yet; None: the client left."""
 
     def __init__(self) -> None:
         self.lock = Lock()
-        self.said: dict[_Key, Here | None] = {}
+        self.reports: dict[_Key, PresenceRow | None] = {}
         self.written_at = 0
 
-    def over(self, rows: Iterable[Here]) -> dict[_Key, Here]:
-        """What the rows say together with what waits."""
-        found: dict[_Key, Here] = {row.key: row for row in rows}
+    def applied_to(self, rows: Iterable[PresenceRow]) -> dict[_Key, PresenceRow]:
+        """Return the stored rows updated with the buffered reports."""
+        found: dict[_Key, PresenceRow] = {row.key: row for row in rows}
         with self.lock:
-            waiting = dict(self.said)
-        for key, here in waiting.items():
+            pending = dict(self.reports)
+        for key, here in pending.items():
             if here is None:
                 found.pop(key, None)
             else:
@@ -58,22 +58,24 @@ class _Waiting:
         return found
 
 
-def _waiting(owner: Database | Transaction) -> _Waiting:
-    found: _Waiting | None = owner.caches.get(_Waiting)
-    return found if found is not None else owner.caches.setdefault(_Waiting, _Waiting())
+def _pending(owner: Database | Transaction) -> _PendingReports:
+    found: _PendingReports | None = owner.caches.get(_PendingReports)
+    return found if found is not None else owner.caches.setdefault(_PendingReports, _PendingReports())
 
 
-def say(tx: Transaction, followed: Followed, client_id: str, activity: Activity, page_id: str | None) -> Here:
-    """Notes where somebody is, for a minute. Raises NotFound for a page that is not there, Forbidden for editing by who
-    may not, Conflict for more clients than one person has."""
+def report(
+    tx: Transaction, followed: FollowedPlace, client_id: str, activity: Activity, page_id: str | None
+) -> PresenceRow:
+    """Record where a person is, for a minute. Raises NotFound for an unknown page, Forbidden for editing
+    without permission, Conflict if the person has too many clients."""
     if activity == "editing" and not at_least(followed.space.role, SPACE[Can.EDIT]):
-        raise Forbidden("activity: this needs the right to edit here.")
+        raise Forbidden("activity: `editing` requires permission to edit this content.")
     if page_id is not None and find_page(tx, followed.state(tx), page_id) is None:
-        raise NotFound(f"page: there is no page {page_id!r} here.")
-    waiting, moment = _waiting(tx), now()
-    own = waiting.over(store.list_of_person(tx, followed.user_id, moment))
+        raise NotFound(f"page: there is no page {page_id!r} in this content.")
+    pending, moment = _pending(tx), now()
+    own = pending.applied_to(store.list_of_person(tx, followed.user_id, moment))
     own = {key: here for key, here in own.items() if key[0] == followed.user_id}
-    here = Here(
+    here = PresenceRow(
         user_id=followed.user_id,
         client_id=client_id,
         space_id=followed.space_id,
@@ -86,47 +88,50 @@ def say(tx: Transaction, followed: Followed, client_id: str, activity: Activity,
     )
     before = own.get(here.key)
     if before is None and len(own) >= MOST_CLIENTS:
-        raise Conflict(f"One person is present with {MOST_CLIENTS} clients at most.")
+        raise Conflict(
+            f"You can be present with at most {MOST_CLIENTS} clients at a time. Close another tab or app first."
+        )
     if before is not None and before.is_at(here):
         here = replace(here, came_at=before.came_at)
-        if moment - before.said_at < _RENEWED:
+        if moment - before.said_at < _RENEWAL:
             return before
-    with waiting.lock:
-        waiting.said[here.key] = here
+    with pending.lock:
+        pending.reports[here.key] = here
     return here
 
 
-def leave(tx: Transaction, followed: Followed, client_id: str) -> bool:
-    """Whether they were there."""
-    waiting, key = _waiting(tx), (followed.user_id, client_id)
-    here = waiting.over(store.list_of_person(tx, followed.user_id, now())).get(key)
+def leave_place(tx: Transaction, followed: FollowedPlace, client_id: str) -> bool:
+    """Remove a client and return whether it was present."""
+    pending, key = _pending(tx), (followed.user_id, client_id)
+    here = pending.applied_to(store.list_of_person(tx, followed.user_id, now())).get(key)
     if here is None or (here.space_id, here.change_request_id) != (followed.space_id, followed.change_id):
         return False
-    with waiting.lock:
-        waiting.said[key] = None
+    with pending.lock:
+        pending.reports[key] = None
     return True
 
 
 def write_presence(context: Context) -> None:
-    """Writes what waits, and removes what is over. Called about every second, where presence is said."""
-    waiting, moment = _waiting(context.db), now()
-    with waiting.lock:
-        said, waiting.said = waiting.said, {}
-        if said:
-            waiting.written_at = moment
-    if not said:
-        # What nobody wrote for so long, nobody has to remove.
-        if moment - waiting.written_at > 2 * LASTS:
+    """Write the buffered reports and remove expired rows. Called about every second in processes that
+    receive reports."""
+    pending, moment = _pending(context.db), now()
+    with pending.lock:
+        reports, pending.reports = pending.reports, {}
+        if reports:
+            pending.written_at = moment
+    if not reports:
+        # Nothing was written for so long that no rows are left to expire.
+        if moment - pending.written_at > 2 * LIFETIME:
             return
         with context.db.read() as tx:
             if not store.has_ended(tx, moment):
                 return
     with context.db.write() as tx:
-        store.put(tx, [here for here in said.values() if here is not None])
-        store.remove(tx, [key for key, here in said.items() if here is None])
+        store.put(tx, [here for here in reports.values() if here is not None])
+        store.remove(tx, [key for key, here in reports.items() if here is None])
         store.remove_ended(tx, moment)
 
 
-def present_at(tx: Transaction, spaces: Collection[str], changes: Collection[str]) -> dict[_Key, Here]:
-    """Who is at any of these, as it is written."""
+def present_at(tx: Transaction, spaces: Collection[str], changes: Collection[str]) -> dict[_Key, PresenceRow]:
+    """Return the people present in any of these spaces or change requests, as stored."""
     return {here.key: here for here in store.list_present(tx, spaces, changes, now())}

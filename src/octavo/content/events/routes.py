@@ -1,4 +1,4 @@
-"""Streams of events, and presence."""
+"""Event streams and presence."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import present_people
 
 from . import presence
-from .authorization import Followed
+from .authorization import FollowedPlace
 from .broadcasting import of_change, of_main, of_person, of_space
-from .store import Here, list_here
+from .store import PresenceRow, list_here
 from .wire import (
     EventsQuery,
     OwnEventsQuery,
@@ -51,7 +51,7 @@ def _follow(
         after = read_position(given)
         if after is None:
             place = "Last-Event-ID" if b"last-event-id" in call.headers else "after"
-            raise BadRequest(f"{place}: expected the id of an event of such a stream")
+            raise BadRequest(f"{place}: expected the id of an event from this kind of stream")
     return Follow(tuple(topics), owner, after, query.seconds, check, may_know)
 
 
@@ -75,10 +75,10 @@ def _follow(
     errors=(400, 503),
     extension=True,
 )
-def stream_events(call: Call, followed: Followed, query: EventsQuery) -> Follow:
-    """What happens in a space, its change requests included, or in one change request and on main below it, as
-    server-sent events while it happens: revisions, comments, reviews, and who is present. Whoever comes back with
-    `Last-Event-ID` is told what they missed."""
+def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Follow:
+    """Stream the events of a space including its change requests, or of one change request and the main
+    content below it, as server-sent events: revisions, comments, reviews, and presence. Clients that
+    reconnect with `Last-Event-ID` receive the events they missed."""
     if followed.change_id is None:
         topics = [of_space(followed.space_id)]
     else:
@@ -97,9 +97,9 @@ def stream_events(call: Call, followed: Followed, query: EventsQuery) -> Follow:
     extension=True,
 )
 def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Follow:
-    """What concerns the caller, as server-sent events while it happens: mentions, replies, requests for reviews, and
-    what becomes of their change requests, in all organizations that the token reaches. `space` adds what happens in
-    these spaces, so that one stream is enough."""
+    """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests,
+    and updates of their change requests, in all organizations that the token can access. `space` adds all
+    events of these spaces, so that one stream is enough."""
 
     def enter() -> list[SpaceAccess]:
         with call.db.read() as tx:
@@ -110,7 +110,7 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
 
     entered = enter()
     topics = [of_person(caller.user_id), *map(of_space, query.space)]
-    # A stream that is of no organization is on its person's own account.
+    # A stream that belongs to no organization counts against the person's own limit.
     owner = (entered[0].organization_id if entered else caller.user_id, caller.user_id)
     return _follow(call, topics, query, owner, enter, may_know)
 
@@ -134,8 +134,8 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
     returns=Listing[Presence],
     extension=True,
 )
-def list_presence(call: Call, followed: Followed, query: PresenceQuery) -> Listing[Presence]:
-    """Who looks at or edits what just now: in a space with its change requests, or in one of them."""
+def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> Listing[Presence]:
+    """List the people who are viewing or editing a space including its change requests, or one change request."""
     with call.db.read() as tx:
         found = list_here(tx, followed.space_id, followed.change_id, query.limit, query.page, now())
         shown = _present(call, tx, found.rows)
@@ -160,13 +160,13 @@ def list_presence(call: Call, followed: Followed, query: PresenceQuery) -> Listi
     errors=(400, 404, 409),
     extension=True,
 )
-def say_presence(call: Call, followed: Followed, client_id: str, body: SayPresence) -> Presence:
-    """Says where the caller is, for a minute: clients say it again every half minute. A client names itself, by
-    letters, digits, `-` and `_`; one that was elsewhere is there no more."""
+def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayPresence) -> Presence:
+    """Report where the caller is, for one minute; clients repeat it every 30 seconds. The client chooses its
+    own id from letters, digits, `-`, and `_`. A client that was present elsewhere moves here."""
     if not presence.is_client_id(client_id):
-        raise BadRequest("clientId: expected 1 to 64 letters, digits, `-` or `_`")
+        raise BadRequest("clientId: expected 1 to 64 letters, digits, `-`, or `_`")
     with call.db.read() as tx:
-        here = presence.say(tx, followed, client_id, body.activity, body.page)
+        here = presence.report(tx, followed, client_id, body.activity, body.page)
         return _present(call, tx, [here])[0]
 
 
@@ -186,13 +186,13 @@ def say_presence(call: Call, followed: Followed, client_id: str, body: SayPresen
     returns=Deletion,
     extension=True,
 )
-def end_presence(call: Call, followed: Followed, client_id: str) -> bool:
-    """Says that a client of the caller has left."""
+def end_presence(call: Call, followed: FollowedPlace, client_id: str) -> bool:
+    """End the presence of one of the caller's clients."""
     with call.db.read() as tx:
-        return presence.leave(tx, followed, client_id)
+        return presence.leave_place(tx, followed, client_id)
 
 
-def _present(call: Call, tx: Transaction, rows: Iterable[Here]) -> list[Presence]:
+def _present(call: Call, tx: Transaction, rows: Iterable[PresenceRow]) -> list[Presence]:
     rows = list(rows)
     people = present_people(call, tx, [here.user_id for here in rows])
     return [

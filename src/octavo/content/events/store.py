@@ -12,12 +12,12 @@ from octavo.kit.db.pagination import Slice, list_page
 
 from .types import Activity
 
-LASTS = 60_000
-"""Milliseconds for which somebody counts as present who says no more."""
+LIFETIME = 60_000
+"""Milliseconds after its last report at which a client no longer counts as present."""
 
 
-class Here(Struct, frozen=True, kw_only=True):
-    """Where a client of somebody is. ``came_at``: when it came there; ``said_at``: when it last said so."""
+class PresenceRow(Struct, frozen=True, kw_only=True):
+    """Presence of a person's client in one place. ``came_at``: when it arrived; ``said_at``: its last report."""
 
     user_id: str
     client_id: str
@@ -37,63 +37,63 @@ class Here(Struct, frozen=True, kw_only=True):
     def place(self) -> tuple[str | None, ...]:
         return self.space_id, self.change_request_id, self.page_id, self.activity
 
-    def is_at(self, other: Here) -> bool:
+    def is_at(self, other: PresenceRow) -> bool:
         return self.place == other.place
 
 
-_NAMES = Here.__struct_fields__[:-1]
+_NAMES = PresenceRow.__struct_fields__[:-1]
 _COLUMNS = ", ".join(_NAMES)
-_HERE = f"{', '.join(f'p.{name}' for name in _NAMES)}, s.organization_id"
-_PRESENT = "FROM presence p JOIN spaces s ON s.id = p.space_id"
+_PRESENCE_COLUMNS = f"{', '.join(f'p.{name}' for name in _NAMES)}, s.organization_id"
+_PRESENCE = "FROM presence p JOIN spaces s ON s.id = p.space_id"
 
 
-def _here(row: tuple[Any, ...]) -> Here:
-    return Here(**dict(zip(Here.__struct_fields__, row, strict=True)))
+def _presence_row(row: tuple[Any, ...]) -> PresenceRow:
+    return PresenceRow(**dict(zip(PresenceRow.__struct_fields__, row, strict=True)))
 
 
-def list_of_person(tx: Transaction, user_id: str, moment: int) -> list[Here]:
+def list_of_person(tx: Transaction, user_id: str, moment: int) -> list[PresenceRow]:
     rows = tx.all(
-        f"SELECT {_HERE} {_PRESENT} WHERE p.user_id = :user AND p.said_at > :since",
+        f"SELECT {_PRESENCE_COLUMNS} {_PRESENCE} WHERE p.user_id = :user AND p.said_at > :since",
         user=user_id,
-        since=moment - LASTS,
+        since=moment - LIFETIME,
     )
-    return [_here(row) for row in rows]
+    return [_presence_row(row) for row in rows]
 
 
 def list_present(
     tx: Transaction, spaces: Collection[str], changes: Collection[str], moment: int
-) -> list[Here]:
-    """Who is at any of these spaces or change requests."""
-    given = {"spaces": json_list(spaces), "changes": json_list(changes), "since": moment - LASTS}
+) -> list[PresenceRow]:
+    """List the people present in any of these spaces or change requests."""
+    given = {"spaces": json_list(spaces), "changes": json_list(changes), "since": moment - LIFETIME}
     rows = tx.all(
-        f"SELECT {_HERE} {_PRESENT} WHERE p.said_at > :since"
+        f"SELECT {_PRESENCE_COLUMNS} {_PRESENCE} WHERE p.said_at > :since"
         f" AND (p.space_id {tx.among('spaces')} OR p.change_request_id {tx.among('changes')})",
         **given,
     )
-    return [_here(row) for row in rows]
+    return [_presence_row(row) for row in rows]
 
 
 def list_here(
     tx: Transaction, space_id: str, change_id: str | None, limit: int, page: str | None, moment: int
-) -> Slice[Here]:
-    """Who is at a space with its change requests, or at one of them, by person and client."""
+) -> Slice[PresenceRow]:
+    """List the people present in a space including its change requests, or in one of them, by person and client."""
     place, id = ("space_id", space_id) if change_id is None else ("change_request_id", change_id)
-    source = f"{_PRESENT} WHERE p.{place} = :id AND p.said_at > :since"
+    source = f"{_PRESENCE} WHERE p.{place} = :id AND p.said_at > :since"
     return list_page(
-        tx, limit, page, _HERE, source, _here, by="p.user_id, p.client_id", key_types=(str, str),
-        id=id, since=moment - LASTS,
+        tx, limit, page, _PRESENCE_COLUMNS, source, _presence_row, by="p.user_id, p.client_id", key_types=(str, str),
+        id=id, since=moment - LIFETIME,
     )  # fmt: skip
 
 
 def find_stamp(tx: Transaction) -> tuple[int, int]:
-    """Another one whenever anybody's presence was written or removed."""
+    """Return a value that changes whenever a presence row is written or removed."""
     row = tx.one("SELECT count(*), CAST(coalesce(sum(said_at), 0) AS BIGINT) FROM presence")
     assert row is not None
     return row[0], row[1]
 
 
-def put(tx: Transaction, present: Iterable[Here]) -> None:
-    """Those whose account or place went away meanwhile are passed over."""
+def put(tx: Transaction, present: Iterable[PresenceRow]) -> None:
+    """Insert or update presence rows. Rows whose account or place was deleted in the meantime are skipped."""
     others = [name for name in _NAMES if name not in ("user_id", "client_id")]
     change = ", ".join(f"{name} = excluded.{name}" for name in others)
     tx.run_many(
@@ -120,8 +120,10 @@ def remove(tx: Transaction, keys: Iterable[tuple[str, str]]) -> None:
 
 
 def has_ended(tx: Transaction, moment: int) -> bool:
-    return tx.one("SELECT 1 FROM presence WHERE said_at <= :until LIMIT 1", until=moment - LASTS) is not None
+    return (
+        tx.one("SELECT 1 FROM presence WHERE said_at <= :until LIMIT 1", until=moment - LIFETIME) is not None
+    )
 
 
 def remove_ended(tx: Transaction, moment: int) -> None:
-    tx.run("DELETE FROM presence WHERE said_at <= :until", until=moment - LASTS)
+    tx.run("DELETE FROM presence WHERE said_at <= :until", until=moment - LIFETIME)

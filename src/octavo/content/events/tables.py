@@ -1,4 +1,4 @@
-"""What the table of presence is."""
+"""Declaration of the presence table."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from octavo.kit.db.tables import Table, declare
 from .types import Activity
 
 declare(
-    Table(name="presence", stays="is over within a minute", values={"activity": get_args(Activity)}),
+    Table(name="presence", stays="expires within a minute", values={"activity": get_args(Activity)}),
 )

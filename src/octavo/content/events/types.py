@@ -1,4 +1,4 @@
-"""What people do where they are."""
+"""Activities of people who are present."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events and presence on the wire."""
+"""Wire types of events and presence."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from octavo.organization.access.wire import User
 from .types import Activity
 
 Status = Literal["draft", "open", "archived", "merged", "approved", "changes-requested"]
-"""Of a change request, or of a review."""
+"""Status of a change request or of a review."""
 MAX_SPACES = 10
 LONGEST = 3600
 
 
 class Person(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
-    """Somebody, as far as a line about them needs it."""
+    """Person, with as much as one line about them needs."""
 
     id: str
     display_name: str
@@ -30,15 +30,15 @@ class Person(Struct, rename={"display_name": "displayName", "photo_url": "photoU
 
 
 def present_person(user_id: str, known: UserRow | None) -> Person:
-    """Of somebody whose account is gone, the id alone is known."""
+    """Return a person; for a deleted account only the id is known."""
     if known is None:
         return Person(user_id, "Deleted user")
     return Person(user_id, known.display_name, known.photo_url or UNSET)
 
 
 class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
-    """``timestamp``: when it happened. ``change_request_id``: where it happened in one. ``user``: who did it, where somebody
-    did."""
+    """Fields common to all events. ``timestamp``: when it happened. ``change_request_id``: the change
+    request it happened in, if any. ``user``: who caused it, if anyone."""
 
     timestamp: str
     organization_id: str
@@ -48,8 +48,8 @@ class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
 
 
 class RevisionEvent(_Event, tag="revision", kw_only=True):
-    """``page_ids``: the pages that differ from the revision before, unless there are more than fifty. ``updated``: the
-    change request was brought up to date with main."""
+    """New revision. ``page_ids``: pages that differ from the previous revision, unless there are more than
+    fifty. ``updated``: the change request was updated with changes from main."""
 
     action: Literal["edited", "updated"]
     revision_id: str
@@ -58,7 +58,7 @@ class RevisionEvent(_Event, tag="revision", kw_only=True):
 
 
 class ReviewEvent(_Event, tag="review", kw_only=True):
-    """What became of a change request. ``reviewer_id``: who was asked for a review."""
+    """Event of a change request. ``reviewer_id``: whose review was requested."""
 
     action: Literal["created", "statusChanged", "requested", "submitted", "merged"]
     status: Status | UnsetType = UNSET
@@ -68,7 +68,8 @@ class ReviewEvent(_Event, tag="review", kw_only=True):
 
 
 class CommentEvent(_Event, tag="comment", kw_only=True):
-    """``reply_id``: of the reply to the comment that it is about. ``changed``: which parts of it."""
+    """Event of a comment. ``reply_id``: the reply to that comment, if the event is about a reply.
+    ``changed``: parts of it that changed."""
 
     action: Literal["created", "updated", "deleted"]
     comment_id: str
@@ -79,7 +80,7 @@ class CommentEvent(_Event, tag="comment", kw_only=True):
 
 
 class PresenceEvent(_Event, tag="presence", kw_only=True):
-    """Somebody came, went to another page, or left. ``client_id``: as their client calls itself."""
+    """Person who arrived, moved to another page, or left. ``client_id``: as chosen by the client."""
 
     activity: Activity | Literal["left"]
     client_id: str
@@ -87,7 +88,7 @@ class PresenceEvent(_Event, tag="presence", kw_only=True):
 
 
 class NotificationEvent(_Event, tag="notification", kw_only=True):
-    """Something that concerns the person who listens, and is in their inbox by now."""
+    """New notification in the inbox of the listening person."""
 
     notification_id: str
     reason: Reason
@@ -103,21 +104,21 @@ ToldToPerson = Told | NotificationEvent
 
 
 class EventsQuery(Struct, rename="camel"):
-    """``after``: the id of the last event that is known; the header ``Last-Event-ID`` goes before it. ``seconds``: for
-    how long to listen; 0: what there is by now."""
+    """Query of a stream. ``after``: id of the last known event; the header ``Last-Event-ID`` takes
+    precedence. ``seconds``: how long to listen; 0: return only past events."""
 
     after: str | None = None
     seconds: Annotated[int, Meta(ge=0, le=LONGEST)] = LONGEST
 
 
 class OwnEventsQuery(EventsQuery):
-    """``space``: spaces of which everything is told as well."""
+    """``space``: spaces whose events are all included."""
 
     space: Annotated[list[str], Meta(max_length=MAX_SPACES)] = []
 
 
 class SayPresence(Struct, rename="camel"):
-    """``page``: the id of the page; None: at none."""
+    """``page``: id of the page; None: no page."""
 
     page: str | None = None
     activity: Activity = "viewing"

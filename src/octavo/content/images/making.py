@@ -30,6 +30,8 @@ from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
 _TYPES = ("image/png", "image/jpeg", "image/webp")
 _BOUNDS = Bounds(memory=1024**3, file=32 * 1024**2, seconds=30)
 """Resource limits for one image."""
+_NOTED_AT_ONCE = 1000
+"""Images that are noted in one transaction."""
 _BATCH = 5
 """Number of images per run of the job. Other jobs can run in between, and shutting down waits only for these.
 """
@@ -131,16 +133,20 @@ def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:
 # --- creating variants --------------------------------------------------------------------------------
 
 
-@jobs.job("noteImages", seconds=600)
+@jobs.job("noteImages", bound=None, seconds=600)
 def note_images(context: Context, space_id: str) -> None:
     """Enqueue the variants of all images in a space that has none, because it comes from an older version."""
-    with context.db.write() as tx:
-        if _organization(tx, space_id) is not None:
-            enqueue_all_files(tx, space_id, True)
-        jobs.finish(tx)
+    with context.db.read() as tx:
+        items = list_rasters(tx, space_id)
+    for start in range(0, len(items), _NOTED_AT_ONCE):
+        with context.db.write() as tx:
+            if _organization(tx, space_id) is None:
+                return
+            _enqueue_items(tx, space_id, items[start : start + _NOTED_AT_ONCE])
+            jobs.advance(tx)
 
 
-@jobs.job("makeVariants", seconds=1800)
+@jobs.job("makeVariants", bound=None, seconds=1800)
 def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
     """Create the variants of up to ``most`` waiting images of a space, one after the other."""
     made = 0
@@ -156,6 +162,7 @@ def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
         picture = known.get(content) if elsewhere else _create_variants(context, content)
         with context.db.write() as tx:
             made += store.save_variants(tx, space_id, content, picture) and picture is not None
+            jobs.advance(tx)
     with context.db.write() as tx:
         organization_id = _organization(tx, space_id)
         if made and organization_id is not None:

@@ -141,7 +141,7 @@ def copy_variants(tx: Transaction, source_id: str, copy_id: str) -> None:
     )
 
 
-def delete_variants(tx: Transaction, space_id: str) -> None:
+def delete_variants(tx: Transaction, space_id: str, _: Sequence[str]) -> None:
     """Delete the variants of a space. Their files are removed unless they are referenced elsewhere."""
     release(tx, "file", "SELECT file AS hash FROM image_variants WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM image_variants WHERE space_id = :space", space=space_id)

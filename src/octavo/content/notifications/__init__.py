@@ -1,3 +1,3 @@
-"""What concerns people, told to them: in the app, as it happens, and by mail."""
+"""Notifications: in the app, as live events, and by email."""
 
 from . import tables as tables

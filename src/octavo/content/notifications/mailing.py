@@ -1,4 +1,4 @@
-"""Notifications by mail: at once, as a digest of a day, and how either is ended by whoever gets it."""
+"""Notification emails: immediate, as a daily digest, and how recipients unsubscribe."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from .store import NotificationRow
 from .types import DEFAULTS, Reason
 
 WAIT = 30_000
-"""Milliseconds before a mail is sent: what happens meanwhile is in it, and who reads it in the app gets none."""
-_MOST = 50
-"""Entries of a digest; of the others their number is said."""
+"""Milliseconds before an email is sent: it includes what happens meanwhile, and is not sent if the
+notification is read in the app first."""
+_DIGEST_LIMIT = 50
+"""Entries in a digest; of the rest, only the number is given."""
 _BATCH = 500
 _PURPOSE = "unsubscribe"
 
@@ -40,76 +41,77 @@ def enqueue(context: Context, tx: Transaction, organization_id: str, row: Notifi
         )
 
 
-@jobs.job("mailNotification", attempts=5, waits=True)
+@jobs.job("mailNotification", bound="one mail", attempts=5, waits=True)
 def mail_notification(context: Context, user: str, notification: str) -> None:
-    """Mails somebody what they have not read meanwhile and still see."""
+    """Email a notification if it is still unread and the recipient can still see its subject."""
     with context.db.read() as tx:
         row = store.find_notification(tx, user, notification)
         if row is None or row.state != "unread" or (address := _address(tx, user)) is None:
             return
-        if not _still_seen(tx, row):
+        if not _can_still_see(tx, row):
             return
-        found = presenting.find(tx, [row])
+        found = presenting.load_subjects(tx, [row])
         subject, text = presenting.sentence(tx, found, row), _text(context, tx, found, row)
     _send(context, user, row.reason, address, subject, text)
 
 
-@jobs.job("mailDigests", seconds=600)
-def mail_digests(context: Context) -> None:
-    """Has everybody mailed for whom something waits for the digest."""
-    after = ""
+@jobs.job("mailDigests", bound=None, seconds=600)
+def mail_digests(context: Context, after: str = "") -> None:
+    """Enqueue digests for everyone who has notifications waiting for the digest, in the order of their ids."""
     while True:
         deadlines.check()
         with context.db.write() as tx:
-            users = store.list_digested(tx, after, _BATCH)
+            users = store.list_digest_recipients(tx, after, _BATCH)
             for user in users:
                 jobs.enqueue(tx, "mailDigest", organization="", key=f"digest:{user}", user=user)
-        if len(users) < _BATCH:
-            return
-        after = users[-1]
+            if len(users) < _BATCH:
+                jobs.finish(tx)
+                return
+            after = users[-1]
+            jobs.advance(tx, after=after)
 
 
 jobs.schedule("mailDigests", 86_400, "mailDigests")
 
 
-@jobs.job("mailDigest", attempts=5, waits=True)
+@jobs.job("mailDigest", bound="one mail", attempts=5, waits=True)
 def mail_digest(context: Context, user: str) -> None:
-    """Mails somebody what waits for their digest and they still see, the latest in words and of the rest the number.
-    Without a mail server it is in the app alone."""
+    """Email a person's digest: the latest notifications that they can still see, and the number of the rest.
+    Without a mail server, these appear in the app only."""
     with context.db.read() as tx:
         waiting = store.list_for_digest(tx, user)
         seen = {
-            row.space_id for row in {row.space_id: row for row in waiting}.values() if _still_seen(tx, row)
+            row.space_id for row in {row.space_id: row for row in waiting}.values() if _can_still_see(tx, row)
         }
         rows = [row for row in waiting if row.state == "unread" and row.space_id in seen]
-        shown = rows[:_MOST]
+        shown = rows[:_DIGEST_LIMIT]
         address = _address(tx, user) if context.settings.smtp_url else None
-        found = presenting.find(tx, shown)
+        found = presenting.load_subjects(tx, shown)
         said = [_text(context, tx, found, row) for row in shown]
     if rows and address is not None:
         if more := len(rows) - len(shown):
             said.append(f"And {more} more: {AppAddresses(context.settings.url).inbox}")
-        _send(context, user, None, address, "What concerns you since yesterday", "\n\n".join(said))
+        _send(context, user, None, address, "Your daily notifications", "\n\n".join(said))
     with context.db.write() as tx:
-        store.note_digested(tx, waiting)
+        store.clear_digest(tx, waiting)
         jobs.finish(tx)
 
 
-def _still_seen(tx: Transaction, row: NotificationRow) -> bool:
+def _can_still_see(tx: Transaction, row: NotificationRow) -> bool:
     organization = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=row.space_id)
     actor = actor_for_job(row.user_id, organization or "")
     return find_space_access(tx, actor, Can.VIEW, row.space_id) is not None
 
 
 def _address(tx: Transaction, user_id: str) -> str | None:
-    """Where somebody can be mailed: at an address that they proved to be theirs."""
+    """Return the address of a person who can be emailed: active, with a verified email address."""
     user = find_user(tx, user_id)
     if user is None or user.disabled or not has_verified_email(tx, user_id):
         return None
     return user.email
 
 
-def _text(context: Context, tx: Transaction, found: presenting.Found, row: NotificationRow) -> str:
+def _text(context: Context, tx: Transaction, found: presenting.Subjects, row: NotificationRow) -> str:
     lines = [presenting.sentence(tx, found, row)]
     words = found.words.get(row.reply_id or row.comment_id or "") or row.problem
     if words:
@@ -120,29 +122,29 @@ def _text(context: Context, tx: Transaction, found: presenting.Found, row: Notif
 def _send(
     context: Context, user_id: str, reason: Reason | None, address: str, subject: str, text: str
 ) -> None:
-    """``reason`` None: a digest, which is ended for all reasons."""
+    """Send one email. ``reason`` None: a digest, which is unsubscribed from as a whole."""
     link = unsubscribe_link(context, user_id, reason)
     try:
         with context.db.write() as tx:
             mail.allow(tx, context.settings, address)
     except TooManyRequests:
-        return  # it is in the app
+        return  # It is in the app.
     try:
         mail.send(
             context.settings,
             to=address,
             subject=subject[:200],
-            text=f"{text}\n\n-- \nNo more such mails: {link}\n",
+            text=f"{text}\n\n-- \nUnsubscribe from these emails: {link}\n",
             headers={"List-Unsubscribe": f"<{link}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
         )
     except Unavailable:
-        # A day on which the server fails must not use up what somebody may be sent when it is back.
+        # An outage of the mail server must not use up the recipient's daily limit.
         with context.db.write() as tx:
             mail.give_back(tx, address)
         raise
 
 
-# --- no more of it ------------------------------------------------------------------------------------
+# --- unsubscribing ------------------------------------------------------------------------------------
 
 
 def unsubscribe_link(context: Context, user_id: str, reason: Reason | None) -> str:
@@ -151,16 +153,17 @@ def unsubscribe_link(context: Context, user_id: str, reason: Reason | None) -> s
 
 
 def read_token(context: Context, token: str) -> tuple[str, str]:
-    """Whom a link is of, and what it ends: a reason, or ``digest``. Raises BadRequest."""
+    """Return the user that a link belongs to and what it unsubscribes from: a reason or ``digest``. Raises
+    BadRequest."""
     payload = context.signer.verify(_PURPOSE, token)
     if payload is None:
-        raise BadRequest("token: this is no link of ours, or not all of it.")
+        raise BadRequest("token: this link is invalid or incomplete. Copy the whole link from the email.")
     user_id, _, what = payload.partition(" ")
     return user_id, what
 
 
 def unsubscribe(tx: Transaction, user_id: str, what: str) -> None:
-    """What was mailed is in the app alone from now on. It does the same each time."""
+    """Deliver in the app only what was emailed so far. Idempotent."""
     if find_user(tx, user_id) is None:
         return
     channels = store.list_channels(tx, [user_id])[user_id]

@@ -1,5 +1,5 @@
-"""Telling people what concerns them, in a job of its own behind each event: whoever merges, comments or reviews pays for
-the row of the event and for nothing else, however many watch."""
+"""Notify people in a job of its own per event: merging, commenting, or reviewing costs one event row,
+however many people watch."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from octavo.organization.access.authorization import role_of_person
 
 from . import mailing, store
 from .recipients import CONCERNING, Concern, passes_mute, read_concern
-from .store import Note
+from .store import NotificationContent
 from .types import TOLD, Reason
 
 BATCH = 200
-"""People who are told in one transaction."""
+"""People notified in one transaction."""
 KEEP = {"done": 30, "read": 90, "unread": 365}
-"""Days for which notifications are kept, by their state."""
+"""Days for which notifications are kept, by state."""
 _DAY = 86_400_000
 
 
 @consumer("notifications")
-def note_event(tx: Transaction, event: Event) -> None:
+def enqueue_notifications(tx: Transaction, event: Event) -> None:
     if event.organization_id is None or event.space_id is None:
         return
     if event.type == "comment_deleted":
@@ -38,10 +38,10 @@ def note_event(tx: Transaction, event: Event) -> None:
         jobs.enqueue(tx, "notifyPeople", organization=event.organization_id, event=event._asdict())
 
 
-@jobs.job("notifyPeople")
+@jobs.job("notifyPeople", bound="a batch of people")
 def notify_people(context: Context, event: dict[str, Any], after: str | None = None) -> None:
-    """Tells those whom an event concerns, a batch of them in the order of their ids; the next batch is a job of its own.
-    ``after``: whom the last batch ended with."""
+    """Notify the recipients of an event in batches ordered by user id; the next batch is another job.
+    ``after``: last user id of the previous batch."""
     told = Event(**event)
     with context.db.read() as tx:
         concern = read_concern(tx, told)
@@ -78,7 +78,7 @@ def notify_people(context: Context, event: dict[str, Any], after: str | None = N
 
 
 def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) -> list[str]:
-    """The next of those whom it concerns and of those who watch: a team that is mentioned may have thousands."""
+    """Return the next direct recipients and watchers; a mentioned team may have thousands of members."""
     found = set(sorted(user_id for user_id in concern.direct if user_id > after)[:BATCH])
     if concern.watched is not None:
         found.update(store.list_watchers(tx, event.space_id or "", concern.pages, after, BATCH))
@@ -86,7 +86,8 @@ def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) ->
 
 
 def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str]) -> dict[str, Reason]:
-    """Who of them is told, and why: neither who did it, nor who muted it, nor who does not see the space."""
+    """Return who is notified and why, leaving out the person who caused the event, people who muted the
+    place, and people who cannot see the space."""
     reasons: dict[str, Reason] = {}
     for user_id in people:
         reason = concern.direct.get(user_id, concern.watched)
@@ -103,33 +104,36 @@ def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str])
 
 
 def _is_muted(said: list[store.WatchRow]) -> bool:
-    """What somebody said of a page goes before what they said of the space; one page that they watch is enough."""
+    """Return whether a person muted the event. Watches of pages take precedence over those of the space; one
+    watched page is enough."""
     of_pages = [row.level for row in said if row.page_id]
     levels = of_pages or [row.level for row in said]
     return bool(levels) and "watching" not in levels
 
 
-def _note(note: Note, reason: Reason) -> Note:
+def _note(note: NotificationContent, reason: Reason) -> NotificationContent:
     return replace(note, reason=reason)
 
 
-@jobs.job("forgetNotifications")
+@jobs.job("forgetNotifications", bound=None)
 def forget_notifications(context: Context, comment: str) -> None:
-    """Deletes what people were told about a thread that is gone."""
+    """Delete the notifications about a deleted thread."""
     while True:
         with context.db.write() as tx:
             if store.forget_about(tx, f"comment:{comment}") == 0:
                 return
+            jobs.advance(tx)
 
 
-@jobs.job("pruneNotifications", seconds=600)
+@jobs.job("pruneNotifications", bound=None, seconds=600)
 def prune_notifications(context: Context) -> None:
-    """Deletes notifications past the time that they are kept for."""
+    """Delete notifications whose retention period has passed."""
     for state, days in KEEP.items():
         while True:
             with context.db.write() as tx:
                 if store.prune(tx, state, now() - days * _DAY) == 0:  # type: ignore[arg-type]
                     break
+                jobs.advance(tx)
 
 
 jobs.schedule("pruneNotifications", 86_400, "pruneNotifications")

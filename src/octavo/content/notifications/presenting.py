@@ -1,4 +1,4 @@
-"""Notifications as the API shows them, many at a time, and as mails say them."""
+"""Notifications as the API presents them, many at a time, and as emails phrase them."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from .store import NotificationRow
 from .types import Reason
 from .wire import Notification, NotificationUrls, NotifiedChange, NotifiedComment, NotifiedPage, NotifiedSpace
 
-_LONGEST = 160
+_EXCERPT_LENGTH = 160
 """Characters of a comment that are shown."""
-_READ = 2000
-"""Characters of a comment that are read for it."""
+_EXCERPT_SOURCE_LENGTH = 2000
+"""Characters of a comment that are read to produce its excerpt."""
 
 
-class Found(Struct, frozen=True):
-    """What notifications are about, as it is now."""
+class Subjects(Struct, frozen=True):
+    """Subjects of notifications in their current state."""
 
     spaces: dict[str, tuple[str, str]]
-    """Title and organization."""
+    """Title and organization by space id."""
     changes: dict[str, ChangeRow]
     pages: dict[str, tuple[Page, str]]
-    """With the path."""
+    """Page with its path, by page id."""
     words: dict[str, str]
 
     def space(self, row: NotificationRow) -> NotifiedSpace:
@@ -43,7 +43,7 @@ class Found(Struct, frozen=True):
         return NotifiedSpace(row.space_id, title, organization)
 
     def address(self, app: AppAddresses, row: NotificationRow) -> str:
-        """Where it is shown in the app."""
+        """Return the URL of its subject in the app."""
         change = self.changes.get(row.change_id or "")
         path = self.pages[row.page_id][1] if row.page_id in self.pages else ""
         if change is not None:
@@ -68,7 +68,7 @@ class Found(Struct, frozen=True):
         return app.page(row.space_id, path) if path else app.space(row.space_id)
 
 
-def find(tx: Transaction, rows: Sequence[NotificationRow]) -> Found:
+def load_subjects(tx: Transaction, rows: Sequence[NotificationRow]) -> Subjects:
     spaces = tx.all(
         f"SELECT id, title, organization_id FROM spaces WHERE id {tx.among('ids')}",
         ids=json_list({row.space_id for row in rows}),
@@ -90,7 +90,7 @@ def find(tx: Transaction, rows: Sequence[NotificationRow]) -> Found:
             pages[page.id] = page, "/".join(one.slug for one in [*above, page])
     said = [id for row in rows for id in (row.reply_id or row.comment_id,) if id]
     words = tx.all(f"SELECT id, body FROM comments WHERE id {tx.among('ids')}", ids=json_list(said))
-    return Found(
+    return Subjects(
         {id: (title, organization) for id, title, organization in spaces},
         changes,
         pages,
@@ -99,9 +99,9 @@ def find(tx: Transaction, rows: Sequence[NotificationRow]) -> Found:
 
 
 def excerpt(body: str) -> str:
-    """The first words of a comment, on one line."""
-    words = " ".join(" ".join(map(_words, read(body[:_READ]).nodes)).split())
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1].rstrip()}…"
+    """Return the beginning of a comment on one line."""
+    words = " ".join(" ".join(map(_words, read(body[:_EXCERPT_SOURCE_LENGTH]).nodes)).split())
+    return words if len(words) <= _EXCERPT_LENGTH else f"{words[: _EXCERPT_LENGTH - 1].rstrip()}…"
 
 
 def _words(block: Block) -> str:
@@ -115,7 +115,7 @@ def _words(block: Block) -> str:
 
 
 def present(to: Recipient, tx: Transaction, rows: Sequence[NotificationRow]) -> list[Notification]:
-    found = find(tx, rows)
+    found = load_subjects(tx, rows)
     people = present_people(to, tx, [row.actor_id for row in rows if row.actor_id])
     shown = []
     for row in rows:
@@ -151,34 +151,34 @@ def present(to: Recipient, tx: Transaction, rows: Sequence[NotificationRow]) -> 
     return shown
 
 
-# --- in mails -----------------------------------------------------------------------------------------
+# --- in emails ----------------------------------------------------------------------------------------
 
-_SAID: dict[Reason, str] = {
+_SENTENCES: dict[Reason, str] = {
     "mentioned": "{who} mentioned you",
     "replied": "{who} replied",
     "commented": "{who} commented",
-    "reviewRequested": "{who} asks for your review",
+    "reviewRequested": "{who} requested your review",
     "merged": "{who} merged",
     "edited": "{who} edited",
-    "failed": "It failed",
+    "failed": "Failed",
 }
 _REVIEWED = {
     "approved": "{who} approved",
-    "changes-requested": "{who} wants changes",
+    "changes-requested": "{who} requested changes",
     "accepted": "{who} accepted your suggestion",
     "declined": "{who} declined your suggestion",
 }
 _STATUS = {
-    "open": "{who} opened for review",
-    "draft": "{who} made a draft of",
+    "open": "{who} marked as ready for review",
+    "draft": "{who} converted to draft",
     "archived": "{who} archived",
 }
 
 
-def sentence(tx: Transaction, found: Found, row: NotificationRow) -> str:
-    """One line: who did what where."""
+def sentence(tx: Transaction, found: Subjects, row: NotificationRow) -> str:
+    """Return one line for emails: who did what where."""
     person = list_users_by_id(tx, [row.actor_id]).get(row.actor_id) if row.actor_id else None
-    said = _SAID.get(row.reason, "")
+    said = _SENTENCES.get(row.reason, "")
     if row.reason == "reviewed":
         said = _REVIEWED.get(row.status or "", "{who} reviewed")
     elif row.reason == "statusChanged":
@@ -189,5 +189,5 @@ def sentence(tx: Transaction, found: Found, row: NotificationRow) -> str:
         where = f"#{change.number} {change.subject}".strip() + f" ({where})"
     elif page is not None:
         where = f"{page[0].title} ({where})"
-    line = f"{said.format(who=person.display_name if person else 'Somebody')}: {where}"
+    line = f"{said.format(who=person.display_name if person else 'Someone')}: {where}"
     return " ".join(line.split())

@@ -1,4 +1,4 @@
-"""Whom an event concerns, and why."""
+"""Recipients of events, and the reasons for notifying them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.work.outbox import Event
 from octavo.organization.orgs.teams.store import list_member_ids
 
-from .store import Note
+from .store import NotificationContent
 from .types import Reason
 
 FAILURES = {"git_sync_failed": "sync", "import_failed": "run", "translation_failed": "translation"}
-"""Runs that failed, and what they are called where a notification says what it is about."""
+"""Events of failed runs, with the prefix of ``about`` that their notifications use."""
 CONCERNING = FAILURES.keys() | {
     "change_request_merged",
     "change_request_review_requested",
@@ -30,21 +30,22 @@ CONCERNING = FAILURES.keys() | {
     "comment_updated",
     "space_content_updated",
 }
-"""The events that may concern somebody."""
+"""Events that can lead to notifications."""
 
 
 class Concern(Struct, frozen=True):
-    """What an event tells people. ``direct``: whom it concerns whatever they watch. ``pages``: those that it is about.
-    ``watched``: what those are told who watch the space or one of the pages; None: nothing."""
+    """Recipients of an event. ``direct``: people notified whatever they watch, with the reason. ``pages``:
+    pages the event is about. ``watched``: the reason for people who watch the space or one of these
+    pages; None: they are not notified."""
 
-    note: Note
+    note: NotificationContent
     direct: dict[str, Reason]
     pages: list[str]
     watched: Reason | None
 
 
 _URGENT = frozenset({"mentioned", "reviewRequested", "failed"})
-"""Reasons that reach somebody who muted the place."""
+"""Reasons that reach people even if they muted the place."""
 
 
 def passes_mute(reason: Reason) -> bool:
@@ -59,7 +60,7 @@ class _About(NamedTuple):
 
 
 def read_concern(tx: Transaction, event: Event) -> Concern | None:
-    """None for an event that is about nothing any more."""
+    """Return the recipients of an event; None if its subject no longer exists."""
     payload = event.payload
     change_id = payload.get("change_request")
     change = find_change(tx, event.space_id or "", change_id) if change_id else None
@@ -73,7 +74,7 @@ def read_concern(tx: Transaction, event: Event) -> Concern | None:
     for reason, user_id in _direct(tx, event, change):
         if user_id != payload.get("by"):
             direct.setdefault(user_id, reason)
-    note = Note(
+    note = NotificationContent(
         about=told.about,
         reason=told.watched or "commented",
         at=event.created_at,
@@ -115,7 +116,7 @@ def _page_of(tx: Transaction, comment_id: str) -> list[str]:
 
 
 def _pages_of(tx: Transaction, event: Event) -> list[str]:
-    """Of a revision that changed many."""
+    """Return the pages that a revision with many changes changed."""
     state = revision_state(tx, event.space_id or "", event.payload["revision"])
     before = get_revision(tx, event.payload["revision"]).sequence - 1
     layer: Layer = state.layers[0]
@@ -123,7 +124,7 @@ def _pages_of(tx: Transaction, event: Event) -> list[str]:
 
 
 def _direct(tx: Transaction, event: Event, change: ChangeRow | None) -> Iterator[tuple[Reason, str]]:
-    """In the order of what counts most."""
+    """Yield direct recipients, the most important reason first."""
     payload: dict[str, Any] = event.payload
     for user_id in payload.get("mentioned_users", []):
         yield "mentioned", user_id
@@ -143,7 +144,7 @@ def _direct(tx: Transaction, event: Event, change: ChangeRow | None) -> Iterator
         )
         for (user_id,) in said:
             yield "replied", user_id
-    reason = _TO_WRITERS.get(event.type)
+    reason = _CONTRIBUTOR_REASONS.get(event.type)
     if reason is not None and change is not None:
         yield reason, change.created_by
         if event.type != "change_request_status_updated":
@@ -155,11 +156,11 @@ def _direct(tx: Transaction, event: Event, change: ChangeRow | None) -> Iterator
                 yield reason, user_id
 
 
-_TO_WRITERS: dict[str, Reason] = {
+_CONTRIBUTOR_REASONS: dict[str, Reason] = {
     "change_request_merged": "merged",
     "change_request_review_submitted": "reviewed",
     "change_request_status_updated": "statusChanged",
     "comment_created": "commented",
     "comment_reply_created": "commented",
 }
-"""What those are told who wrote a change request."""
+"""Reasons for notifying the people who worked on a change request."""

@@ -1,4 +1,4 @@
-"""What concerns the caller: their notifications, what they watch, and how they are told."""
+"""Notifications of the caller, watches, and notification settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from octavo.organization.access.authorization import SignedIn, SpaceAccess, find
 from octavo.organization.access.roles import Can
 
 from . import mailing, notifying, presenting, store
-from .store import Counted
+from .store import SpaceCounts
 from .types import DEFAULTS
 from .wire import (
     Notification,
@@ -40,14 +40,14 @@ _BATCH = 500
 _HTML = "text/html; charset=utf-8"
 
 
-def _seen(
+def _visible(
     tx: Transaction,
     caller: SignedIn,
-    counts: list[Counted],
+    counts: list[SpaceCounts],
     organization: str | None = None,
     space: str | None = None,
-) -> list[Counted]:
-    """What of the caller's notifications is in spaces that they see now."""
+) -> list[SpaceCounts]:
+    """Return the counts of the spaces that the caller can see now."""
     seen = []
     for one in counts:
         if space is not None and one.space_id != space:
@@ -58,7 +58,7 @@ def _seen(
     return seen
 
 
-def _totals(seen: list[Counted]) -> NotificationCounts:
+def _totals(seen: list[SpaceCounts]) -> NotificationCounts:
     unread = sum(one.unread for one in seen)
     return NotificationCounts(unread, unread + sum(one.read for one in seen), sum(one.done for one in seen))
 
@@ -72,11 +72,12 @@ def _totals(seen: list[Counted]) -> NotificationCounts:
     extension=True,
 )
 def list_notifications(call: Call, caller: SignedIn, query: NotificationsQuery) -> Listing[Notification]:
-    """What concerns the caller in all that the token reaches, the latest first: one entry for each thing that it is
-    about. What they do not see any more is not shown."""
+    """List the caller's notifications in everything that the token can access, latest first. Each thread or
+    change request has one entry. Notifications about content that the caller can no longer see are left
+    out."""
     with call.db.read() as tx:
         counts = store.list_counts(tx, caller.user_id)
-        seen = _seen(tx, caller, counts, query.organization, query.space)
+        seen = _visible(tx, caller, counts, query.organization, query.space)
         total = getattr(_totals(seen), query.status)
         spaces = [one.space_id for one in seen]
         found = store.list_notifications(
@@ -95,9 +96,9 @@ def list_notifications(call: Call, caller: SignedIn, query: NotificationsQuery) 
     extension=True,
 )
 def count_notifications(call: Call, caller: SignedIn) -> NotificationCounts:
-    """How many notifications the caller has: for a number beside the inbox."""
+    """Count the caller's notifications, for example for a badge on the inbox."""
     with call.db.read() as tx:
-        return _totals(_seen(tx, caller, store.list_counts(tx, caller.user_id)))
+        return _totals(_visible(tx, caller, store.list_counts(tx, caller.user_id)))
 
 
 @operation(
@@ -110,7 +111,7 @@ def count_notifications(call: Call, caller: SignedIn) -> NotificationCounts:
     extension=True,
 )
 def get_notification(call: Call, caller: SignedIn, notification_id: str) -> Notification:
-    """One notification of the caller."""
+    """Get a notification of the caller."""
     with call.db.read() as tx:
         return presenting.present(call, tx, [_get(tx, caller, notification_id)])[0]
 
@@ -120,7 +121,7 @@ def _get(
 ) -> store.NotificationRow:
     row = store.find_notification(tx, caller.user_id, notification_id, lock=lock)
     if row is None or find_space_access(tx, caller.actor, Can.VIEW, row.space_id) is None:
-        raise NotFound(f"There is no notification {notification_id!r} of yours.")
+        raise NotFound(f"You have no notification {notification_id!r}.")
     return row
 
 
@@ -136,7 +137,7 @@ def _get(
 def update_notification(
     call: Call, caller: SignedIn, notification_id: str, body: UpdateNotification
 ) -> Notification:
-    """Reads a notification, is done with it, or has it as new again."""
+    """Mark a notification as read, done, or unread."""
     with call.db.write() as tx:
         store.set_state(tx, [_get(tx, caller, notification_id, lock=True)], body.state)
     with call.db.read() as tx:
@@ -153,10 +154,10 @@ def update_notification(
     extension=True,
 )
 def update_notifications(call: Call, caller: SignedIn, body: UpdateNotifications) -> UpdatedNotifications:
-    """Reads many notifications or is done with them: those that are named, or all in the inbox."""
+    """Mark many notifications as read or done: the given ones, or everything in the inbox."""
     until = _until(body)
     with call.db.read() as tx:
-        spaces = [one.space_id for one in _seen(tx, caller, store.list_counts(tx, caller.user_id))]
+        spaces = [one.space_id for one in _visible(tx, caller, store.list_counts(tx, caller.user_id))]
     only = body.notifications or None
     updated = 0
     while True:
@@ -173,7 +174,7 @@ def _until(body: UpdateNotifications) -> int:
     try:
         return parse_iso(body.until)
     except ValueError:
-        raise BadRequest("until: expected a moment such as 2026-11-25T10:00:00.000Z") from None
+        raise BadRequest("until: expected a time such as 2026-11-25T10:00:00.000Z") from None
 
 
 # --- watching -----------------------------------------------------------------------------------------
@@ -188,7 +189,7 @@ def _until(body: UpdateNotifications) -> int:
     extension=True,
 )
 def list_watches(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Watch]:
-    """The spaces and pages that the caller watches or muted, of those that they see."""
+    """List the spaces and pages that the caller watches or has muted and can see."""
     with call.db.read() as tx:
         spaces = [
             space_id
@@ -213,7 +214,7 @@ def _present(row: store.WatchRow) -> Watch:
     extension=True,
 )
 def get_space_watch(call: Call, space: SpaceAccess) -> Watch:
-    """Whether the caller watches or muted a space; 404 for neither."""
+    """Get whether the caller watches or has muted a space. Returns 404 if neither."""
     return _get_watch(call, space, "")
 
 
@@ -227,8 +228,8 @@ def get_space_watch(call: Call, space: SpaceAccess) -> Watch:
     extension=True,
 )
 def set_space_watch(call: Call, space: SpaceAccess, body: SetWatch) -> Watch:
-    """Watches a space: the caller is told of what is merged, edited and said there. Or mutes it: they are told of what
-    names them alone."""
+    """Watch or mute a space. Watching notifies the caller about merges, edits, and comments; muting limits
+    notifications to those that mention the caller, request their review, or report a failure."""
     with call.db.write() as tx:
         return _present(store.put_watch(tx, space.user_id, space.space_id, "", body.level))
 
@@ -242,7 +243,7 @@ def set_space_watch(call: Call, space: SpaceAccess, body: SetWatch) -> Watch:
     extension=True,
 )
 def end_space_watch(call: Call, space: SpaceAccess) -> bool:
-    """Neither watches nor mutes a space any more."""
+    """Stop watching or unmute a space."""
     with call.db.write() as tx:
         return store.delete_watch(tx, space.user_id, space.space_id, "")
 
@@ -252,13 +253,13 @@ _PAGE = "/spaces/{spaceId}/content/page/{pageId}/watch"
 
 @operation("getPageWatch", "GET", _PAGE, needs=Can.VIEW, returns=Watch, errors=(404,), extension=True)
 def get_page_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
-    """Whether the caller watches or muted a page; 404 for neither."""
+    """Get whether the caller watches or has muted a page. Returns 404 if neither."""
     return _get_watch(call, space, page_id)
 
 
 @operation("setPageWatch", "PUT", _PAGE, needs=Can.VIEW, returns=Watch, errors=(400, 404), extension=True)
 def set_page_watch(call: Call, space: SpaceAccess, page_id: str, body: SetWatch) -> Watch:
-    """Watches or mutes one page, whatever the caller said of its space."""
+    """Watch or mute a page. This takes precedence over the watch of its space."""
     with call.db.write() as tx:
         page = get_page(tx, main_state(tx, space.space_id), page_id)
         return _present(store.put_watch(tx, space.user_id, space.space_id, page.id, body.level))
@@ -266,7 +267,7 @@ def set_page_watch(call: Call, space: SpaceAccess, page_id: str, body: SetWatch)
 
 @operation("endPageWatch", "DELETE", _PAGE, needs=Can.VIEW, returns=Deletion, extension=True)
 def end_page_watch(call: Call, space: SpaceAccess, page_id: str) -> bool:
-    """Neither watches nor mutes a page any more."""
+    """Stop watching or unmute a page."""
     with call.db.write() as tx:
         return store.delete_watch(tx, space.user_id, space.space_id, page_id)
 
@@ -275,11 +276,11 @@ def _get_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
     with call.db.read() as tx:
         row = store.find_watch(tx, space.user_id, space.space_id, page_id)
     if row is None:
-        raise NotFound("You neither watch nor muted this.")
+        raise NotFound("You have neither watched nor muted this.")
     return _present(row)
 
 
-# --- how somebody is told -----------------------------------------------------------------------------
+# --- settings -----------------------------------------------------------------------------------------
 
 
 @operation(
@@ -291,7 +292,7 @@ def _get_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
     extension=True,
 )
 def get_settings(call: Call, caller: SignedIn) -> NotificationSettings:
-    """How the caller is told of what concerns them."""
+    """Get how the caller is notified, by reason."""
     with call.db.read() as tx:
         channels = store.list_channels(tx, [caller.user_id])[caller.user_id]
     return NotificationSettings(channels, bool(call.settings.smtp_url))
@@ -307,7 +308,7 @@ def get_settings(call: Call, caller: SignedIn) -> NotificationSettings:
     extension=True,
 )
 def update_settings(call: Call, caller: SignedIn, body: UpdateNotificationSettings) -> NotificationSettings:
-    """Changes it for the reasons that are named."""
+    """Update how the caller is notified, for the given reasons."""
     with call.db.write() as tx:
         channels = store.list_channels(tx, [caller.user_id])[caller.user_id] | body.channels
         changed = {reason: channel for reason, channel in channels.items() if channel != DEFAULTS[reason]}
@@ -327,12 +328,14 @@ def update_settings(call: Call, caller: SignedIn, body: UpdateNotificationSettin
     browsed=True,
 )
 def get_unsubscribe_page(call: Call, query: UnsubscribeQuery) -> Reply:
-    """The page that a link in a mail leads to: it asks before it ends anything, because programs open links too."""
+    """Show the page that the unsubscribe link in an email opens. It asks for confirmation, because mail
+    scanners open links, too."""
     mailing.read_token(call.context, query.token)
     action = escape(call.url(f"/notifications/unsubscribe?token={query.token}"))
     return _page(
-        f'<h1>No more such mails?</h1><form method="post" action="{action}"><button>Unsubscribe</button></form>'
-        "<p>It stays in your inbox in the app.</p>"
+        f'<h1>Unsubscribe from these emails?</h1><form method="post" action="{action}">'
+        "<button>Unsubscribe</button></form>"
+        "<p>Notifications stay in your inbox in the app.</p>"
     )
 
 
@@ -347,11 +350,12 @@ def get_unsubscribe_page(call: Call, query: UnsubscribeQuery) -> Reply:
     extension=True,
 )
 def unsubscribe(call: Call, query: UnsubscribeQuery) -> Reply:
-    """Ends the mails that a link came with, without signing in; mail programs post to it as well (RFC 8058)."""
+    """Unsubscribe from the emails that the link came with, without signing in. Email clients also post to
+    this URL (RFC 8058)."""
     user_id, what = mailing.read_token(call.context, query.token)
     with call.db.write() as tx:
         mailing.unsubscribe(tx, user_id, what)
-    return _page("<h1>You get no more such mails</h1><p>What concerns you is in your inbox in the app.</p>")
+    return _page("<h1>You're unsubscribed</h1><p>Notifications stay in your inbox in the app.</p>")
 
 
 _STYLE = (
@@ -363,7 +367,7 @@ _STYLE = (
 def _page(body: str) -> Reply:
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>Mails of Octavo</title><style>{_STYLE}</style><main>{body}</main></html>"
+        f"<title>Octavo emails</title><style>{_STYLE}</style><main>{body}</main></html>"
     )
     headers = {
         "content-type": _HTML,

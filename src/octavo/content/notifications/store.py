@@ -1,4 +1,4 @@
-"""Notifications with their counts, watches and settings: rows in, frozen records out."""
+"""Notifications with their counts, watches, and settings: rows in, frozen records out."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from octavo.kit.db.pagination import Slice, list_page
 from .types import DEFAULTS, Channel, Level, Reason, State
 
 
-class Note(Struct, frozen=True, kw_only=True):
-    """What somebody is told. ``about``: what it is about; the next one about the same takes its place."""
+class NotificationContent(Struct, frozen=True, kw_only=True):
+    """Content of a notification. ``about``: its subject; the next notification about the same subject replaces it."""
 
     about: str
     reason: Reason
@@ -34,7 +34,7 @@ class Note(Struct, frozen=True, kw_only=True):
 
 
 class NotificationRow(Struct, frozen=True, kw_only=True):
-    """``at``: milliseconds. ``events``: since it was read."""
+    """Notification of one person. ``at``: milliseconds. ``events``: number of events since it was last read."""
 
     id: str
     user_id: str
@@ -57,9 +57,9 @@ class NotificationRow(Struct, frozen=True, kw_only=True):
 
 _NAMES = NotificationRow.__struct_fields__
 _COLUMNS = ", ".join(f"n.{name}" for name in _NAMES)
-_OF_NOTE = Note.__struct_fields__
+_NOTE_FIELDS = NotificationContent.__struct_fields__
 _FLEETING = ("replied", "commented")
-"""Reasons that do not take the place of a mention that was not read yet."""
+"""Reasons that do not replace an unread mention."""
 
 
 def _row(values: tuple[Any, ...]) -> NotificationRow:
@@ -70,9 +70,9 @@ def _row(values: tuple[Any, ...]) -> NotificationRow:
 
 
 def put_notification(
-    tx: Transaction, user_id: str, space_id: str, note: Note, *, digest: bool = False
+    tx: Transaction, user_id: str, space_id: str, note: NotificationContent, *, digest: bool = False
 ) -> NotificationRow:
-    """Tells somebody something: a new row, or the one about the same is new again."""
+    """Notify a person: insert a row, or mark the one about the same subject as unread again."""
     found = tx.one(
         f"SELECT {_COLUMNS} FROM notifications n WHERE n.user_id = :user AND n.about = :about{tx.for_update}",
         user=user_id,
@@ -100,7 +100,7 @@ def put_notification(
 
 
 def _count(tx: Transaction, user_id: str, space_id: str, before: State | None, after: State | None) -> None:
-    """Keeps the counts of somebody's notifications of a space: one went from a state to another."""
+    """Update a person's counts for a space after a notification changed from one state to another."""
     if before == after:
         return
     steps = {state: (state == after) - (state == before) for state in ("unread", "read", "done")}
@@ -116,7 +116,7 @@ def _count(tx: Transaction, user_id: str, space_id: str, before: State | None, a
 
 
 def set_state(tx: Transaction, rows: Iterable[NotificationRow], state: State) -> int:
-    """Of notifications of one person; how many changed."""
+    """Set the state of one person's notifications and return how many changed."""
     changed = 0
     for row in rows:
         if row.state == state:
@@ -132,12 +132,13 @@ def set_state(tx: Transaction, rows: Iterable[NotificationRow], state: State) ->
 
 
 def forget_about(tx: Transaction, about: str, limit: int = 500) -> int:
-    """Deletes what people were told about something that is gone, at most so many; how many."""
+    """Delete at most ``limit`` notifications about a deleted subject and return how many."""
     return _delete(tx, "n.about = :about", limit, about=about)
 
 
 def prune(tx: Transaction, state: State, before: int, limit: int = 500) -> int:
-    """Deletes those in a state whose last event was before a moment (milliseconds); how many."""
+    """Delete at most ``limit`` notifications in a state whose last event was before a time (milliseconds)
+    and return how many."""
     return _delete(tx, "n.state = :state AND n.at < :before", limit, state=state, before=before)
 
 
@@ -153,11 +154,11 @@ def _delete(tx: Transaction, where: str, limit: int, **parameters: Any) -> int:
     return len(rows)
 
 
-# --- looking ------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------
 
 
-class Counted(Struct, frozen=True):
-    """How many notifications of a space somebody has."""
+class SpaceCounts(Struct, frozen=True):
+    """Number of a person's notifications in a space, by state."""
 
     space_id: str
     unread: int
@@ -165,13 +166,13 @@ class Counted(Struct, frozen=True):
     done: int
 
 
-def list_counts(tx: Transaction, user_id: str) -> list[Counted]:
+def list_counts(tx: Transaction, user_id: str) -> list[SpaceCounts]:
     rows = tx.all(
         """SELECT space_id, unread, read, done FROM notification_counts
            WHERE user_id = :user AND unread + read + done > 0""",
         user=user_id,
     )
-    return [Counted(*row) for row in rows]
+    return [SpaceCounts(*row) for row in rows]
 
 
 _WHERE = {"inbox": "n.state <> 'done'", "unread": "n.state = 'unread'", "done": "n.state = 'done'"}
@@ -180,7 +181,7 @@ _WHERE = {"inbox": "n.state <> 'done'", "unread": "n.state = 'unread'", "done": 
 def list_notifications(
     tx: Transaction, user_id: str, status: str, spaces: list[str], count: int, limit: int, page: str | None
 ) -> Slice[NotificationRow]:
-    """Those of these spaces, the latest first. ``count``: how many there are."""
+    """List notifications of these spaces, latest first. ``count``: their total number."""
     source = f"""FROM notifications n
         WHERE n.user_id = :user AND {_WHERE[status]} AND n.space_id {tx.among("spaces")}"""
     return list_page(
@@ -210,8 +211,8 @@ def lock_changing(
     until: int,
     limit: int,
 ) -> list[NotificationRow]:
-    """Those up to a moment that are to get a state: ``only`` these, or all that are in the inbox; at most so many.
-    Nobody else changes them."""
+    """Lock and return the notifications up to a time whose state is to change: ``only`` these, or everything
+    in the inbox; at most ``limit``."""
     which = "n.state <> 'done'" if only is None else f"n.id {tx.among('only')}"
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM notifications n
@@ -232,7 +233,7 @@ def lock_changing(
 
 
 def list_for_digest(tx: Transaction, user_id: str) -> list[NotificationRow]:
-    """All that waits for the next digest of somebody, the latest first."""
+    """List a person's notifications that wait for the next digest, latest first."""
     rows = tx.all(
         f"SELECT {_COLUMNS} FROM notifications n WHERE n.user_id = :user AND n.digest = 1 ORDER BY n.at DESC",
         user=user_id,
@@ -240,8 +241,8 @@ def list_for_digest(tx: Transaction, user_id: str) -> list[NotificationRow]:
     return list(map(_row, rows))
 
 
-def list_digested(tx: Transaction, after: str, limit: int) -> list[str]:
-    """The people for whom something waits for the next digest."""
+def list_digest_recipients(tx: Transaction, after: str, limit: int) -> list[str]:
+    """List the people who have notifications waiting for the next digest."""
     rows = tx.all(
         """SELECT DISTINCT user_id FROM notifications WHERE digest = 1 AND user_id > :after
            ORDER BY user_id LIMIT :limit""",
@@ -251,8 +252,8 @@ def list_digested(tx: Transaction, after: str, limit: int) -> list[str]:
     return [user_id for (user_id,) in rows]
 
 
-def note_digested(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
-    """These wait for no digest any more, but for those that became new since they were read."""
+def clear_digest(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
+    """Mark notifications as sent in a digest, except those with new events since they were read."""
     tx.run_many(
         "UPDATE notifications SET digest = 0 WHERE id = :id AND at = :at AND events = :events",
         [{"id": row.id, "at": row.at, "events": row.events} for row in rows],
@@ -263,7 +264,7 @@ def note_digested(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
 
 
 class WatchRow(Struct, frozen=True):
-    """``page_id`` empty: the space."""
+    """Watch of a space or page. ``page_id``: empty for the space."""
 
     user_id: str
     space_id: str
@@ -319,7 +320,7 @@ def list_watched_spaces(tx: Transaction, user_id: str) -> list[str]:
 def list_watches(
     tx: Transaction, user_id: str, spaces: list[str], limit: int, page: str | None
 ) -> Slice[WatchRow]:
-    """What somebody watches or muted in these spaces."""
+    """List the watches of a person in these spaces."""
     source = f"FROM watches WHERE user_id = :user AND space_id {tx.among('spaces')}"
     return list_page(
         tx, limit, page, _WATCH, source, lambda row: WatchRow(*row), by="space_id, page_id", key_types=(str, str),
@@ -328,7 +329,7 @@ def list_watches(
 
 
 def list_watchers(tx: Transaction, space_id: str, page_ids: list[str], after: str, limit: int) -> list[str]:
-    """The next people, by their ids, who watch a space or one of these pages of it."""
+    """List the next ids of people who watch a space or one of these pages."""
     rows = tx.all(
         f"""SELECT DISTINCT user_id FROM watches WHERE space_id = :space AND level = 'watching'
             AND page_id {tx.among("pages")} AND user_id > :after ORDER BY user_id LIMIT :limit""",
@@ -343,7 +344,7 @@ def list_watchers(tx: Transaction, space_id: str, page_ids: list[str], after: st
 def list_levels(
     tx: Transaction, space_id: str, page_ids: list[str], user_ids: Iterable[str]
 ) -> dict[str, list[WatchRow]]:
-    """What these people said about a space and these pages of it."""
+    """Return the watches of these people for a space and these pages, by person."""
     rows = tx.all(
         f"""SELECT {_WATCH} FROM watches WHERE space_id = :space AND page_id {tx.among("pages")}
             AND user_id {tx.among("users")}""",
@@ -363,7 +364,7 @@ _CHANNELS = dict[Reason, Channel]
 
 
 def list_channels(tx: Transaction, user_ids: Iterable[str]) -> dict[str, dict[Reason, Channel]]:
-    """How these people are told, by reason; all of them are there."""
+    """Return the channels of these people by reason, including defaults."""
     wanted = list(user_ids)
     rows = tx.all(
         f"SELECT user_id, channels FROM notification_settings WHERE user_id {tx.among('users')}",

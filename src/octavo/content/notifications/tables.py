@@ -1,4 +1,4 @@
-"""What the tables of notifications are."""
+"""Declarations of the notification tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ declare(
     Table(
         name="notifications",
         of_space="space_id IN {spaces}",
-        stays="are about what happened where they were told",
+        stays="refer to events on this server",
         many=True,
         membership="user_id",
         columns=(person("user_id"), person("actor_id")),
@@ -22,7 +22,7 @@ declare(
     Table(
         name="notification_counts",
         of_space="space_id IN {spaces}",
-        stays="count what stays",
+        stays="count rows that stay",
         membership="user_id",
         columns=(person("user_id"),),
     ),
@@ -35,7 +35,7 @@ declare(
     ),
     Table(
         name="notification_settings",
-        stays="are of a person, not of an organization",
+        stays="belong to a person, not to an organization",
         json={"channels": dict[Reason, Channel]},
     ),
 )

@@ -1,4 +1,4 @@
-"""Why people are told of something, how, and what becomes of it."""
+"""Reasons, channels, and states of notifications."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ State = Literal["unread", "read", "done"]
 Level = Literal["watching", "muted"]
 Channel = Literal["app", "mail", "digest", "off"]
 TOLD = "people_notified"
-"""The event that says whose notifications are new: ``users``, each with the id of the notification and its reason."""
+"""Event that lists new notifications: ``users``, each with the id of the notification and its reason."""
 DEFAULTS: dict[Reason, Channel] = {
     "mentioned": "mail",
     "replied": "mail",
@@ -31,4 +31,4 @@ DEFAULTS: dict[Reason, Channel] = {
     "edited": "app",
     "failed": "mail",
 }
-"""How somebody is told who did not say anything else. Without a mail server, mail is the app alone."""
+"""Default channels. Without a mail server, ``mail`` means the app only."""

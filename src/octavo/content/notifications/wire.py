@@ -1,4 +1,4 @@
-"""Notifications, watches and settings on the wire."""
+"""Wire types of notifications, watches, and settings."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .types import Channel, Level, Reason, State
 Status = Literal[
     "draft", "open", "archived", "merged", "approved", "changes-requested", "accepted", "declined"
 ]
-"""Of a change request, of a review, or of an edit that was suggested."""
+"""Status of a change request, a review, or a suggested edit."""
 
 
 class NotificationsQuery(PageQuery):
-    """``status``: ``inbox`` is all that is not done. ``organization``, ``space``: of this one alone."""
+    """Filter. ``status``: ``inbox`` is everything that is not done. ``organization``, ``space``: only this one."""
 
     status: Literal["inbox", "unread", "done"] = "inbox"
     organization: str | None = None
@@ -46,7 +46,7 @@ class NotifiedPage(Struct):
 
 
 class NotifiedComment(Struct):
-    """``excerpt``: its first words, of the reply where it is one."""
+    """``excerpt``: the beginning of the comment or, if there is one, of the reply."""
 
     id: str
     excerpt: str
@@ -54,16 +54,16 @@ class NotifiedComment(Struct):
 
 
 class NotificationUrls(Struct):
-    """``app``: where it is in the app."""
+    """``app``: the subject's URL in the app."""
 
     app: str
     location: str
 
 
 class Notification(Struct, rename="camel", kw_only=True):
-    """What concerns the caller, and why. Another event about the same thing (a thread, a change request) makes it new:
-    ``events`` says how many there were since it was read, and the rest is of the last one. ``user``: who did it, where
-    somebody did. ``problem``: why something failed."""
+    """Notification of the caller. A new event about the same subject (a thread, a change request) makes it
+    unread again: ``events`` counts the events since it was last read, and the other fields describe the
+    latest one. ``user``: who caused it, if anyone. ``problem``: why something failed."""
 
     id: str
     reason: Reason
@@ -84,7 +84,7 @@ class Notification(Struct, rename="camel", kw_only=True):
 
 
 class NotificationCounts(Struct):
-    """How many there are of what the caller sees now."""
+    """Number of notifications that the caller can see now."""
 
     unread: int
     inbox: int
@@ -96,8 +96,8 @@ class UpdateNotification(Struct):
 
 
 class UpdateNotifications(Struct):
-    """``notifications``: these, else all that are in the inbox. ``until``: as it was when the caller looked, the newest
-    ``at`` that they saw; what is newer stays."""
+    """``notifications``: these; by default everything in the inbox. ``until``: the newest ``at`` that the
+    caller has seen; newer notifications are left unchanged."""
 
     state: State
     notifications: Annotated[list[str], Meta(max_length=1000)] | UnsetType = UNSET
@@ -105,14 +105,15 @@ class UpdateNotifications(Struct):
 
 
 class UpdatedNotifications(Struct):
-    """``updated``: how many changed."""
+    """``updated``: number of changed notifications."""
 
     updated: int
 
 
 class NotificationSettings(Struct):
-    """How the caller is told, by reason: ``app``, as all but ``off``; ``mail``, at once as well; ``digest``, in one mail
-    a day as well; ``off``, not at all. ``mail``: whether this installation sends any."""
+    """Notification settings of the caller. ``channels``: by reason: ``app`` (included in all others but
+    ``off``); ``mail``: also by email at once; ``digest``: also in a daily email; ``off``: not at all.
+    ``mail``: whether the server sends email."""
 
     channels: dict[Reason, Channel]
     mail: bool
@@ -124,7 +125,7 @@ class UpdateNotificationSettings(Struct):
 
 
 class Watch(Struct):
-    """``page``: empty for the space as a whole."""
+    """``page``: omitted for the space as a whole."""
 
     space: str
     level: Level
@@ -142,7 +143,7 @@ class UnsubscribeQuery(Struct):
 
 
 class Unsubscribed(Struct):
-    """What is not mailed any more."""
+    """Reason for which emails are no longer sent."""
 
     reason: Reason
 

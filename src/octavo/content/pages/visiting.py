@@ -48,6 +48,7 @@ from .wire import (
     Revision,
     RevisionPage,
     RevisionQuery,
+    hide_from_visitors,
     present_page,
     present_revision,
 )
@@ -117,8 +118,8 @@ class VisitorReader:
             page = msgspec.structs.replace(page, target=target)
         shown = present_page(self._app, page, self._tree.path(page), below, self._cover)
         if isinstance(shown, DocumentPage):
-            shown.variables = shown.meta_links = shown.computed = UNSET
-            shown.computed_seed = shown.document_id = UNSET
+            hide_from_visitors(shown)
+            shown.computed = shown.computed_seed = shown.document_id = UNSET
         elif isinstance(shown, LinkPage) and page.target is not None and page.target.get("kind") != "url":
             shown.href = UNSET
         return shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from io import BytesIO
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
@@ -14,7 +14,8 @@ from octavo.content.revisions.computing import Source
 from octavo.content.revisions.store import Item, RevisionRow, RevisionType
 from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.core.document.urls import safe_url
-from octavo.core.pages import Cover, Layout, Page
+from octavo.core.page_fields import FIELDS, Cover, Field, FieldType, Layout, PageKind, declare
+from octavo.core.pages import Page
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, Next, PageQuery
 from octavo.kit.urls import HttpUrl
@@ -127,7 +128,43 @@ class PageCover(Struct, rename="camel"):
     height: int | UnsetType = UNSET
 
 
-class DocumentPage(Struct, rename="camel", tag_field="type", tag="document"):
+_TYPES: dict[FieldType, Any] = {
+    "flag": bool, "mapping": dict[str, Any], "list": list[Any], "cover": PageCover, "layout": PageLayout,
+}  # fmt: skip
+"""What the API returns for a field, where that is no text."""
+
+
+class _Fields:
+    """The fields of ``FIELDS`` that the API returns with a page of some kind: the types of those that every page has,
+    and of the others."""
+
+    def __init__(self, kind: PageKind, wanted: Callable[[Field], bool] = lambda field: True) -> None:
+        found = {
+            name: field
+            for name, field in FIELDS.items()
+            if kind in field.kinds and field.shown != "nobody" and wanted(field)
+        }
+        types = {name: _TYPES.get(field.type, str) for name, field in found.items()}
+        self.always = {name: types[name] for name, field in found.items() if field.type in ("flag", "layout")}
+        self.optional = {name: types[name] | UnsetType for name in found if name not in self.always}
+        self._flags = [name for name, field in found.items() if field.type == "flag"]
+        self._plain = [name for name, field in found.items() if not (field.type == "flag" or field.is_struct)]
+
+    def present(self, page: Page) -> dict[str, Any]:
+        """Return those of a page by name, except structs."""
+        told = {name: getattr(page, name) for name in self._flags}
+        for name in self._plain:
+            if value := getattr(page, name):
+                told[name] = value
+        return told
+
+
+_FIELDS = {kind: _Fields(kind) for kind in get_args(PageKind)}
+_ENTRY_FIELDS = _Fields("document", lambda field: field.navigation)
+_MEMBERS_FIELDS = [name for name, field in FIELDS.items() if field.shown == "members"]
+
+
+class DocumentPage(Struct, rename="camel", tag_field="type", tag="document", kw_only=True):
     id: str
     title: str
     slug: str
@@ -137,17 +174,12 @@ class DocumentPage(Struct, rename="camel", tag_field="type", tag="document"):
     layout: PageLayout
     created_at: str
     updated_at: str
-    hidden: bool
-    no_index: bool
-    no_robots_index: bool
+    if not TYPE_CHECKING:
+        declare(vars(), _FIELDS["document"].always)
     kind: Literal["sheet"] = "sheet"
     link_title: str | UnsetType = UNSET
-    emoji: str | UnsetType = UNSET
-    icon: str | UnsetType = UNSET
-    description: str | UnsetType = UNSET
-    cover: PageCover | UnsetType = UNSET
-    variables: dict[str, Any] | UnsetType = UNSET
-    meta_links: dict[str, Any] | UnsetType = UNSET
+    if not TYPE_CHECKING:
+        declare(vars(), _FIELDS["document"].optional, UNSET)
     computed: dict[str, Any] | UnsetType = UNSET
     computed_seed: str | UnsetType = UNSET
     document_id: str | UnsetType = UNSET
@@ -156,7 +188,7 @@ class DocumentPage(Struct, rename="camel", tag_field="type", tag="document"):
     document: DocumentNodes | UnsetType = UNSET
 
 
-class GroupPage(Struct, rename="camel", tag_field="type", tag="group"):
+class GroupPage(Struct, rename="camel", tag_field="type", tag="group", kw_only=True):
     id: str
     title: str
     slug: str
@@ -164,37 +196,38 @@ class GroupPage(Struct, rename="camel", tag_field="type", tag="group"):
     pages: list[RevisionPage]
     created_at: str
     updated_at: str
-    hidden: bool
-    no_index: bool
-    no_robots_index: bool
+    if not TYPE_CHECKING:
+        declare(vars(), _FIELDS["group"].always)
     kind: Literal["group"] = "group"
     link_title: str | UnsetType = UNSET
-    emoji: str | UnsetType = UNSET
-    icon: str | UnsetType = UNSET
+    if not TYPE_CHECKING:
+        declare(vars(), _FIELDS["group"].optional, UNSET)
 
 
-class LinkPage(Struct, rename="camel", tag_field="type", tag="link"):
+class LinkPage(Struct, rename="camel", tag_field="type", tag="link", kw_only=True):
     id: str
     title: str
     target: dict[str, Any]
     created_at: str
     updated_at: str
-    hidden: bool
+    if not TYPE_CHECKING:
+        declare(vars(), _FIELDS["link"].always)
     kind: Literal["link"] = "link"
     link_title: str | UnsetType = UNSET
-    emoji: str | UnsetType = UNSET
-    icon: str | UnsetType = UNSET
+    if not TYPE_CHECKING:
+        declare(vars(), _FIELDS["link"].optional, UNSET)
     href: str | UnsetType = UNSET
 
 
-class ComputedPage(Struct, rename="camel", tag_field="type", tag="computed"):
+class ComputedPage(Struct, rename="camel", tag_field="type", tag="computed", kw_only=True):
     id: str
     title: str
     computed: dict[str, Any]
     created_at: str
     updated_at: str
-    emoji: str | UnsetType = UNSET
-    icon: str | UnsetType = UNSET
+    if not TYPE_CHECKING:
+        declare(vars(), _FIELDS["computed"].always)
+        declare(vars(), _FIELDS["computed"].optional, UNSET)
 
 
 RevisionPage = DocumentPage | GroupPage | LinkPage | ComputedPage
@@ -221,17 +254,18 @@ class Pages(Struct):
     pages: list[RevisionPage]
 
 
-class PageEntry(Struct, rename="camel"):
+class PageEntry(Struct, rename="camel", kw_only=True):
     """Page as an entry of the tree."""
 
     id: str
     type: Literal["document", "group", "link", "computed"]
     title: str
     has_pages: bool
-    hidden: bool
+    if not TYPE_CHECKING:
+        declare(vars(), _ENTRY_FIELDS.always)
     path: str | UnsetType = UNSET
-    emoji: str | UnsetType = UNSET
-    icon: str | UnsetType = UNSET
+    if not TYPE_CHECKING:
+        declare(vars(), _ENTRY_FIELDS.optional, UNSET)
 
 
 class PageLevel(Struct):
@@ -488,7 +522,8 @@ def present_layout(layout: Layout) -> PageLayout:
     )
 
 
-_PLAIN_LAYOUT = present_layout(Layout())
+_NO_LAYOUT = Layout()
+_PLAIN_LAYOUT = present_layout(_NO_LAYOUT)
 
 
 def present_cover(page: Page, cover: Cover, resolve: ResolveCover) -> PageCover:
@@ -515,53 +550,46 @@ def present_page(
     oids: Mapping[str, str] = {},
 ) -> RevisionPage:
     """Return a page whose subpages are already presented."""
-    created, updated = iso(page.created_at), iso(page.updated_at)
-    emoji, icon, link_title = page.emoji or UNSET, page.icon or UNSET, page.link_title or UNSET
+    told: dict[str, Any] = {
+        "id": page.id,
+        "title": page.title,
+        "created_at": iso(page.created_at),
+        "updated_at": iso(page.updated_at),
+        **_FIELDS[page.kind].present(page),
+    }
+    if page.kind == "computed":
+        return ComputedPage(computed=page.computed or {}, **told)
+    told["link_title"] = page.link_title or UNSET
     if page.kind == "group":
-        return GroupPage(
-            page.id, page.title, page.slug, path, pages, created, updated,
-            page.hidden, page.no_index, page.no_robots_index, emoji=emoji, icon=icon, link_title=link_title,
-        )  # fmt: skip
+        return GroupPage(slug=page.slug, path=path, pages=pages, **told)
     if page.kind == "link":
         target = page.target or {"kind": "url", "url": ""}
         if target.get("kind") == "url":
             # Files of a repository or archive can contain anything, and renderers put it into links unchanged.
             target = {"kind": "url", "url": safe_url(target.get("url")) or ""}
         href = target.get("url", UNSET) if target.get("kind") == "url" else UNSET
-        return LinkPage(
-            page.id, page.title, target, created, updated, page.hidden,
-            emoji=emoji, icon=icon, href=href, link_title=link_title,
-        )  # fmt: skip
-    if page.kind == "computed":
-        return ComputedPage(
-            page.id, page.title, page.computed or {}, created, updated, emoji=emoji, icon=icon
-        )
+        return LinkPage(target=target, href=href, **told)
+    if page.cover is not None:
+        told["cover"] = present_cover(page, page.cover, resolve_cover)
     return DocumentPage(
-        id=page.id,
-        title=page.title,
         slug=page.slug,
         path=path,
+        layout=_PLAIN_LAYOUT if page.layout == _NO_LAYOUT else present_layout(page.layout),
         urls=AppUrls(f"{app_url}/{path}"),
         pages=pages,
-        layout=_PLAIN_LAYOUT if page.layout == Layout() else present_layout(page.layout),
-        created_at=created,
-        updated_at=updated,
-        hidden=page.hidden,
-        no_index=page.no_index,
-        no_robots_index=page.no_robots_index,
-        emoji=emoji,
-        icon=icon,
-        link_title=link_title,
-        description=page.description or UNSET,
-        cover=present_cover(page, page.cover, resolve_cover) if page.cover else UNSET,
-        variables=page.variables or UNSET,
-        meta_links=page.meta_links or UNSET,
         document_id=page.body or UNSET,
         git=present_blob(oids, page.body, page.file_path),
         computed=page.computed or UNSET,
         # The page ID makes the IDs of computed content unique to this page.
         computed_seed=page.id if page.computed else UNSET,
+        **told,
     )
+
+
+def hide_from_visitors(page: DocumentPage) -> None:
+    """Remove the fields that only members see."""
+    for name in _MEMBERS_FIELDS:
+        setattr(page, name, UNSET)
 
 
 def present_entry(page: Page, above: str, has_pages: bool) -> PageEntry:
@@ -572,10 +600,8 @@ def present_entry(page: Page, above: str, has_pages: bool) -> PageEntry:
         type=page.kind,
         title=page.title,
         has_pages=has_pages,
-        hidden=page.hidden,
         path=path,
-        emoji=page.emoji or UNSET,
-        icon=page.icon or UNSET,
+        **_ENTRY_FIELDS.present(page),
     )
 
 

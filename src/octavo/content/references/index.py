@@ -42,7 +42,7 @@ from octavo.kit.scheduling import deadlines
 from .lookup import Owner, Question, StateFiles, question
 from .resolving import EverythingViewer, ResolvedReference, Resolver, page_owner, refs_of
 from .row import COLUMNS, IS_CURRENT, Place, Row
-from .totals import add_all, check_totals, clear_totals, start_recount, update_totals
+from .totals import add_all, check_totals, start_recount, update_totals
 
 _CURRENT_QUESTION = current_version("q.space_id", "q.owner_id")
 _TABLES = ("content_references", "reference_questions")
@@ -208,13 +208,13 @@ def _rows_of_edit(
 
 
 def _find_stale_questions(
-    tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool
+    tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
 ) -> _Stale:
     """Return the questions whose answers may have changed. ``same_places``: whether the anchors in the texts
-    of the pages are unchanged."""
+    of the pages are unchanged. ``anew``: nothing of it was there."""
     stale = _Stale()
     before = StateFiles(tx, state)
-    old_pages = find_pages(tx, state, changes.pages)
+    old_pages = {} if anew else find_pages(tx, state, changes.pages)
     for page_id, new in changes.pages.items():
         old = old_pages.get(page_id)
         if (old is None) != (new is None):
@@ -234,7 +234,7 @@ def _find_stale_questions(
             and ((old.body != new.body and not same_places) or old.title != new.title)
         ):
             stale.below("anchor", page_id, "#")
-    old_items = find_items(tx, state, changes.items)
+    old_items = {} if anew else find_items(tx, state, changes.items)
     for item_id, item in changes.items.items():
         was = old_items.get(item_id)
         if (was is None) != (item is None):
@@ -259,7 +259,8 @@ def derive_delta(
 ) -> Delta:
     """Return how ``changes`` of a state of main change its references.
 
-    ``anew``: treat the space as if it had no rows. ``whole``: include ``written``. ``hosts``: the hosts of
+    ``anew``: treat the space as if those who change had not been
+    there, and had no rows. ``whole``: include ``written``. ``hosts``: the hosts of
     this server.
     """
     files = StateFiles(tx, state, changes)
@@ -286,10 +287,8 @@ def derive_delta(
                 new.update((row.at, row) for row in _rows_of(tx, resolver, state.space_id, thing))
         delta.owners, delta.written = frozenset(things), list(new.values())
     same_places = edit is not None and not edit[1].has_places
-    for row in _rows_asking(tx, state, changes, files, same_places=same_places):
-        if row.at not in old and not (
-            row.space_id == state.space_id and (anew or row.owner_id in delta.owners)
-        ):
+    for row in _rows_asking(tx, state, changes, files, same_places=same_places, anew=anew):
+        if row.at not in old and not (row.space_id == state.space_id and row.owner_id in delta.owners):
             old[row.at] = row
             if (again := _resolve_again(resolver, row)) is not None:
                 new[again.at] = again
@@ -473,10 +472,16 @@ def _insert(tx: Transaction, rows: Collection[tuple[Row, int]]) -> None:
     )
 
 
-def clear(tx: Transaction, space_id: str) -> None:
+def clear(tx: Transaction, space_id: str, owner_ids: Sequence[str]) -> None:
+    """Delete the rows of owners that count."""
+    old = _rows_where(tx, "r.space_id = :space AND r.owner_id IN :given", owner_ids, space=space_id)
+    versions = current_versions(tx, space_id, owner_ids)
     for table in _TABLES:
-        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
-    clear_totals(tx, space_id)
+        tx.run_many(
+            f"DELETE FROM {table} WHERE space_id = :space AND owner_id = :owner AND version = :version",
+            [{"space": space_id, "owner": owner, "version": version} for owner, version in versions.items()],
+        )
+    update_totals(tx, old.values(), ())
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
@@ -524,9 +529,10 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
 
 
 def _rows_asking(
-    tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool
+    tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
 ) -> list[Row]:
-    """Return the references, in any space, that depend on something whose answer may have changed."""
+    """Return the references, in any space, that depend on something whose answer may have another answer now; ``anew``: in another
+    one."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
         return []
@@ -535,7 +541,9 @@ def _rows_asking(
                    ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.version = q.version
                      AND r.place = q.place
                  WHERE q.asked_in = :space AND {IS_CURRENT} AND """
-    stale = _find_stale_questions(tx, state, changes, files, same_places=same_places)
+    if anew:
+        joined += "q.space_id <> :space AND "
+    stale = _find_stale_questions(tx, state, changes, files, same_places=same_places, anew=anew)
     found: dict[Place, Row] = {}
     exact = sorted(stale.exact)
     for start in range(0, len(exact), _BATCH):

@@ -18,7 +18,7 @@ from .index import (
     switch,
     write,
 )
-from .totals import finish_counting
+from .totals import finish_counting, recount
 
 declare(
     *(
@@ -47,7 +47,8 @@ register_derived(
             ("content_references", "owner_id"),
             remove,
             copy_references,
-            finish=finish_counting,
+            recount,
+            finish_counting,
         ),
     )
 )

@@ -21,6 +21,7 @@ import msgspec
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.scheduling import deadlines
 from octavo.kit.scheduling.permits import waiting
+from octavo.kit.work import jobs
 
 from .row import IS_CURRENT, Row
 
@@ -244,13 +245,6 @@ def _lock(tx: Transaction, space_id: str) -> bool:
     return tx.one(f"SELECT 1 FROM spaces WHERE id = :space{tx.for_update}", space=space_id) is not None
 
 
-def clear_totals(tx: Transaction, space_id: str) -> None:
-    """Delete the totals of a space whose rows are all deleted."""
-    _lock(tx, space_id)
-    for table in ("reference_targets", "reference_totals", "reference_counting"):
-        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
-
-
 def start_recount(tx: Transaction, space_id: str) -> None:
     """Start a new generation, of which nothing is counted yet."""
     _lock(tx, space_id)
@@ -261,6 +255,14 @@ def start_recount(tx: Transaction, space_id: str) -> None:
     )
 
 
+def recount(db: Database, space_id: str) -> None:
+    """Counts everything anew, or goes on where that has begun."""
+    with db.write() as tx:
+        if _counting(tx, space_id).counted_to is None:
+            start_recount(tx, space_id)
+    finish_counting(db, space_id)
+
+
 def finish_counting(db: Database, space_id: str) -> None:
     """Count what is not counted yet and remove earlier generations, in short transactions."""
     has_more = True
@@ -268,6 +270,7 @@ def finish_counting(db: Database, space_id: str) -> None:
         deadlines.check()
         with db.write() as tx:
             has_more = _count_more(tx, space_id) or _remove_earlier(tx, space_id)
+            jobs.advance(tx)
         if has_more:
             with waiting():
                 time.sleep(_PAUSE)

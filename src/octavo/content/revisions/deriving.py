@@ -22,10 +22,12 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, Transaction, json_list
 from octavo.kit.db.turns import short_write
-from octavo.kit.work.jobs import enqueue, job
+from octavo.kit.work import jobs
+from octavo.kit.work.jobs import enqueue
 from octavo.organization.spaces.hooks import Copy
 
 from . import staging
+from .bodies import list_oversized
 from .staging import list_unclaimed_branches, remove_unclaimed, write_before_revision
 from .store import (
     ITEM_KINDS,
@@ -33,6 +35,8 @@ from .store import (
     Changes,
     Staged,
     State,
+    find_items,
+    find_pages,
     list_items,
     list_pages,
     lock_branch,
@@ -45,7 +49,10 @@ DERIVATION = 2
 texts are read, what is indexed, which files are included). The next start then rebuilds all derived data."""
 _REBUILD = "rebuildDerived"
 _ATTEMPTS = 5
-_SECONDS = 3600.0
+_SECONDS = 600.0
+_AT_ONCE = 200
+"""Owners of what is derived that a rebuild takes at a time, unless their texts have more than ``_BYTES_AT_ONCE``."""
+_BYTES_AT_ONCE = 100_000
 _OWNERS = 50
 """Number of owners whose replaced rows are removed in one transaction."""
 
@@ -76,6 +83,7 @@ class Versioned(NamedTuple):
     space. ``recount(db, space_id)`` corrects numbers that are stored with the rows, in short transactions.
     ``finish(db, space_id)`` does what ``switch`` left to do, also in short transactions, in the job that then
     removes replaced rows.
+    Both are parts of a job.
     """
 
     count: Callable[[Any], int]
@@ -93,30 +101,34 @@ class Derived(NamedTuple):
     """Functions for a kind of data that is derived from main.
 
     ``prepare(tx, state, changes, hosts)`` runs in a read transaction with the head of main before the change
-    and the hosts of this server (``core.links.app_hosts``). With ``anew=True``, it assumes that nothing of
-    the space was derived before; with ``whole=True``, it prepares the full rows to write under a version,
+    and the hosts of this server (``core.links.app_hosts``). With ``anew=True``, it assumes that nothing had been derived of these owners,
+    which are as the head has them; with ``whole=True``, it prepares the full rows to write under a version,
     otherwise only the differences. ``is_still_true(tx, space_id, changes, page_ids, prepared)`` checks, in
     the write transaction, whether the result would be the same after others changed the texts and fields of
     these other pages. ``apply(tx, space_id, prepared)`` writes it under the current versions.
 
-    ``clear(tx, space_id)`` deletes the derived data of a space. ``check(tx, space_id, hosts)`` returns what
-    is wrong with it. ``versioned``: the functions for large amounts of data, if any.
+    ``clear(tx, space_id, owner_ids)`` deletes the derived data of these owners and counts; of what is not
+    ``versioned``, whatever was derived from the space. ``check(tx, space_id, hosts)`` returns what
+    is wrong with it.
+    ``versioned``: the functions for large amounts of data, if any.
     """
 
     prepare: Prepare
     is_still_true: Callable[[Transaction, str, Changes, Set[str], Any], bool]
     apply: Callable[[Transaction, str, Any], None]
-    clear: Callable[[Transaction, str], None]
+    clear: Callable[[Transaction, str, Sequence[str]], None]
     check: Callable[[Transaction, str, tuple[str, ...]], str | None]
     versioned: Versioned | None = None
 
 
 class PreparedParts(Struct):
-    """Data derived with one revision: a part for each registered kind. ``owners``: their owners, as returned
-    by ``json_list``. ``staged``: the version under which all of it, and the rows of the revision, are already
-    written; None if nothing is written yet. ``in_place``: whether the revision adds, removes, and moves no
+    """Data derived with one revision, or in one part of a rebuild: of each registered derives something in it, a part.
+    ``owners``: their owners, as ``json_list``. ``staged``: the version under which all of it, and the rows of the revision, is written
+    under already
+    written; None where nothing is written yet. ``in_place``: whether the revision adds, removes, and moves no
     page."""
 
+    derived: list[Derived]
     parts: list[Any]
     owners: str
     staged: Staged | None = None
@@ -142,7 +154,7 @@ def prepare_derived(
     """
     with db.read() as tx:
         parts = [derived.prepare(tx, state, changes, hosts) for derived in _derived]
-        prepared = PreparedParts(parts, json_list([*changes.pages, *changes.items]))
+        prepared = PreparedParts(_derived, parts, json_list([*changes.pages, *changes.items]))
         if _is_large(changes, prepared):
             prepared.parts = [derived.prepare(tx, state, changes, hosts, whole=True) for derived in _derived]
     with _write_before_revision(db, state, changes, prepared):
@@ -176,7 +188,9 @@ def _is_large(changes: Changes, prepared: PreparedParts) -> bool:
 
 
 def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, Any]]:
-    pairs = ((derived.versioned, part) for derived, part in zip(_derived, prepared.parts, strict=True))
+    pairs = (
+        (derived.versioned, part) for derived, part in zip(prepared.derived, prepared.parts, strict=True)
+    )
     return [(how, part) for how, part in pairs if how is not None]
 
 
@@ -187,7 +201,7 @@ def is_still_true(
     pages."""
     return all(
         derived.is_still_true(tx, space_id, changes, moved, part)
-        for derived, part in zip(_derived, prepared.parts, strict=True)
+        for derived, part in zip(prepared.derived, prepared.parts, strict=True)
     )
 
 
@@ -195,50 +209,103 @@ def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> No
     """Make prepared data count, in the transaction of the revision, which has claimed what is already
     written."""
     if prepared.staged is None:
-        for derived, part in zip(_derived, prepared.parts, strict=True):
+        for derived, part in zip(prepared.derived, prepared.parts, strict=True):
             derived.apply(tx, space_id, part)
         return
     switch_version(tx, space_id, prepared.owners, prepared.staged.version)
-    for derived, part in zip(_derived, prepared.parts, strict=True):
+    for derived, part in zip(prepared.derived, prepared.parts, strict=True):
         (derived.versioned.switch if derived.versioned else derived.apply)(tx, space_id, part)
 
 
-def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...]) -> None:
-    """Rebuild all derived data of a space, whatever its state: a small space in one transaction, a large one
+def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: str = "") -> None:
+    """Make all derived data of a space, whatever its state: a small space in one transaction, a large one
     like a large revision.
 
-    The data remains available in the meantime, and references to the space from elsewhere are checked again.
-    Call this outside any transaction. Raises NotFound, and BranchMoved if main keeps changing.
+    The data remains available in the meantime, and references to the space from a space anew, whatever became of it: some owners at a time, each part in one
+    transaction, which notes it as done for the job that it is part of. It is there all the while; whoever refers to the
+    space from elsewhere is looked at again, too. Called outside of any transaction.
+
+    ``after``: the id of the last owner that was done. Raises NotFound, and BranchMoved if main never holds still.
     """
-    for attempt in range(_ATTEMPTS):
-        with db.read() as tx:
-            state, changes = as_changes_from_nothing(tx, space_id)
-            head = main_state(tx, space_id)
-            parts = [derived.prepare(tx, state, changes, hosts, anew=True) for derived in _derived]
-            owners = {*changes.pages, *changes.items, *_list_owners(tx, space_id)}
-        prepared = PreparedParts(parts, json_list(sorted(owners)))
+    moved = 0
+    while True:
         try:
-            with _write_before_revision(db, head, Changes(), prepared), db.write() as tx:
-                lock_branch(tx, head.layers[0].branch_id)
-                if main_state(tx, space_id) != head:
-                    raise BranchMoved
-                if prepared.staged is None:
-                    end_versions(tx, space_id)
-                else:
-                    claim_version(tx, space_id, prepared.staged)
-                for derived in _derived:
-                    # Rows of an old version no longer count after the switch and are removed later.
-                    if prepared.staged is None or derived.versioned is None:
-                        derived.clear(tx, space_id)
-                apply_derived(tx, space_id, prepared)
+            last = _rebuild_part(db, space_id, hosts, after)
         except BranchMoved:
-            if attempt == _ATTEMPTS - 1:
+            moved += 1
+            if moved == _ATTEMPTS:
                 raise
-        else:
+            continue
+        if last is None:
             break
-    if prepared.staged is not None:
-        for versioned, _ in _versioned(prepared):
-            versioned.recount(db, space_id)
+        after, moved = last, 0
+    for derived in _derived:
+        if derived.versioned is not None:
+            derived.versioned.recount(db, space_id)
+
+
+def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: str) -> str | None:
+    """Rebuild what is derived from the next owners, and return the last of them. Where there are no more, rebuild what
+    has no owners, and return None. Raises NotFound, BranchMoved."""
+    with db.read() as tx:
+        head = main_state(tx, space_id)
+        changes = _next_owners(tx, head, after)
+        owners = sorted({*changes.pages, *changes.items})
+        wanted = [derived for derived in _derived if (derived.versioned is not None) == bool(owners)]
+        parts = [derived.prepare(tx, head, changes, hosts, anew=True) for derived in wanted]
+    prepared = PreparedParts(wanted, parts, json_list(owners))
+    last = owners[-1] if owners else None
+    with _write_before_revision(db, head, Changes(), prepared), db.write() as tx:
+        lock_branch(tx, head.layers[0].branch_id)
+        if main_state(tx, space_id) != head:
+            raise BranchMoved
+        if prepared.staged is not None:
+            # Rows under the version that counted are removed later.
+            claim_version(tx, space_id, prepared.staged)
+        else:
+            for derived in wanted:
+                derived.clear(tx, space_id, owners)
+        apply_derived(tx, space_id, prepared)
+        if last is not None:
+            jobs.advance(tx, after=last)
+    return last
+
+
+def _next_owners(tx: Transaction, head: State, after: str) -> Changes:
+    """Whoever is in the head of main, was in main once, or has rows, and comes behind an id: so many that their texts
+    are not much together. None for those that main does not have."""
+    branch_id = head.layers[0].branch_id
+    sources = [
+        ("page_versions", "page_id", "branch_id = :branch"),
+        ("item_versions", "item_id", "branch_id = :branch"),
+        *((*derived.versioned.owners, "space_id = :space") for derived in _derived if derived.versioned),
+    ]
+    ids = {
+        row[0]
+        for table, column, where in sources
+        for row in tx.all(
+            f"""SELECT DISTINCT {column} FROM {table} WHERE {where} AND {column} > :after
+                ORDER BY {column} LIMIT {_AT_ONCE}""",
+            branch=branch_id,
+            space=head.space_id,
+            after=after,
+        )
+    }
+    some = sorted(ids)[:_AT_ONCE]
+    pages, items = find_pages(tx, head, some), find_items(tx, head, some)
+    bodies = {page.id: page.body or "" for page in pages.values()}
+    bodies |= {item.id: item.content or "" for item in items.values()}
+    sizes = dict(list_oversized(tx, {*bodies.values()}, 0))
+    found, size = Changes(), 0
+    for id in some:
+        size += sizes.get(bodies.get(id, ""), 0)
+        if found and size > _BYTES_AT_ONCE:
+            break
+        if id in items:
+            found.items[id] = items[id]
+        else:
+            found.pages[id] = pages.get(id)
+    return found
 
 
 def enqueue_rebuild(tx: Transaction, space_id: str) -> None:
@@ -247,11 +314,11 @@ def enqueue_rebuild(tx: Transaction, space_id: str) -> None:
     enqueue(tx, "indexSpace", organization=organization_id, key=f"index-{space_id}", space_id=space_id)
 
 
-@job("indexSpace", seconds=_SECONDS)
-def index_space(context: Context, space_id: str) -> None:
-    """Rebuild all derived data of a space."""
+@jobs.job("indexSpace", bound=None, seconds=_SECONDS)
+def index_space(context: Context, space_id: str, after: str = "") -> None:
+    """Rebuild all derived data of a space anew, from the owner on that comes ``after`` the last one done."""
     with suppress(NotFound):  # purged in the meantime
-        rebuild_derived(context.db, space_id, app_hosts(context.settings.url))
+        rebuild_derived(context.db, space_id, app_hosts(context.settings.url), after)
 
 
 def enqueue_outdated(db: Database) -> None:
@@ -290,8 +357,8 @@ def _derivation(tx: Transaction) -> int:
     return tx.value("SELECT max(version) FROM derivation") or 0
 
 
-@job(_REBUILD, seconds=_SECONDS)
-def rebuild_outdated(context: Context, space_id: str, version: int) -> None:
+@jobs.job(_REBUILD, bound=None, seconds=_SECONDS)
+def rebuild_outdated(context: Context, space_id: str, version: int, after: str = "") -> None:
     """Rebuild the data that an earlier version of Octavo derived from a space."""
     if version > DERIVATION:
         # During an upgrade, two versions run at the same time, and this job is for a worker of the newer one.
@@ -299,7 +366,7 @@ def rebuild_outdated(context: Context, space_id: str, version: int) -> None:
             f"This rebuild needs a newer version of Octavo (derivation {version} instead of {DERIVATION})."
             " Upgrade this worker."
         )
-    index_space(context, space_id)
+    index_space(context, space_id, after)
 
 
 def copy_derived(tx: Transaction, copy: Copy) -> None:
@@ -324,15 +391,6 @@ def copy_derived(tx: Transaction, copy: Copy) -> None:
         how.copy(tx, copy.source_id, copy.copy_id)
 
 
-def _list_owners(tx: Transaction, space_id: str) -> set[str]:
-    """Return all owners of rows, whether or not they are in main."""
-    return {
-        row[0]
-        for table, column in (derived.versioned.owners for derived in _derived if derived.versioned)
-        for row in tx.all(f"SELECT DISTINCT {column} FROM {table} WHERE space_id = :space", space=space_id)
-    }
-
-
 def check_derived(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list[str]:
     """Return what is wrong with the derived data of a space."""
     found = (derived.check(tx, space_id, hosts) for derived in _derived)
@@ -347,7 +405,7 @@ def as_changes_from_nothing(tx: Transaction, space_id: str) -> tuple[State, Chan
     return replace(head, layers=tuple(replace(layer, sequence=0) for layer in head.layers)), changes
 
 
-@job("removeReplaced", seconds=_SECONDS)
+@jobs.job("removeReplaced", bound=None, seconds=_SECONDS)
 def remove_replaced(context: Context, space_id: str) -> None:
     """Finish the work that large revisions of a space left, and remove rows that don't count: replaced
     derived data and the remains of killed processes."""
@@ -374,4 +432,5 @@ def remove_replaced(context: Context, space_id: str) -> None:
         while owners:
             with short_write(context.db) as tx:
                 done = versioned.remove(tx, space_id, owners[:_OWNERS], staging.BATCH)
+                jobs.advance(tx)
             del owners[:done]

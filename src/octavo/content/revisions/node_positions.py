@@ -10,8 +10,7 @@ import msgspec
 from octavo.core.document.node_positions import whereabouts
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction, json_list
-from octavo.kit.scheduling import deadlines
-from octavo.kit.work.jobs import enqueue, job
+from octavo.kit.work.jobs import enqueue, job, renew
 
 from .keys import keyed_document
 from .revising import on_commit
@@ -37,7 +36,7 @@ def enqueue_notes(tx: Transaction, space_id: str, page_ids: Iterable[str]) -> No
         )
 
 
-@job("noteNodes")
+@job("noteNodes", bound=None)
 def note_nodes(context: Context, space_id: str, page_id: str) -> None:
     """Record where the nodes of a page are, for its texts without such a record."""
     with context.db.read() as tx:
@@ -52,7 +51,7 @@ def note_nodes(context: Context, space_id: str, page_id: str) -> None:
             most=_AT_ONCE,
         )
     for (body,) in bodies:
-        deadlines.check()
+        renew()
         with context.db.read() as tx:
             places = whereabouts(keyed_document(tx, page_id, body))
         # One text per transaction, so that results are kept when the job runs out of time.

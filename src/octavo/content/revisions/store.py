@@ -16,7 +16,8 @@ from typing import Any, Literal, get_args, get_type_hints
 import msgspec
 from msgspec import Struct, defstruct
 
-from octavo.core.pages import Cover, Layout, Page
+from octavo.core.page_fields import Cover, Layout
+from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.kit import ids
 from octavo.kit.clock import now

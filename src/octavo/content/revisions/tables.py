@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from octavo.core.merge import Conflict
-from octavo.core.pages import PageKind
+from octavo.core.page_fields import PageKind
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.tables import Table, declare, file, person, row, text
 from octavo.organization.spaces.hooks import before_copy, on_begin, on_copy, on_purge, on_unnamed_texts

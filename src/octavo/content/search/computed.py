@@ -1,6 +1,6 @@
-"""What jobs index. Long texts that a revision changed: whoever writes in one does not wait for its words. And what
-pages say that is made of something else, computed pages and blocks that show an operation of an API, because it changes
-without a revision: after a revision that has to do with it, and whenever what it may be made of changes."""
+"""Indexing in background jobs: long texts, so that people who edit them do not wait; and derived pages,
+which are computed pages and pages with blocks that show an API operation. Derived pages change without a
+revision, so they are indexed again after related revisions and whenever their sources may have changed."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ from octavo.organization.spaces.store import get_space
 
 from . import store
 from .indexing import INDEXED, PreparedIndex, batches, cut_page, page_text, text_hash, titles_of
-from .store import Made, PageText
+from .store import IndexedPage, SourceHashes
 
 _AT_ONCE = 50
-"""Pages made of something else that are made in one read and written in one transaction."""
+"""Derived pages that are computed in one read and written in one transaction."""
 _PART = 500
-"""Such pages that one run of the job makes."""
+"""Derived pages that one run of the job computes."""
 _WAIT = 2_000
-"""Milliseconds that a long text waits for its words to be indexed, so that saves in a row are indexed once."""
+"""Milliseconds before a long text is indexed, so that consecutive saves are indexed once."""
 
 
-def order_indexing(tx: Transaction, space_id: str) -> None:
-    """Has what pages of a space say that is made of something else indexed anew."""
+def enqueue_indexing(tx: Transaction, space_id: str) -> None:
+    """Enqueue a job that indexes the derived pages of a space again."""
     organization_id = get_space(tx, space_id).organization_id
     key = f"indexComputedPages {space_id}"
     jobs.enqueue(tx, "indexComputedPages", organization=organization_id, key=key, space_id=space_id)
 
 
 def apply(tx: Transaction, space_id: str, prepared: PreparedIndex) -> None:
-    """Brings the index up to the revision that this transaction makes."""
+    """Update the index to the revision that this transaction creates."""
     versions = current_versions(tx, space_id, prepared.gone)
     lost = store.remove_pages(tx, space_id, versions.items())
     gained = store.add_pages(tx, space_id, prepared.pages(), versions)
@@ -74,15 +74,15 @@ def apply(tx: Transaction, space_id: str, prepared: PreparedIndex) -> None:
 
 
 def switch(tx: Transaction, space_id: str, prepared: PreparedIndex) -> None:
-    """What is left to do where the pages are indexed: has those indexed that are made of something else."""
+    """Enqueue the remaining jobs after the pages themselves were indexed."""
     if prepared.later or ((prepared.gone or prepared.long) and store.has_computed(tx, space_id)):
-        order_indexing(tx, space_id)
+        enqueue_indexing(tx, space_id)
     if prepared.long:
-        store.let_wait(tx, space_id, current_versions(tx, space_id, prepared.long).items())
-        _order_long(tx, space_id)
+        store.mark_waiting(tx, space_id, current_versions(tx, space_id, prepared.long).items())
+        _enqueue_long_pages(tx, space_id)
 
 
-def _order_long(tx: Transaction, space_id: str) -> None:
+def _enqueue_long_pages(tx: Transaction, space_id: str) -> None:
     organization_id = get_space(tx, space_id).organization_id
     key = f"indexLongPages {space_id}"
     jobs.enqueue(
@@ -95,9 +95,9 @@ def _order_long(tx: Transaction, space_id: str) -> None:
     )
 
 
-@jobs.job("indexLongPages", seconds=600)
+@jobs.job("indexLongPages", bound=None, seconds=600)
 def index_long_pages(context: Context, space_id: str) -> None:
-    """Indexes the pages of main whose texts wait for it, as they are now."""
+    """Index the current texts of the pages of main that wait for it."""
     with context.db.read() as tx:
         try:
             branch_id = main_state(tx, space_id).layers[0].branch_id
@@ -105,12 +105,12 @@ def index_long_pages(context: Context, space_id: str) -> None:
             return
         waiting = store.list_waiting(tx, space_id)
     for page_id in waiting[:_PART]:
-        deadlines.check()
+        jobs.renew()
         _index_long(context, space_id, branch_id, page_id)
     with context.db.write() as tx:
         jobs.finish(tx)
         if waiting[_PART:]:
-            _order_long(tx, space_id)
+            _enqueue_long_pages(tx, space_id)
 
 
 def _index_long(context: Context, space_id: str, branch_id: str, page_id: str) -> None:
@@ -125,36 +125,38 @@ def _index_long(context: Context, space_id: str, branch_id: str, page_id: str) -
         if not lock_branch(tx, branch_id):
             return
         if find_pages(tx, main_state(tx, space_id), [page_id]).get(page_id) != page:
-            return  # Whoever changed it meanwhile ordered this again.
+            return  # Another change enqueued the page again.
         _index(tx, space_id, [text])
         if draws:
-            order_indexing(tx, space_id)
+            enqueue_indexing(tx, space_id)
 
 
-def _order_after_change(tx: Transaction, organization_id: str, space_ids: Collection[str] | None) -> None:
+def _enqueue_after_change(tx: Transaction, organization_id: str, space_ids: Collection[str] | None) -> None:
     made = {*list_spaces_with_computed(tx, organization_id), *store.list_spaces_drawing(tx, organization_id)}
     for space_id in sorted(made if space_ids is None else made.intersection(space_ids)):
-        order_indexing(tx, space_id)
+        enqueue_indexing(tx, space_id)
 
 
-@jobs.job("indexComputedPages", seconds=600)
+@jobs.job("indexComputedPages", bound=None, seconds=600)
 def index_computed_pages(context: Context, space_id: str, most: int = _PART) -> None:
-    """Index what the computed pages of main are now, and what its other pages are drawn as.
+    """Index the current text of derived pages of main.
 
-    A page is made again only if something it is made of has changed, and written only if its text has. One run makes
-    at most ``most`` pages and leaves the rest to the next: no run takes longer the more there is."""
+    A page is computed only if one of its sources changed, and written only if its text changed. One run
+    handles at most ``most`` pages and leaves the rest to the next, so that runs stay short however many pages
+    there are.
+    """
     with context.db.read() as tx:
         try:
-            reading = _Reading(context, tx, space_id)
+            reading = _MainReader(context, tx, space_id)
         except NotFound:
             return
-        known = store.list_made(tx, space_id)
+        known = store.list_source_hashes(tx, space_id)
         drawing = find_pages(tx, reading.state, store.list_drawing(tx, space_id))
         wanted = [page for page in expand(tx, reading.state, None).pages if page.kind in INDEXED]
         wanted += drawing.values()
         changed = []
         for page in wanted:
-            deadlines.check()
+            jobs.renew()
             was = known.get(page.id)
             if was is None or was[1].of != reading.hash_of(page, page.id in drawing):
                 changed.append(page)
@@ -163,47 +165,48 @@ def index_computed_pages(context: Context, space_id: str, most: int = _PART) -> 
     gone = {page_id: was for page_id, was in known.items() if was[0] and page_id not in ids}
     is_whole = len(changed) <= most
     for start in range(0, min(len(changed), most), _AT_ONCE):
-        deadlines.check()
+        jobs.renew()
         batch = changed[start : min(start + _AT_ONCE, most)]
         drawn = {page.id: page for page in batch if page.id in drawing}
-        is_whole = _index_made(context, space_id, branch_id, batch, drawn, known) and is_whole
+        is_whole = _index_derived(context, space_id, branch_id, batch, drawn, known) and is_whole
     with context.db.write() as tx:
         if not lock_branch(tx, branch_id):
             return
-        still = store.list_made(tx, space_id, gone)
-        _remove(tx, space_id, [page_id for page_id, was in gone.items() if still.get(page_id) == was])
+        unchanged = store.list_source_hashes(tx, space_id, gone)
+        _remove(tx, space_id, [page_id for page_id, was in gone.items() if unchanged.get(page_id) == was])
         jobs.finish(tx)
         if not is_whole:
-            order_indexing(tx, space_id)
+            enqueue_indexing(tx, space_id)
 
 
-def _index_made(
+def _index_derived(
     context: Context,
     space_id: str,
     branch_id: str,
     batch: Sequence[Page],
     drawn: Mapping[str, Page],
-    known: Mapping[str, tuple[bool, Made]],
+    known: Mapping[str, tuple[bool, SourceHashes]],
 ) -> bool:
-    """Make pages and index those that say something else now. ``drawn``: the ordinary ones; ``known``: what the index
-    had of each. Return False if another run or a revision was faster with one of them, which is left as it is."""
-    texts, same = PreparedIndex(), dict[str, Made]()
+    """Compute pages and index those whose text changed. ``drawn``: pages with drawn blocks; ``known``: their
+    state in the index. Return False if another run or a revision changed one of them first; those are
+    left unchanged."""
+    texts, same = PreparedIndex(), dict[str, SourceHashes]()
     with context.db.read() as tx:
-        reading = _Reading(context, tx, space_id)
+        reading = _MainReader(context, tx, space_id)
         for page in batch:
             deadlines.check()
             draws = page.id in drawn
             document = reading.document_of(page, draws)
             titles, cut = titles_of(tx, page), cut_page(page, document)
-            made = Made(reading.hash_of(page, draws), text_hash(titles, cut))
+            made = SourceHashes(reading.hash_of(page, draws), text_hash(titles, cut))
             if page.id in known and known[page.id][1].text == made.text:
                 same[page.id] = made
             else:
                 texts.add(store.prepare_page(tx, space_id, page.id, titles, cut, draws, made))
 
-    def still(tx: Transaction, page_ids: Sequence[str]) -> set[str]:
-        """Those of these pages that the index and main have as this run found them."""
-        there = store.list_made(tx, space_id, page_ids)
+    def unchanged(tx: Transaction, page_ids: Sequence[str]) -> set[str]:
+        """Return the pages that are unchanged in the index and in main since this run read them."""
+        there = store.list_source_hashes(tx, space_id, page_ids)
         written = find_pages(tx, main_state(tx, space_id), [id for id in page_ids if id in drawn])
         return {id for id in page_ids if there.get(id) == known.get(id) and written.get(id) == drawn.get(id)}
 
@@ -213,7 +216,7 @@ def _index_made(
         with context.db.write() as tx:
             if not lock_branch(tx, branch_id):
                 return True
-            mine = still(tx, [page.page_id for page in found])
+            mine = unchanged(tx, [page.page_id for page in found])
             for computed in (True, False):
                 _index(
                     tx,
@@ -230,14 +233,14 @@ def _index_made(
         with context.db.write() as tx:
             if not lock_branch(tx, branch_id):
                 return True
-            mine = still(tx, list(same))
+            mine = unchanged(tx, list(same))
             versions = current_versions(tx, space_id, list(mine))
-            store.note_made(tx, space_id, {id: same[id] for id in mine}, versions)
+            store.update_source_hashes(tx, space_id, {id: same[id] for id in mine}, versions)
         held |= mine
     return len(held) == len(batch)
 
 
-class _Reading:
+class _MainReader:
     """Main of a space as its visitors read it, in one transaction. Raises NotFound."""
 
     def __init__(self, context: Context, tx: Transaction, space_id: str) -> None:
@@ -247,7 +250,7 @@ class _Reading:
         self._resolver = state_resolver(tx, self.state, app_hosts(context.settings.url), NobodyViewer())
 
     def hash_of(self, page: Page, draws: bool) -> str:
-        """Return a hash of all that a page is made of, our own code included."""
+        """Return a hash of everything that a page is derived from, including the version of Octavo."""
         if draws:
             drawn = list_drawn(self._drawing(page), read_source(self._tx, page.body))
             made_of: object = (drawn, list_rendering_states(self._tx, self._asker, drawn))
@@ -287,8 +290,8 @@ class _Reading:
         return Drawing(self._asker, False, find_file, page.title)
 
 
-def _index(tx: Transaction, space_id: str, pages: list[PageText], *, computed: bool = False) -> None:
-    """Puts pages in the place of what the index has of them."""
+def _index(tx: Transaction, space_id: str, pages: list[IndexedPage], *, computed: bool = False) -> None:
+    """Replace pages in the index."""
     if not pages:
         return
     versions = current_versions(tx, space_id, [page.page_id for page in pages])
@@ -302,4 +305,4 @@ def _remove(tx: Transaction, space_id: str, page_ids: list[str]) -> None:
     store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
 
 
-on_dependency_change(_order_after_change)
+on_dependency_change(_enqueue_after_change)

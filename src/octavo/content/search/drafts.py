@@ -1,5 +1,4 @@
-"""Search of what a preview shows in place of main: the pages that its state has otherwise are in no index, so that their
-texts are read."""
+"""Search in previews: pages that differ from main are in no index, so their texts are read directly."""
 
 from __future__ import annotations
 
@@ -14,35 +13,35 @@ from octavo.core.sentences import stem
 from octavo.kit.db.database import Transaction
 
 from .indexing import INDEXED, cut_page, titles_of
-from .store import Found, Term
+from .store import FoundSection, Term
 from .tokens import fold, words
 
 _READ = 200
-"""Pages whose texts are cut into sections for one search: more than are ever shown."""
+"""Pages whose texts are split into sections per search; more than are ever shown."""
 _WEIGHTS = (10.0, 5.0, 1.0)
-"""Of a term in a title, a heading, the text."""
+"""Weights of a term in a title, a heading, and the text."""
 _BEGINNING = 4
-"""Characters of a word that its forms have in common."""
+"""Leading characters that all forms of a word share."""
 
 
-class Draft(Struct, frozen=True):
-    """A state that is not main, and the pages that it has otherwise, by their ids."""
+class SearchedDraft(Struct, frozen=True):
+    """State other than main, with the ids of pages that differ from main."""
 
     state: State
     pages: frozenset[str]
 
 
 class DraftSection(Struct, frozen=True):
-    """A section of a page of the draft, with its text. ``covered``: the share of the terms that it says."""
+    """Section of a page of the draft, with its text. ``covered``: share of the query terms that it contains."""
 
-    found: Found
+    found: FoundSection
     body: str
     covered: float
 
 
-def draft_of(tx: Transaction, state: State) -> Draft | None:
-    """The state with what it has otherwise than main, both what it changes and what main changed since; None for main
-    itself."""
+def draft_of(tx: Transaction, state: State) -> SearchedDraft | None:
+    """Return a state with the pages that differ from main, including those that main changed since; None for
+    main itself."""
     main = main_state(tx, state.space_id)
     if state.revision_id == main.revision_id:
         return None
@@ -52,11 +51,12 @@ def draft_of(tx: Transaction, state: State) -> Draft | None:
             pages |= list_changed(tx, main.layers[0], layer.sequence).pages
         else:
             pages |= list_branch_content(tx, layer).pages
-    return Draft(state, pages)
+    return SearchedDraft(state, pages)
 
 
-def match_draft(tx: Transaction, draft: Draft, terms: Sequence[Term]) -> list[DraftSection]:
-    """The sections of the draft's pages that say any of the terms. Their ids are below zero, those of main's are not."""
+def match_draft(tx: Transaction, draft: SearchedDraft, terms: Sequence[Term]) -> list[DraftSection]:
+    """Return the sections of the draft's pages that contain any of the terms. Their ids are negative; ids of
+    indexed sections are not."""
     begun = {word[:_BEGINNING] for term in terms for row in term.every() for word in map(stem, row)}
     matched: list[DraftSection] = []
     read = 0
@@ -67,7 +67,8 @@ def match_draft(tx: Transaction, draft: Draft, terms: Sequence[Term]) -> list[Dr
         plain = fold(
             "\n".join((titles, page.description or "", get_body(tx, page.body) if page.body else ""))
         )
-        # Cutting costs far more than looking; a text that has no beginning of a word matches none.
+        # Splitting costs much more than a substring check; a text without the beginning of any word cannot
+        # match.
         if read == _READ or not any(word in plain for word in begun):
             continue
         read += 1
@@ -91,7 +92,7 @@ def _match_page(
         ]
         if not any(worth):
             continue
-        found = Found(
+        found = FoundSection(
             id - len(matched),
             space_id,
             page.id,

@@ -1,7 +1,8 @@
-"""Words that say how something is asked, and nothing of what: they weigh nothing in a query.
+"""Function words, which make a query a question but say nothing about its subject; they have no weight in a
+query.
 
-A language other than English counts only where a query has two of its function words: one alone may as well be a
-word of another language ("man page", "die").
+Function words of languages other than English count only if a query has two of the same language: a single
+one may as well be a word of another language ("man page", "die").
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _ASKING = re.compile(f"{_CHINESE}|{_JAPANESE}")
 
 
 def function_words(words: Iterable[str]) -> frozenset[str]:
-    """Those of these folded words that are function words, in the language that they speak of."""
+    """Return which of these folded words are function words of the language they suggest."""
     asked = frozenset(words)
     found = asked & _ENGLISH
     most = max((asked & other for other in _OTHERS), key=len)
@@ -54,5 +55,5 @@ def function_words(words: Iterable[str]) -> frozenset[str]:
 
 
 def split_question(run: str) -> list[str]:
-    """What a run of Chinese or Japanese asks for, without what only makes it a question."""
+    """Split a run of Chinese or Japanese at the words that only make it a question."""
     return [part for part in _ASKING.split(run) if part] or [run]

@@ -1,7 +1,7 @@
-"""Keeping the index true: every revision of main indexes the pages it changed.
+"""Index maintenance: every revision of main indexes the pages it changed.
 
-Texts are cut into sections and words before the transaction of the revision begins and wait in a spool on disk, so
-that neither the write lock nor the memory grows with what is written.
+Texts are split into sections and words before the transaction of the revision starts, and wait in a spool on
+disk, so that neither the write lock nor memory use grows with the amount of text.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from octavo.content.revisions.deriving import enqueue_rebuild
 from octavo.content.revisions.drawing import contains_rendered_blocks
 from octavo.content.revisions.staging import BATCH
 from octavo.content.revisions.store import Changes, State, list_pages, main_state
+from octavo.content.revisions.versions import current_versions
 from octavo.core.document.anchors import Conditions
 from octavo.core.document.containing import contained
 from octavo.core.document.evaluating import close_conditions
@@ -27,32 +28,33 @@ from octavo.core.import_plan import leading_title
 from octavo.core.pages import Page
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
 
 from . import store
-from .store import PageText, SectionText
+from .store import IndexedPage, SectionText
 
 _IN_MEMORY = 4 * 1024 * 1024
 INDEXED = ("document", "group")
 _MAX_BODY = 50_000
-"""Characters of one section that are indexed; a longer one is a table of data, not text."""
+"""Characters of a section that are indexed; longer sections are data tables rather than text."""
 _LONG = 8_000
-"""Bytes of a text that is cut into words by a job and not by the revision that changes it: somebody who writes in it
-saves it every few seconds."""
+"""Bytes above which a text is indexed by a job and not by the revision that changes it: editors save every
+few seconds."""
 _MAX_SECTIONS = 2_000
-"""Sections of a page; of more, some that follow each other are found as one."""
+"""Sections per page; in longer pages, adjacent sections are merged."""
 _MAX_TITLE = 500
-"""Characters of a title that are indexed: once more with each section."""
+"""Characters of a title that are indexed; titles are repeated in every section."""
 _MAX_CONDITIONS = 2_000
-"""Characters of all conditions of a section; one with more is found by nobody."""
+"""Characters of all conditions of a section; sections with more are never found."""
 _MAX_NAMES = 50
-"""Identifiers of a section."""
+"""Identifiers per section."""
 _NEVER = ("false",)
 
 
 class PreparedIndex:
-    """What a revision changes in the index, waiting for its transaction. ``long``: pages whose text a job indexes.
-    ``later``: a job has to index what pages say that is made of something else; ``rows``: about how many rows it
-    writes and removes."""
+    """Changes of the index that wait for the transaction of a revision. ``long``: pages whose text a job
+    indexes. ``later``: a job has to index derived pages; ``rows``: approximate number of rows written and
+    removed."""
 
     def __init__(self) -> None:
         self.gone: list[str] = []
@@ -62,16 +64,16 @@ class PreparedIndex:
         self._words: set[str] = set()
         self._spool = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed with the object
 
-    def add(self, page: PageText) -> None:
+    def add(self, page: IndexedPage) -> None:
         self.rows += 1 + len(page.sections) + len(set(page.words) - self._words)
         self._words.update(page.words)
         raw = msgspec.msgpack.encode(page)
         self._spool.write(len(raw).to_bytes(4, "big") + raw)
 
-    def pages(self) -> Iterator[PageText]:
+    def pages(self) -> Iterator[IndexedPage]:
         self._spool.seek(0)
         while head := self._spool.read(4):
-            yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=PageText)
+            yield msgspec.msgpack.decode(self._spool.read(int.from_bytes(head, "big")), type=IndexedPage)
 
 
 def prepare(
@@ -83,8 +85,9 @@ def prepare(
     anew: bool = False,
     whole: bool = False,
 ) -> PreparedIndex:
-    """Reads and cuts the texts of the pages that change. All of it follows from them, ``anew`` or not. A long text of a
-    page that is indexed already waits for a job, unless ``whole``."""
+    """Read and split the texts of changed pages. ``anew``: ignored, because everything follows from the
+    changes. ``whole``: also index long texts of pages that are already indexed, instead of leaving them
+    to a job."""
     prepared = PreparedIndex()
     if not (anew or whole):
         prepared.long = _list_long(tx, state.space_id, changes)
@@ -107,7 +110,7 @@ def prepare(
 
 
 def _list_long(tx: Transaction, space_id: str, changes: Changes) -> list[str]:
-    """The pages that are indexed, and have a long text now."""
+    """Return the pages that are already indexed and have a long text now."""
     bodies = {
         page_id: page.body
         for page_id, page in changes.pages.items()
@@ -123,9 +126,9 @@ def count(prepared: PreparedIndex) -> int:
     return prepared.rows
 
 
-def batches(prepared: PreparedIndex, most: int) -> Iterator[list[PageText]]:
-    """The pages, so many together that they write about ``most`` rows."""
-    batch: list[PageText] = []
+def batches(prepared: PreparedIndex, most: int) -> Iterator[list[IndexedPage]]:
+    """Yield the pages in batches that write about ``most`` rows each."""
+    batch: list[IndexedPage] = []
     words: set[str] = set()
     rows = 0
     for page in prepared.pages():
@@ -139,14 +142,14 @@ def batches(prepared: PreparedIndex, most: int) -> Iterator[list[PageText]]:
         yield batch
 
 
-def write(tx: Transaction, space_id: str, batch: list[PageText], version: int) -> None:
-    """Indexes pages under a version that does not count yet."""
+def write(tx: Transaction, space_id: str, batch: list[IndexedPage], version: int) -> None:
+    """Index pages under a version that is not current yet."""
     gained = store.add_pages(tx, space_id, batch, dict.fromkeys((page.page_id for page in batch), version))
     store.count_words(tx, space_id, gained, Counter())
 
 
 def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], most: int) -> int:
-    """Takes versions of pages out of the index, as many as have about ``most`` sections; how many."""
+    """Remove versions of pages from the index, up to about ``most`` sections, and return how many."""
     done, rows = 0, 0
     while done < len(replaced) and (not done or rows < most):
         rows += 1 + store.count_sections(tx, space_id, [replaced[done][0]])
@@ -157,9 +160,9 @@ def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], 
 
 def page_text(
     tx: Transaction, space_id: str, page: Page, document: Document, *, draws: bool = False
-) -> PageText:
-    """A page as it is written to the index, with this text. ``draws``: it has blocks that are drawn from something
-    else."""
+) -> IndexedPage:
+    """Return a page as it is written to the index, with this text. ``draws``: it has blocks drawn from other
+    sources."""
     return store.prepare_page(tx, space_id, page.id, titles_of(tx, page), cut_page(page, document), draws)
 
 
@@ -169,20 +172,22 @@ def text_hash(titles: str, cut: Sequence[SectionText]) -> str:
 
 
 def titles_of(tx: Transaction, page: Page) -> str:
-    """What navigation calls it and, where that differs, what it calls itself: its title, and the heading that its file
-    begins with; a line each."""
+    """Return the titles of a page, one per line: its title in navigation and, if different, its own title
+    and the heading its file starts with."""
     heading = leading_title(get_body(tx, page.body)) if page.body else None
     titles = (page.link_title, page.title, heading)
     return "\n".join(dict.fromkeys(title[:_MAX_TITLE] for title in titles if title))
 
 
 def cut_page(page: Page, document: Document) -> list[SectionText]:
-    """A page's text by sections, with its description in front."""
+    """Split a page's text into sections, preceded by its description."""
     found = [
         SectionText(
             part.id, part.title, part.text[:_MAX_BODY], _bounded(part.conditions), part.names[:_MAX_NAMES]
         )
-        for part in _few(contained("search", lambda: document, lambda each: sections(close_conditions(each))))
+        for part in _merge_sections(
+            contained("search", lambda: document, lambda each: sections(close_conditions(each)))
+        )
     ]
     about = page.description or ""
     lead = next((n for n, part in enumerate(found) if part.anchor is None and not part.conditions), None)
@@ -192,9 +197,9 @@ def cut_page(page: Page, document: Document) -> list[SectionText]:
     return found
 
 
-def _few(parts: list[Section]) -> list[Section]:
-    """At most ``_MAX_SECTIONS``: of more, so many as it takes that follow each other are one, found for whom the
-    conditions of all of them hold."""
+def _merge_sections(parts: list[Section]) -> list[Section]:
+    """Return at most ``_MAX_SECTIONS`` sections by merging adjacent ones. A merged section is found only if
+    the conditions of all its parts are met."""
     together = -(-len(parts) // _MAX_SECTIONS)
     if together < 2:
         return parts
@@ -215,36 +220,45 @@ def _bounded(conditions: Conditions) -> Conditions:
 def is_still_true(
     tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedIndex
 ) -> bool:
-    """What a page says depends on no other page."""
+    """Return True: the index entry of a page does not depend on other pages."""
     return True
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Compares the number of indexed pages with that of main, and of sections and words with what pages have."""
+    """Compare the number of indexed pages with that of main, and the number of indexed sections and words
+    with those of the pages. Return a message about the first difference."""
     wanted = sum(page.kind in INDEXED for page in list_pages(tx, main_state(tx, space_id)))
     wanted += len(store.list_computed(tx, space_id))
     there = store.measure(tx, space_id)
     if there.pages != wanted or there.pages_with_sections != wanted:
         indexed = min(there.pages, there.pages_with_sections)
-        return f"search: {indexed} pages are indexed, {wanted} are there"
+        return f"search: {indexed} of {wanted} pages are indexed"
     if there.sections != there.found:
-        return f"search: {there.found} sections are indexed, {there.sections} are there"
+        return f"search: {there.found} of {there.sections} sections are indexed"
     if there.wrong_words:
-        return f"search: {there.wrong_words} words are counted wrongly"
+        return f"search: {there.wrong_words} words have wrong page counts"
     return None
 
 
+def clear(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
+    """Take pages out of the index. Their words are counted anew with what takes their place, even where it has the same
+    words: of another organization, since a transfer."""
+    versions = current_versions(tx, space_id, page_ids)
+    store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
+
+
 def recount(db: Database, space_id: str) -> None:
-    """Makes true on how many pages each word is."""
+    """Correct the page counts of words."""
     with db.read() as tx:
         wrong = sorted(store.find_wrong_counts(tx, space_id).items())
     for start in range(0, len(wrong), BATCH):
         with db.write() as tx:
-            # A difference stays what it is, whatever others index meanwhile.
+            # A difference stays the same, whatever else is indexed meanwhile.
             store.count_words(tx, space_id, Counter(dict(wrong[start : start + BATCH])), Counter())
+            jobs.advance(tx)
 
 
 def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Another organization is searched for the space's words from now on: they are indexed anew. Until then only
-    searches of the space itself, or of few spaces, find it."""
+    """Index a space again for its new organization. Until that is done, only searches of the space itself or
+    of few spaces find it."""
     enqueue_rebuild(tx, space_id)

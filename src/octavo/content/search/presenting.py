@@ -1,4 +1,4 @@
-"""What a search found, as it is answered."""
+"""Search results as the API presents them."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.spaces.store import get_titles, list_visible_space_ids
 
-from .drafts import Draft
-from .querying import PageHit, Results, Sees, everything, search_pages, with_snippets
-from .store import FEW, Organization
+from .drafts import SearchedDraft
+from .querying import PageHit, Results, Sees, search_pages, sees_everything, with_snippets
+from .store import FEW, OrganizationScope
 from .wire import Ancestor, SearchListing, SearchPage, SearchQuery, SearchSection, SearchSpace, SearchUrls
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 Trace = Callable[[str, Sequence[str]], dict[str, list[Page]]]
-"""Of the pages of a space with these ids, those that are there, each behind its ancestors."""
+"""Function that returns existing pages of a space by id, each preceded by its ancestors."""
 
 _PAGES_OF_SPACE = 10
-"""Pages shown of each space, where several are searched."""
+"""Pages shown per space when several spaces are searched."""
 
 
-def visible_spaces(tx: Transaction, org: OrgAccess) -> Sequence[str] | Organization:
-    """Every space of an organization that the caller sees, to be searched."""
+def visible_spaces(tx: Transaction, org: OrgAccess) -> Sequence[str] | OrganizationScope:
+    """Return all spaces of an organization that the caller can see, as a search scope."""
     few = list_visible_space_ids(tx, org, most=FEW + 1)
     if len(few) <= FEW:
         return few
-    return Organization(org.organization_id, lambda ids: list_visible_space_ids(tx, org, among=ids), few)
+    return OrganizationScope(org.organization_id, lambda ids: list_visible_space_ids(tx, org, among=ids), few)
 
 
 def search_space(
     tx: Transaction, to: Recipient, space_id: str, query: SearchQuery
 ) -> SearchListing[SearchPage]:
-    """The pages of a space that match, best first."""
-    start, end = _asked(query)
+    """Search the pages of a space, best matches first."""
+    start, end = _result_range(query)
     found = search_pages(tx, [space_id], query.query, end)
     rows = _slice(found.hits[start:end], start, query, found)
     pages = _present_pages(to, tx, rows.rows)
@@ -53,18 +53,19 @@ def search_space(
 def search_spaces(
     tx: Transaction,
     to: Recipient,
-    spaces: Sequence[str] | Organization,
+    spaces: Sequence[str] | OrganizationScope,
     query: SearchQuery,
-    sees: Sees = everything,
+    sees: Sees = sees_everything,
     trace: Trace | None = None,
-    draft: Draft | None = None,
+    draft: SearchedDraft | None = None,
 ) -> SearchListing[SearchSpace]:
-    """Those of these spaces that have pages that match, best first, each with its best pages. ``sees`` and ``trace``
-    for who does not see all that is written in them; ``draft``: what one of them shows in place of main."""
-    start, end = _asked(query)
+    """Search these spaces and return those with matching pages, best first, each with its best pages.
+    ``sees`` and ``trace``: restrict results for callers who cannot see everything; ``draft``: the state
+    that one of the spaces shows instead of main."""
+    start, end = _result_range(query)
     found = search_pages(tx, spaces, query.query, end, by_space=True, sees=sees, draft=draft)
     if trace is not None and not found.is_exact:
-        # What was estimated counts what they do not see.
+        # An estimate would count results that the caller cannot see.
         found = Results(found.hits, len({hit.space_id for hit in found.hits}), False)
     grouped: dict[str, list[PageHit]] = {}
     for hit in found.hits:
@@ -85,8 +86,8 @@ def search_spaces(
 def _present_pages(
     to: Recipient, tx: Transaction, hits: Sequence[PageHit], trace: Trace | None = None
 ) -> dict[PageHit, SearchPage]:
-    """The hits that are to be shown, with their snippets; their pages are read at once. Computed pages that the
-    caller may not see, or that are there no longer, are left out."""
+    """Present hits with snippets, reading their pages at once. Hits on deleted pages, and on computed pages
+    that the caller cannot see, are left out."""
     by_space: dict[str, list[str]] = {}
     for hit in hits:
         by_space.setdefault(hit.space_id, []).append(hit.page_id)
@@ -107,12 +108,12 @@ def _present_pages(
 def _trace_pages(
     to: Recipient, tx: Transaction, space_id: str, page_ids: Sequence[str]
 ) -> dict[str, list[Page]]:
-    """Those of these pages that are there for the caller, each behind its ancestors."""
+    """Return the pages that exist for the caller, each preceded by its ancestors."""
     state = main_state(tx, space_id)
     traced = trace_pages(tx, state, page_ids)
     others = [page_id for page_id in page_ids if page_id not in traced]
     if others:
-        # A computed page is there for those who may see what it is made of.
+        # Computed pages exist for everyone who can see their source.
         expansion = expand(tx, state, to.actor)
         for page_id in others:
             if (page := expansion.find(page_id)) is not None:
@@ -143,10 +144,11 @@ def _present_page(to: Recipient, hit: PageHit, chain: Sequence[Page]) -> SearchP
     )
 
 
-def _asked(query: SearchQuery) -> tuple[int, int]:
-    """Which results to read: from the first of them to one more than asked for.
+def _result_range(query: SearchQuery) -> tuple[int, int]:
+    """Return the range of results to read, one more than requested.
 
-    They are ranked anew for each call: their page token is how many were gone through."""
+    Results are ranked again for every call; the page token is the number of results already returned.
+    """
     after = decode_token(query.page, int)
     start = after[0] if after and after[0] >= 0 else 0
     return start, start + query.limit + 1

@@ -1,4 +1,4 @@
-"""Search of one space, and of all spaces of an organization that the caller sees."""
+"""Search in one space, and in all spaces of an organization that the caller can see."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ operation = Area("search").operation
     yields=("content:read",),
 )
 def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchListing[SearchPage]:
-    """All pages of a space that match, best first, one entry a page, each with its best sections.
+    """Search the pages of a space. Returns one entry per page, best matches first, each with its best
+    sections.
 
-    Up to 1,000 pages are counted exactly. Of more, of words that each are on more than 1,000 pages, and of pages that
-    have only some of the words, `count` is a smaller number, and `countIsLowerBound` says so."""
+    Up to 1,000 pages are counted exactly. If there are more, if every word occurs on more than 1,000 pages,
+    or for pages that contain only some of the words, `count` is a lower bound, and `countIsLowerBound` is
+    set.
+    """
     with call.db.read() as tx:
         return presenting.search_space(tx, call, space.space_id, query)
 
@@ -40,10 +43,12 @@ def search_space(call: Call, space: SpaceAccess, query: SearchQuery) -> SearchLi
     yields=("content:read",),
 )
 def search_organization(call: Call, org: OrgAccess, query: SearchQuery) -> SearchListing[SearchSpace]:
-    """All spaces with pages that match, best first, of those the caller can see, each with its ten best pages: a
-    search of the space has all of them.
+    """Search the spaces of an organization that the caller can see. Returns spaces with matching pages, best
+    first, each with its ten best pages; search the space to get all of them.
 
-    Up to 1,000 spaces are counted exactly. Of more, of words that each are on more than 1,000 pages, and of pages that
-    have only some of the words, `count` is a smaller number, and `countIsLowerBound` says so."""
+    Up to 1,000 spaces are counted exactly. If there are more, if every word occurs on more than 1,000 pages,
+    or for pages that contain only some of the words, `count` is a lower bound, and `countIsLowerBound` is
+    set.
+    """
     with call.db.read() as tx:
         return presenting.search_spaces(tx, call, presenting.visible_spaces(tx, org), query)

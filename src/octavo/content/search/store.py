@@ -1,8 +1,9 @@
-"""The index in the database: FTS5 on SQLite, tsvector on PostgreSQL. The one other place that knows engines.
+"""Search index in the database: FTS5 on SQLite, tsvector on PostgreSQL. Apart from the kit, the only place
+that knows engines.
 
-Every word is indexed as ``KEY_word``, once with the key of its space and once with that of its organization: a look-up
-reads what is there, and nothing of other spaces. Words of titles and headings are indexed once more as ``hKEY_word``: to
-find them, texts are not read.
+Every word is indexed as ``KEY_word``, once with the key of its space and once with that of its organization,
+so that a lookup never reads entries of other spaces. Words of titles and headings are also indexed as
+``hKEY_word``, so that they can be found without reading texts.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from .tokens import words
 
 _WEIGHTS = "10, 5, 1"
 _HEADS = "h"
-"""Before the key where a word of a title or heading is looked up."""
+"""Prefix of the key for words in titles and headings."""
 FEW = 16
-"""So many spaces are looked up one by one; more of them by their organizations."""
+"""Up to this many spaces are looked up by space; more of them by organization."""
 _SPACES_COUNTED = 1001
-"""Of so many spaces of an organization, those with most of it, the pages with a word are counted."""
+"""Spaces of an organization, those with most pages first, whose pages with a word are counted."""
 _SPACES_BEGUN = 100
-"""The same for each word that begins as typed."""
+"""The same for each completion of a prefix."""
 _BEGINNINGS = 400
 _BEGINNINGS_OF_MANY = 100
 _BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
@@ -45,28 +46,28 @@ _BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
     (SELECT count(*) FROM (SELECT 1 FROM search_words
       WHERE organization_key = :key AND word = b.word LIMIT {_SPACES_BEGUN}) AS w)
     FROM b WHERE b.word IS NOT NULL LIMIT :most"""
-"""From word to word, however many spaces have each."""
+"""Steps from word to word, however many spaces have each."""
 _LISTED = 64
-"""Spaces of an organization that are read at a time."""
+"""Spaces of an organization read at a time."""
 _LAST_POSITION = 16_383
 _COMPARED = 5000
-"""Sections that match most of the terms, out of which those in the spaces that are searched are taken."""
+"""Sections that match most of the terms, before those outside the searched spaces are dropped."""
 _WALKED = 20
-"""Sections that PostgreSQL reads in their order for each that is wanted, before it lets others ask."""
+"""Sections that PostgreSQL reads in order per requested section before it yields to other queries."""
 _BATCH = 500
 _MAX_WORDS = 10_000
-"""Different words of a page that are counted, as many as a novel has; with more it is a table of data."""
+"""Different words of a page that are counted, as many as a novel has; pages with more are data tables."""
 _COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
 _SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
-"""Whether a row of ``search_pages p``, or of ``search_sections s``, is of the version that counts."""
+"""Condition for rows of ``search_pages p``, or ``search_sections s``, of the current version."""
 _PAGE_OF_SECTION = "p.space_id = s.space_id AND p.page_id = s.page_id AND p.version = s.version"
 _POSITIONS = 255
-"""What PostgreSQL keeps of the places of one word in one text."""
+"""Maximum positions that PostgreSQL stores per word and text."""
 
 
 class SectionText(Struct, frozen=True):
-    """One section of a page, as far as it stands under the same conditions; ``anchor`` None before the first
-    heading. ``names``: identifiers of what it describes."""
+    """Section of a page, or the part of it under the same conditions. ``anchor``: None before the first
+    heading. ``names``: identifiers that it describes."""
 
     anchor: str | None
     heading: str
@@ -76,32 +77,32 @@ class SectionText(Struct, frozen=True):
 
     @property
     def heads(self) -> str:
-        """The heading and the names, as they are kept: a line for each."""
+        """Return the heading and the names as they are stored, one per line."""
         return "\n".join((" ".join(self.heading.split()), *self.names))
 
 
-class Made(Struct, frozen=True):
-    """Of a page that is made of something else: a hash of all that it was made of, and one of the text that came of it.
-    None where an older version indexed the page."""
+class SourceHashes(Struct, frozen=True):
+    """Hashes of a derived page: ``of`` all its sources, and of the resulting ``text``. None if an older
+    version of Octavo indexed the page."""
 
     of: str | None
     text: str | None
 
 
-class PageText(Struct, array_like=True):
-    """A page as it is written to the index: the rows of its sections, and the different words it has. ``draws``: it
-    has blocks that are drawn from something else. ``made``: of a page that is made of something else."""
+class IndexedPage(Struct, array_like=True):
+    """Page as it is written to the index: its sections as rows, and its different words. ``draws``: it has
+    blocks drawn from other sources. ``made``: only for derived pages."""
 
     page_id: str
     titles: str
     words: list[str]
     sections: list[dict[str, str | None]]
     draws: bool = False
-    made: Made | None = None
+    made: SourceHashes | None = None
 
 
-class Found(Struct, frozen=True):
-    """A section that matched; ``score`` grows with how well. It is there for whom all of ``conditions`` hold."""
+class FoundSection(Struct, frozen=True):
+    """Matching section. ``score``: higher is better. Visible only if all of ``conditions`` are met."""
 
     id: int
     space_id: str
@@ -114,17 +115,17 @@ class Found(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
-def _found(row: Sequence[Any]) -> Found:
+def _found_section(row: Sequence[Any]) -> FoundSection:
     id, space_id, page_id, anchor, heads, titles, score, said = row
     heading, *names = heads.split("\n")
     conditions = msgspec.json.decode(said, type=tuple[str, ...]) if said else ()
-    return Found(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
+    return FoundSection(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
 
 
 @lru_cache(maxsize=20_000)
 def _key(id: str) -> str:
-    """What is before the words of a space or an organization. Should two have the same, results are told apart by
-    the space."""
+    """Return the key in front of the words of a space or organization. If two share a key, results are
+    filtered by space."""
     return b32encode(hashlib.blake2b(id.encode(), digest_size=5).digest()).decode().lower()
 
 
@@ -138,12 +139,12 @@ def prepare_page(
     titles: str,
     sections: Sequence[SectionText],
     draws: bool,
-    made: Made | None = None,
-) -> PageText:
-    """Cuts a page into words. ``titles``: what it is called, a line for each title."""
+    made: SourceHashes | None = None,
+) -> IndexedPage:
+    """Split a page into words. ``titles``: its titles, one per line."""
     organization_key = _organization_key(tx, space_id)
     title_words = words(titles)
-    # The empty word is on every page: it counts them.
+    # The empty word is on every page, so its count is the number of pages.
     every = {"", *title_words}
     title_stems = [*map(stem, title_words)]
     rows: list[dict[str, str | None]] = []
@@ -165,7 +166,7 @@ def prepare_page(
                 **_indexed(tx, (_key(space_id), organization_key), stems),
             }
         )
-    return PageText(page_id, titles, sorted(every), rows, draws, made)
+    return IndexedPage(page_id, titles, sorted(every), rows, draws, made)
 
 
 def _organization_key(tx: Transaction, space_id: str) -> str:
@@ -175,7 +176,7 @@ def _organization_key(tx: Transaction, space_id: str) -> str:
 def _indexed(
     tx: Transaction, keys: tuple[str, str], stems: tuple[list[str], list[str], list[str]]
 ) -> dict[str, str]:
-    """What the engine indexes of a section."""
+    """Return what the engine indexes of a section."""
     if tx.engine == "sqlite":
         title, heading, body = map(" ".join, stems)
         return {
@@ -191,7 +192,7 @@ def _indexed(
         for word in part:
             at += 1
             places.setdefault(word, []).append(f"{min(at, _LAST_POSITION)}{weight}")
-        at += 1  # no phrase goes over from one to the next
+        at += 1  # No phrase spans two texts.
     lexemes = []
     for word, found in places.items():
         heads = [place for place in found if not place.endswith("D")]
@@ -211,14 +212,14 @@ _INSERT = {
                      INSERT INTO search_index (section_id, words)
                        SELECT id, CAST(:lexemes AS tsvector) FROM made""",
 }
-"""On SQLite a trigger indexes the row."""
+"""On SQLite, a trigger indexes the row."""
 
 
-_OF_A_PAGE = "space_id = :space AND page_id = :page AND version = :version"
+_IS_PAGE_VERSION = "space_id = :space AND page_id = :page AND version = :version"
 
 
 def count_sections(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> int:
-    """How many sections these pages have."""
+    """Return the number of sections of these pages."""
     found = 0
     for start in range(0, len(page_ids), _BATCH):
         found += tx.value(
@@ -230,31 +231,30 @@ def count_sections(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> i
 
 
 def remove_pages(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> Counter[str]:
-    """Takes pages, each in a version, out of the index; the words they had, by the number of pages (for
-    ``count_words``)."""
+    """Remove pages, each in a version, from the index; return their words by number of pages, for ``count_words``."""
     lost: Counter[str] = Counter()
     gone = []
     for page_id, version in versions:
         given = {"space": space_id, "page": page_id, "version": version}
-        known = tx.value(f"SELECT words FROM search_pages WHERE {_OF_A_PAGE}", **given)
+        known = tx.value(f"SELECT words FROM search_pages WHERE {_IS_PAGE_VERSION}", **given)
         if known is not None:
             lost.update(msgspec.json.decode(known, type=list[str]))
-            gone.append(given)
+        gone.append(given)
     for table in ("search_sections", "search_pages"):
-        tx.run_many(f"DELETE FROM {table} WHERE {_OF_A_PAGE}", gone)
+        tx.run_many(f"DELETE FROM {table} WHERE {_IS_PAGE_VERSION}", gone)
     return lost
 
 
 def add_pages(
     tx: Transaction,
     space_id: str,
-    pages: Iterable[PageText],
+    pages: Iterable[IndexedPage],
     versions: Mapping[str, int],
     *,
     computed: bool = False,
 ) -> Counter[str]:
-    """Indexes pages that are not in the index, each under its version; the words they have, by the number of pages
-    (for ``count_words``)."""
+    """Index pages that are not in the index, each under its version; return their words by number of pages,
+    for ``count_words``."""
     gained: Counter[str] = Counter()
 
     def rows() -> Iterator[dict[str, str | int | None]]:
@@ -287,7 +287,7 @@ def add_pages(
 
 
 def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Counter[str]) -> None:
-    """Counts the words of pages that were added and removed: only where that makes a difference."""
+    """Update the page counts of words after pages were added and removed, where they differ."""
     key = _organization_key(tx, space_id)
     changes = {word: gained[word] - lost[word] for word in sorted({*gained, *lost})}
     rows = [
@@ -295,7 +295,7 @@ def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Coun
         for word, number in changes.items()
         if number
     ]
-    # In one order always, so that two writers never wait for each other in a circle.
+    # Always in the same order, so that two writers cannot deadlock.
     tx.run_many(
         """INSERT INTO search_words (space_id, word, pages, organization_key)
            VALUES (:space, :word, :number, :key)
@@ -310,8 +310,8 @@ def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Coun
 
 
 def find_wrong_counts(tx: Transaction, space_id: str) -> dict[str, int]:
-    """By word, how many pages are too few in its count, or below 0 too many. Pages count in every version that they
-    are written in."""
+    """Return by word how many pages its count lacks, or has too many if negative. Every stored version of a
+    page counts."""
     wrong: Counter[str] = Counter()
     after = ("", -1)
     while rows := tx.all(
@@ -331,11 +331,10 @@ def find_wrong_counts(tx: Transaction, space_id: str) -> dict[str, int]:
     return {word: number for word, number in wrong.items() if number}
 
 
-def list_made(
+def list_source_hashes(
     tx: Transaction, space_id: str, page_ids: Collection[str] | None = None
-) -> dict[str, tuple[bool, Made]]:
-    """Return for each indexed page that is made of something else whether it is a computed one, and what it was made
-    of. ``page_ids``: of these alone."""
+) -> dict[str, tuple[bool, SourceHashes]]:
+    """Return for each indexed derived page whether it is a computed page, and its hashes. ``page_ids``: only these."""
     rows = tx.all(
         f"""SELECT p.page_id, p.computed, p.made_of, p.made_text FROM search_pages p
             WHERE p.space_id = :space AND (p.computed = 1 OR p.draws = 1)
@@ -343,13 +342,15 @@ def list_made(
         space=space_id,
         pages=list(page_ids or ()),
     )
-    return {page_id: (bool(computed), Made(of, text)) for page_id, computed, of, text in rows}
+    return {page_id: (bool(computed), SourceHashes(of, text)) for page_id, computed, of, text in rows}
 
 
-def note_made(tx: Transaction, space_id: str, made: Mapping[str, Made], versions: Mapping[str, int]) -> None:
-    """Note what pages are made of now, where the text that came of it is the indexed one."""
+def update_source_hashes(
+    tx: Transaction, space_id: str, made: Mapping[str, SourceHashes], versions: Mapping[str, int]
+) -> None:
+    """Store the hashes of pages whose sources changed but whose text did not."""
     tx.run_many(
-        f"UPDATE search_pages SET made_of = :made_of WHERE {_OF_A_PAGE}",
+        f"UPDATE search_pages SET made_of = :made_of WHERE {_IS_PAGE_VERSION}",
         [
             {"space": space_id, "page": page_id, "version": versions[page_id], "made_of": one.of}
             for page_id, one in made.items()
@@ -358,7 +359,7 @@ def note_made(tx: Transaction, space_id: str, made: Mapping[str, Made], versions
 
 
 def list_computed(tx: Transaction, space_id: str) -> list[str]:
-    """The ids of the computed pages that are indexed."""
+    """Return the ids of indexed computed pages."""
     rows = tx.all(
         f"SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.computed = 1 AND {_COUNTS}",
         space=space_id,
@@ -367,7 +368,7 @@ def list_computed(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> set[str]:
-    """Those of these pages that are indexed as what they say themselves."""
+    """Return which of these pages are indexed with their own text."""
     found: set[str] = set()
     wanted = list(page_ids)
     for start in range(0, len(wanted), _BATCH):
@@ -381,16 +382,16 @@ def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> s
     return found
 
 
-def let_wait(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> None:
-    """Notes that the text of pages, each in the version that counts, is to be indexed anew."""
+def mark_waiting(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> None:
+    """Mark pages, each in its current version, as waiting to be indexed again."""
     tx.run_many(
-        f"UPDATE search_pages SET waits = 1 WHERE {_OF_A_PAGE}",
+        f"UPDATE search_pages SET waits = 1 WHERE {_IS_PAGE_VERSION}",
         [{"space": space_id, "page": page_id, "version": version} for page_id, version in versions],
     )
 
 
 def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, str]]:
-    """The spaces and ids of those of these pages whose text is to be indexed anew."""
+    """Return the spaces and ids of those of these pages that wait to be indexed."""
     if not page_ids:
         return set()
     rows = tx.all(
@@ -402,7 +403,7 @@ def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, s
 
 
 def list_waiting(tx: Transaction, space_id: str) -> list[str]:
-    """The ids of the pages whose text is to be indexed anew."""
+    """Return the ids of pages that wait to be indexed."""
     rows = tx.all(
         f"""SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.waits = 1 AND {_COUNTS}
             ORDER BY p.page_id""",
@@ -412,7 +413,7 @@ def list_waiting(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_drawing(tx: Transaction, space_id: str) -> list[str]:
-    """The ids of the ordinary pages that have blocks which are drawn from something else."""
+    """Return the ids of ordinary pages with blocks drawn from other sources."""
     rows = tx.all(
         f"SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.draws = 1 AND {_COUNTS}",
         space=space_id,
@@ -421,7 +422,7 @@ def list_drawing(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_spaces_drawing(tx: Transaction, organization_id: str) -> list[str]:
-    """The spaces of an organization that have such pages."""
+    """Return the spaces of an organization that have pages with drawn blocks."""
     rows = tx.all(
         """SELECT s.id FROM spaces s WHERE s.organization_id = :org AND s.deleted_at IS NULL
              AND EXISTS (SELECT 1 FROM search_pages p WHERE p.space_id = s.id AND p.draws = 1) ORDER BY s.id""",
@@ -438,16 +439,9 @@ def has_computed(tx: Transaction, space_id: str) -> bool:
     return found is not None
 
 
-def clear(tx: Transaction, space_id: str) -> None:
-    """Takes a space out of the index. What the sections have in it goes with them."""
-    for table in ("search_sections", "search_pages", "search_words"):
-        tx.run(f"DELETE FROM {table} WHERE space_id = :space", space=space_id)
-
-
-class Indexed(Struct, frozen=True):
-    """How many pages of a space are indexed, how many of them have sections, how many sections there are, how many
-    of these are found; and of how many words the count is wrong, which also counts pages in versions that are being
-    written or removed."""
+class IndexCounts(Struct, frozen=True):
+    """Number of indexed pages of a space, of those with sections, of sections, and of indexed sections; and
+    of words with a wrong count, which includes pages in versions that are being written or removed."""
 
     pages: int
     pages_with_sections: int
@@ -456,7 +450,7 @@ class Indexed(Struct, frozen=True):
     wrong_words: int
 
 
-def measure(tx: Transaction, space_id: str) -> Indexed:
+def measure(tx: Transaction, space_id: str) -> IndexCounts:
     index = (
         "search_index_docsize i ON i.id = s.id"
         if tx.engine == "sqlite"
@@ -473,11 +467,11 @@ def measure(tx: Transaction, space_id: str) -> Indexed:
     )
     assert row is not None
     with_sections, sections, found = row
-    return Indexed(pages, with_sections, sections, found, len(find_wrong_counts(tx, space_id)))
+    return IndexCounts(pages, with_sections, sections, found, len(find_wrong_counts(tx, space_id)))
 
 
 def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
-    """Indexes a copy of a space, from the index of the original."""
+    """Index a copy of a space by copying the index of the original."""
     given = {
         "source": source_id,
         "copy": copy_id,
@@ -532,12 +526,12 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
     )
 
 
-# --- asking ---------------------------------------------------------------------------------------------
+# --- querying -------------------------------------------------------------------------------------------
 
 
-class Organization(Struct, frozen=True):
-    """The many spaces of an organization, as far as somebody sees them: ``seen`` gives those of some ids, ``some`` are a
-    few of them. So none is listed that has nothing to do with a search."""
+class OrganizationScope(Struct, frozen=True):
+    """All spaces of an organization that a person can see. ``seen``: returns those among given ids;
+    ``some``: a few of them. Spaces that no search result is in are never listed."""
 
     id: str
     seen: Callable[[Sequence[str]], Iterable[str]]
@@ -545,8 +539,8 @@ class Organization(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """Spaces that are searched together. ``keys`` are theirs, or where they are many those of their organizations;
-    ``among`` gives those of some ids that are searched, ``space_ids`` are all of them where they are few."""
+    """Spaces that are searched together. ``keys``: theirs, or those of their organizations if they are many;
+    ``among``: returns the searched ones among given ids; ``space_ids``: all of them if they are few."""
 
     space_ids: tuple[str, ...]
     keys: tuple[str, ...]
@@ -554,9 +548,9 @@ class Scope(Struct, frozen=True):
     by_organization: bool = False
 
 
-def open_scope(tx: Transaction, spaces: Sequence[str] | Organization) -> Scope:
-    if isinstance(spaces, Organization):
-        return Scope((), (_key(spaces.id),), _remembered(spaces.seen), True)
+def open_scope(tx: Transaction, spaces: Sequence[str] | OrganizationScope) -> Scope:
+    if isinstance(spaces, OrganizationScope):
+        return Scope((), (_key(spaces.id),), _cached_filter(spaces.seen), True)
     ids = frozenset(spaces)
     if len(ids) <= FEW:
         return Scope(tuple(sorted(ids)), tuple(_key(id) for id in sorted(ids)), ids.intersection)
@@ -566,7 +560,7 @@ def open_scope(tx: Transaction, spaces: Sequence[str] | Organization) -> Scope:
     return Scope((), tuple(sorted(_key(row[0]) for row in rows)), ids.intersection, True)
 
 
-def _remembered(
+def _cached_filter(
     seen: Callable[[Sequence[str]], Iterable[str]],
 ) -> Callable[[Collection[str]], Set[str]]:
     known: dict[str, bool] = {}
@@ -580,10 +574,11 @@ def _remembered(
     return among
 
 
-def pages_with(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict[str, int]:
-    """On how many pages of these spaces each word is, "" on all; words that are nowhere are left out.
+def pages_containing(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict[str, int]:
+    """Return the number of pages in these spaces that contain each word, "" for all pages; words without
+    pages are left out.
 
-    Of many spaces, only the pages of those with most of them are counted.
+    In large organizations, only the spaces with most of these pages are counted.
     """
     given = sorted(set(candidates))
     if scope.by_organization:
@@ -608,16 +603,16 @@ def pages_with(tx: Transaction, scope: Scope, candidates: Iterable[str]) -> dict
     return {word: int(number) for word, number in rows}
 
 
-class Beginning(Struct, frozen=True):
-    """Known words that begin in one way, with the number of pages, most pages first; ``is_complete``: these are all, and
-    all of their pages."""
+class PrefixMatches(Struct, frozen=True):
+    """Known words with a prefix and their number of pages, most pages first. ``is_complete``: these are all
+    words with all their pages."""
 
     words: dict[str, int]
     is_complete: bool
 
 
-def words_beginning(tx: Transaction, scope: Scope, prefix: str) -> Beginning:
-    """Words that begin so; of very many the first are looked at."""
+def words_beginning(tx: Transaction, scope: Scope, prefix: str) -> PrefixMatches:
+    """Return words with a prefix; if there are very many, only the first ones."""
     found: Counter[str] = Counter()
     is_complete = True
     for key in scope.keys if scope.by_organization else scope.space_ids:
@@ -635,12 +630,12 @@ def words_beginning(tx: Transaction, scope: Scope, prefix: str) -> Beginning:
         is_complete = is_complete and len(rows) < most and all(row[2] < _SPACES_BEGUN for row in rows)
         for word, pages, _ in rows:
             found[word] += int(pages)
-    return Beginning(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))), is_complete)
+    return PrefixMatches(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))), is_complete)
 
 
-def spaces_with(tx: Transaction, scope: Scope, terms: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Those of these spaces that have a word of each term, by each word of the first term those with most pages
-    first."""
+def spaces_containing(tx: Transaction, scope: Scope, terms: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the spaces that contain a word of each term; for each word of the first term, those with most
+    pages first."""
     first, *others = terms
     also = "".join(
         f" AND EXISTS (SELECT 1 FROM search_words o WHERE o.space_id = w.space_id AND o.word IN :words{n})"
@@ -667,11 +662,11 @@ def spaces_with(tx: Transaction, scope: Scope, terms: Sequence[Sequence[str]]) -
 
 
 class Term(Struct, frozen=True):
-    """What must be matched: any of these words in a row (a phrase has several).
+    """Search term: matches any of these words or phrases (sequences of words).
 
-    ``prefix``: what was typed may go on; ``begun``: stems of words that begin so, and no longer look like it.
-    ``near``: words that may have been meant instead. ``quoted``: a phrase that was asked for as one. ``is_frequent``: on
-    so many pages that results are not ranked by it, and that it goes on only as ``begun`` says, and in titles and
+    ``prefix``: the typed word may be incomplete; ``begun``: stems of completions that no longer start with
+    it. ``near``: words that may have been meant instead. ``quoted``: a quoted phrase. ``is_frequent``: on so
+    many pages that results are not ranked by it; it is completed only by ``begun`` and in titles and
     headings.
     """
 
@@ -684,16 +679,16 @@ class Term(Struct, frozen=True):
 
     @property
     def word(self) -> str | None:
-        """The word, where it is no phrase."""
+        """Return the word, or None for a phrase."""
         return self.alternatives[0][0] if len(self.alternatives[0]) == 1 else None
 
     def every(self) -> tuple[tuple[str, ...], ...]:
-        """What was typed, then what may have been meant."""
+        """Return the alternatives as typed, followed by corrections."""
         return (*self.alternatives, *((word,) for word in self.near))
 
 
 class _Phrase(Struct, frozen=True):
-    """Stems in a row; ``prefix``: the last of them may go on."""
+    """Stems in sequence. ``prefix``: the last of them is a prefix."""
 
     stems: tuple[str, ...]
     prefix: bool = False
@@ -703,16 +698,16 @@ def _phrases(term: Term, heads: bool) -> list[_Phrase]:
     found = [_Phrase(tuple(map(stem, words))) for words in term.every()]
     if term.prefix:
         if heads or not term.is_frequent:
-            # Not the stem goes on, but what was typed: what goes on behind a stem would be other words.
+            # The typed word is completed, not its stem, whose completions would be other words.
             found += [_Phrase((*map(stem, words[:-1]), words[-1]), True) for words in term.alternatives]
         found += [_Phrase((begun,)) for begun in term.begun]
     return list(dict.fromkeys(found))
 
 
 class Window(Struct, frozen=True):
-    """Some of what matches. ``after``: the section that it ends with; ``is_last``: nothing matches behind it."""
+    """Part of the matches. ``after``: the last section in it; ``is_last``: there are no further matches."""
 
-    rows: list[Found]
+    rows: list[FoundSection]
     after: int
     is_last: bool
 
@@ -730,10 +725,10 @@ def match(
     after: int = 0,
     limit: int,
 ) -> Window:
-    """Sections behind ``after`` that match all terms (``every``) or any of them, in the order of their ids. Their
-    scores are by those of the terms that are not frequent.
+    """Return sections after ``after`` that match all terms (``every``) or any of them, ordered by id. Scores
+    consider only terms that are not frequent.
 
-    ``heads``: only where titles and headings do.
+    ``heads``: match only titles and headings.
     """
     if not terms or not scope.keys:
         return Window([], after, True)
@@ -741,16 +736,16 @@ def match(
     if not every and len(ranking) < len(terms):
         ranking = []
     given: dict[str, Any] = {
-        "query": _asked(tx, scope, terms, every, heads),
+        "query": _engine_query(tx, scope, terms, every, heads),
         "after": after,
         "limit": limit,
-        "ranking": _asked(tx, scope, ranking, every, heads),
+        "ranking": _engine_query(tx, scope, ranking, every, heads),
     }
     if tx.engine == "sqlite":
         counts = f"""CROSS JOIN search_sections s ON s.id = search_index.rowid
                 CROSS JOIN search_pages p ON {_PAGE_OF_SECTION}"""
         if not ranking or len(ranking) == len(terms):
-            # To rank by a word, FTS5 reads all of its list.
+            # FTS5 reads all positions of a word to rank by it.
             score = f"-bm25(search_index, {_WEIGHTS})" if ranking else "0"
             found = "search_index MATCH :query AND search_index.rowid > :after"
         else:
@@ -766,8 +761,9 @@ def match(
         score = (
             "ts_rank_cd('{0.1, 0.2, 0.5, 1.0}', i.words, CAST(:ranking AS tsquery), 1)" if ranking else "0"
         )
-        # Section by section: with its guess of how many match, the planner would rather read the tables whole. And all
-        # that match, then those behind: else it reads the ids of every section there is, to find those in both lists.
+        # Joins section by section: with its own estimate of matches, the planner would read whole tables. All
+        # matches come first, then those after the given id; otherwise it would read the ids of all sections
+        # to intersect both.
         rows = tx.all(
             f"""WITH hits AS MATERIALIZED (
                   SELECT section_id AS id FROM search_index WHERE words @@ CAST(:query AS tsquery))
@@ -783,21 +779,22 @@ def match(
 
 
 def _window(scope: Scope, rows: Sequence[Sequence[Any]], after: int, is_last: bool) -> Window:
-    """Of rows of sections those in the spaces that are searched."""
+    """Return the rows of sections in the searched spaces as a window."""
     searched = scope.among({row[1] for row in rows})
-    found = [_found(row) for row in rows if row[1] in searched]
+    found = [_found_section(row) for row in rows if row[1] in searched]
     return Window(found, rows[-1][0] if rows else after, is_last)
 
 
 def match_often(
     tx: Transaction, space_id: str, terms: Sequence[Term], *, every: bool, after: int, limit: int
 ) -> Window:
-    """Sections of a space behind ``after`` that match all terms (``every``) or any of them, where so many do that no list
-    of them is read; without scores."""
+    """Return sections of a space after ``after`` that match all terms (``every``) or any of them, for terms
+    so frequent that the index is not used; without scores."""
     scope = open_scope(tx, [space_id])
     if tx.engine == "sqlite":
         return match(tx, scope, terms, every=every, after=after, limit=limit)
-    # Such an index gives nothing before it has found everything: here the sections themselves are read, in turn.
+    # The PostgreSQL index returns nothing before it has found everything, so the sections themselves are read
+    # in order.
     walked = (
         "SELECT id FROM search_sections WHERE space_id = :space AND id > :after ORDER BY id LIMIT :walked"
     )
@@ -812,7 +809,7 @@ def match_often(
               WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS found
             ORDER BY h.id LIMIT :limit""",
         limit=limit,
-        query=_asked(tx, scope, terms, every, False),
+        query=_engine_query(tx, scope, terms, every, False),
         **given,
     )
     if len(rows) == limit:
@@ -824,16 +821,16 @@ def match_often(
 
 def match_most(
     tx: Transaction, scope: Scope, terms: Sequence[tuple[Term, int]], *, limit: int
-) -> list[Found]:
-    """Sections that match any of the terms, those first whose terms weigh most together: that is the score."""
+) -> list[FoundSection]:
+    """Return sections that match any of the terms, highest total weight first; the weight is the score."""
     if not terms or not scope.keys:
         return []
     parameters: dict[str, Any] = {}
     matches = []
     for at, (term, weight) in enumerate(terms):
-        parameters[f"query{at}"] = _asked(tx, scope, [term], False, False)
+        parameters[f"query{at}"] = _engine_query(tx, scope, [term], False, False)
         parameters[f"weight{at}"] = weight
-        # With a limit, which PostgreSQL takes as a reason not to start other processes for so little.
+        # The limit keeps PostgreSQL from starting parallel workers for so little.
         matches.append(
             f"""SELECT * FROM (SELECT rowid AS id, CAST(:weight{at} AS INTEGER) AS weight FROM search_index
                   WHERE search_index MATCH :query{at} LIMIT {_COMPARED}) AS m{at}"""
@@ -846,7 +843,7 @@ def match_most(
             GROUP BY id ORDER BY worth DESC, id LIMIT {_COMPARED}""",
         **parameters,
     )
-    found: list[Found] = []
+    found: list[FoundSection] = []
     for start in range(0, len(best), limit):
         worth = {id: int(weight) for id, weight in best[start : start + limit]}
         rows = tx.all(
@@ -856,7 +853,9 @@ def match_most(
         )
         searched = scope.among({row[1] for row in rows})
         found += [
-            msgspec.structs.replace(_found(row), score=worth[row[0]]) for row in rows if row[1] in searched
+            msgspec.structs.replace(_found_section(row), score=worth[row[0]])
+            for row in rows
+            if row[1] in searched
         ]
         if len(found) >= limit:
             break
@@ -864,8 +863,8 @@ def match_most(
 
 
 def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_space: bool, most: int) -> int:
-    """How many pages match all terms, or spaces with such pages; ``most`` where these are as many or more. Of the first
-    ``most`` in many spaces, those in the spaces that are searched."""
+    """Return how many pages (or spaces, ``by_space``) match all terms, at most ``most``. In many spaces,
+    only the first ``most`` matches are checked against the searched spaces."""
     different = "s.space_id" if by_space else "s.space_id, s.page_id"
     if tx.engine == "sqlite":
         source = f"""FROM search_index CROSS JOIN search_sections s ON s.id = search_index.rowid
@@ -876,15 +875,15 @@ def count_matches(tx: Transaction, scope: Scope, terms: Sequence[Term], *, by_sp
             WHERE s.id = h.id AND {_SECTION_COUNTS} OFFSET 0) AS s"""
     rows = tx.all(
         f"SELECT DISTINCT {different} {source} LIMIT :most",
-        query=_asked(tx, scope, terms, True, False),
+        query=_engine_query(tx, scope, terms, True, False),
         most=most,
     )
     searched = scope.among({row[0] for row in rows})
     return sum(row[0] in searched for row in rows)
 
 
-def _asked(tx: Transaction, scope: Scope, terms: Sequence[Term], every: bool, heads: bool) -> str:
-    """The query in the engine's own words."""
+def _engine_query(tx: Transaction, scope: Scope, terms: Sequence[Term], every: bool, heads: bool) -> str:
+    """Return the query in the syntax of the engine."""
     show = _sqlite_phrase if tx.engine == "sqlite" else _postgres_phrase
     either, both = (" OR ", " AND ") if tx.engine == "sqlite" else (" | ", " & ")
     keys = [f"{_HEADS}{key}" for key in scope.keys] if heads else scope.keys
@@ -910,7 +909,7 @@ def _postgres_phrase(key: str, phrase: _Phrase) -> str:
 
 
 def read_bodies(tx: Transaction, section_ids: Collection[int]) -> dict[int, str]:
-    """The texts of sections, to quote from."""
+    """Return the texts of sections by id."""
     if not section_ids:
         return {}
     rows = tx.all(

@@ -1,4 +1,4 @@
-"""What the tables of search are."""
+"""Declarations of the search tables."""
 
 from __future__ import annotations
 
@@ -7,8 +7,19 @@ from octavo.kit.db.tables import Table, declare
 from octavo.organization.spaces.hooks import on_transfer
 
 from .computed import apply, switch
-from .indexing import batches, check, count, follow_transfer, is_still_true, prepare, recount, remove, write
-from .store import clear, copy_space
+from .indexing import (
+    batches,
+    check,
+    clear,
+    count,
+    follow_transfer,
+    is_still_true,
+    prepare,
+    recount,
+    remove,
+    write,
+)
+from .store import copy_space
 
 declare(
     *(

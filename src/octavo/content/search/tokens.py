@@ -1,6 +1,7 @@
-"""Words as they are looked up: folded, identifiers also by their parts, scripts without spaces as pairs of characters.
+"""Words as they are indexed: folded, identifiers also split into parts, scripts without spaces as character
+pairs.
 
-The same functions make the index and the query, so both engines see nothing but these words.
+The same functions produce the index and the query, so that both engines only see these words.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _CJK = (
 
 
 def _marks() -> str:
-    """The characters that belong to the letter before them, and those that are only there for line breaks."""
+    """Return combining characters and characters that only control line breaks."""
     found = [code for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"]
     return "\u00ad\u200c\u200d\u2060\U000e0100-\U000e01ef" + "".join(map(chr, found))
 
@@ -36,36 +37,36 @@ _IS_CJK = re.compile(rf"[{_CJK}]")
 _MAX_WORD = 64
 
 
-_UNSAID = re.compile(
+_IGNORED_SIGNS = re.compile(
     "[\u0300-\u036f"  # accents
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points
     "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed"  # Arabic vowels and hamza
-    "\u00ad\u200c\u200d\u2060\ufeff\ufe00-\ufe0f\U000e0100-\U000e01ef]"  # for the sake of lines and shapes
+    "\u00ad\u200c\u200d\u2060\ufeff\ufe00-\ufe0f\U000e0100-\U000e01ef]"  # shaping and line breaking
 )
-"""What a word is looked up without."""
-_LETTERS_OF = {
+"""Characters removed before lookup."""
+_LETTER_VARIANTS = {
     "ß": "ss", "ẞ": "SS", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "ł": "l", "Ł": "L", "ø": "o", "Ø": "O",
     "œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "þ": "th", "Þ": "Th", "ħ": "h", "Ħ": "H", "ŧ": "t", "Ŧ": "T",
     "ŋ": "n", "Ŋ": "N", "ı": "i", "ƒ": "f", "ɨ": "i", "ɐ": "a", "ɵ": "o", "ƀ": "b", "ǥ": "g", "ƶ": "z", "Ƶ": "Z",
     # Alef wasla, alef maksura, the Persian and Urdu forms of yeh, kaf, and heh, and teh marbuta.
     "ٱ": "ا", "ى": "ي", "ی": "ي", "ے": "ي", "ک": "ك", "ہ": "ه", "ھ": "ه", "ۀ": "ه", "ە": "ه", "ة": "ه",
 }  # fmt: skip
-"""Letters that people type as others, and that Unicode takes for letters of their own."""
-_AS_TYPED = str.maketrans(_LETTERS_OF)
+"""Letters that people replace when typing but that Unicode does not decompose."""
+_AS_TYPED = str.maketrans(_LETTER_VARIANTS)
 
 
 def fold(text: str) -> str:
-    """Lower case, without accents, vowel points, and other signs that people leave out when they look for a word."""
+    """Return the text in lowercase, without accents, vowel points, and other signs that people omit when searching."""
     if text.isascii():
         return text.lower()
     return _as_typed(text).lower()
 
 
 def _as_typed(text: str) -> str:
-    """The same with upper case as it is."""
+    """Return the text folded, but with its uppercase letters."""
     if text.isascii():
         return text
-    plain = _UNSAID.sub("", unicodedata.normalize("NFKD", text))
+    plain = _IGNORED_SIGNS.sub("", unicodedata.normalize("NFKD", text))
     return unicodedata.normalize("NFC", plain.translate(_AS_TYPED))
 
 
@@ -73,16 +74,18 @@ _ENDINGS = ("s", "es", "d", "ed", "ing")
 
 
 def without_ending(word: str) -> set[str]:
-    """What an English word may be a form of: ``tries`` of ``tri`` and ``trie``, ``hoping`` of ``hop`` and ``hope``."""
+    """Return base forms of an English word: ``tri`` and ``trie`` for ``tries``, ``hop`` and ``hope`` for ``hoping``."""
     cut = {word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)}
     return {form for base in cut for form in (base, base + "e") if len(form) > 2} - {word}
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in order; behind a composed word its parts, for CJK every pair of neighbours."""
+    """Return the words of a text in order; a compound word is followed by its parts, and CJK text becomes
+    pairs of neighboring characters."""
     found: list[str] = []
     for token in _TOKEN.findall(text):
-        # Texts say few words often; what is longer than words are is no word that comes again.
+        # Most texts repeat few words; a token longer than any word will not come up again, so it is not
+        # cached.
         found += _known_words(token) if len(token) <= _MAX_WORD else _words_of(token)
     return found
 
@@ -102,7 +105,7 @@ _known_words = lru_cache(maxsize=20_000)(_words_of)
 
 
 def _parts(token: str) -> list[str]:
-    """What a composed word is made of: of ``user.getById`` each name whole, and each word of a name."""
+    """Return the parts of a compound word: for ``user.getById`` each whole name and each word of a name."""
     names = _NAMES.split(token)
     found: list[str] = []
     for name in names:
@@ -115,7 +118,7 @@ def _parts(token: str) -> list[str]:
 
 
 class WantedWords(dict[str, frozenset[str]]):
-    """By token, the words and stems it counts as; nothing where it can be none of those wanted."""
+    """Words and stems that a token counts as; empty if it cannot be any of the wanted ones."""
 
     def __init__(self, words_and_stems: frozenset[str]) -> None:
         super().__init__()
@@ -123,21 +126,21 @@ class WantedWords(dict[str, frozenset[str]]):
         self._first = {word[:1] for word in words_and_stems}
 
     def __missing__(self, token: str) -> frozenset[str]:
-        # No stem changes the first letter: that spares most tokens from being stemmed.
+        # Stemming never changes the first letter, so most tokens need not be stemmed.
         passed = _is_plain(token) and token[0].lower() not in self._first
-        self[token] = said = frozenset() if passed else _said(token)
+        self[token] = said = frozenset() if passed else _words_and_stems(token)
         return said
 
 
-class Marked:
-    """Finds the words and stems that are wanted in texts."""
+class WordMarker:
+    """Finder of wanted words and stems in texts."""
 
     def __init__(self, wanted: WantedWords) -> None:
         self._wanted = wanted
         self._known: dict[str, bool] = {}
 
     def spans(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int]]:
-        """Where they are in this part of a text. Of a run of CJK only the characters that match."""
+        """Yield the spans of matches in this part of a text; in a run of CJK, only the matching characters."""
         for match in _TOKEN.finditer(text, start, end):
             token = match[0]
             marked = self._known.get(token)
@@ -165,7 +168,7 @@ class Marked:
 
 
 def is_cjk(token: str) -> bool:
-    """Whether a token is a run of a script without spaces, such as Chinese, Japanese, Korean, and Thai."""
+    """Return whether a token is in a script without spaces, such as Chinese, Japanese, Korean, or Thai."""
     return _IS_CJK.match(token) is not None
 
 
@@ -174,19 +177,19 @@ def tokens(text: str) -> list[str]:
 
 
 def _is_plain(token: str) -> bool:
-    """Whether it is one word as it stands, as nearly all are."""
+    """Return whether a token is one plain word, as nearly all are."""
     return token.isascii() and token.isalpha() and (token.islower() or token[1:].islower())
 
 
 @lru_cache(maxsize=20_000)
-def _said(token: str) -> frozenset[str]:
+def _words_and_stems(token: str) -> frozenset[str]:
     said = words(token)
     return frozenset([*said, *map(stem, said)])
 
 
 @lru_cache(maxsize=20_000)
 def parts_of(token: str) -> tuple[frozenset[str], ...]:
-    """What a composed word such as ``getById`` is made of, each part with its stem; nothing for other words."""
+    """Return the parts of a compound word such as ``getById``, each with its stem; empty for other words."""
     if _is_plain(token) or is_cjk(token):
         return ()
     return tuple(frozenset((part, stem(part))) for part in words(token)[1:])
@@ -196,7 +199,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def one_edit_away(word: str) -> set[str]:
-    """Every word one typing error from this one: a letter more, less or other, or two exchanged."""
+    """Return every word one typing error away: a letter added, missing, replaced, or two swapped."""
     letters = _LETTERS + "".join(c for c in set(word) if c not in _LETTERS)
     splits = [(word[:i], word[i:]) for i in range(len(word) + 1)]
     return (

@@ -1,4 +1,4 @@
-"""Search results on the wire."""
+"""Wire types of search results."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ class SearchSpace(Struct):
 
 
 class SearchListing(Listing[T], Generic[T], rename="camel"):
-    """``count`` is the true total, or where ``count_is_lower_bound`` is, at least the total."""
+    """Search results. ``count``: exact total, or a lower bound if ``count_is_lower_bound`` is set."""
 
     count_is_lower_bound: bool | UnsetType = UNSET

@@ -296,7 +296,7 @@ def _release_parts(tx: Transaction, upload_id: str) -> None:
     store.delete_parts(tx, upload_id)
 
 
-@job("forgetUploads")
+@job("forgetUploads", bound="what expired since the last one")
 def forget_uploads(context: Context) -> None:
     """Delete expired uploads."""
     before = now()

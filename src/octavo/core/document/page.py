@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..expressions import ExpressionError, parse
-from ..pages import Cover, Layout
+from ..page_fields import FRONT_FIELDS, Cover, Field, Layout, PageFields
 from ..yaml_text import YamlError, read_yaml, write_yaml
 from .guards import NEVER, find_unread, has_guard_key, is_like_if, may_hold_guards
 from .inline import plain
@@ -18,8 +18,6 @@ from .nodes import Inline, Leaf, Text
 from .reader import read, read_blocks
 from .writer import write_inlines
 
-MAX_DESCRIPTION = 1000
-"""Characters of a page's description."""
 MAX_FRONT_MATTER = 64 * 1024
 """Characters; more is a problem and no metadata."""
 
@@ -52,21 +50,11 @@ class Problem(Struct, frozen=True):
     key: str | None = None
 
 
-class PageHead(Struct, kw_only=True, omit_defaults=True):
+class PageHead(PageFields, kw_only=True, frozen=True, omit_defaults=True):
     """What a page file says about its page. ``extra`` are front-matter keys without a meaning here; with a
     problem in the YAML as a whole only the title is known."""
 
     title: str | None = None
-    description: str | None = None
-    icon: str | None = None
-    hidden: bool = False
-    no_index: bool = False
-    no_robots_index: bool = False
-    condition: str | None = None
-    variables: dict[str, Any] = {}
-    tags: tuple[Any, ...] = ()
-    cover: Cover | None = None
-    layout: Layout = Layout()
     extra: dict[str, Any] = {}
     problems: list[Problem] = []
 
@@ -132,18 +120,16 @@ def read_head(source: str) -> PageHead:
     """The head of a page file. Never raises: what cannot be read is in ``problems``."""
     front, heading, _ = split_page(source)
     values, problems = front_matter(front)
-    head = PageHead(problems=problems)
-    title = _title(heading)
     unread = front if problems else _seeming_front(source) if not front else ""
-    _Head(values, head, front).fill()
+    head = _Head(values, problems, front)
+    title, fields = head.take("title", str), {name: head.read(field) for name, field in FRONT_FIELDS.items()}
     if unread and has_guard_key(unread):
-        head.condition = NEVER
-        head.problems.append(
-            Problem(1, "if: this front matter cannot be read, so nobody sees the page", "if")
-        )
-    if title is not None:
-        head.title = title
-    return head
+        fields["condition"] = NEVER
+        problems.append(Problem(1, "if: this front matter cannot be read, so nobody sees the page", "if"))
+    heading_title = _title(heading)
+    return PageHead(
+        title=title if heading_title is None else heading_title, extra=values, problems=problems, **fields
+    )
 
 
 def unread_conditions(source: str) -> list[Problem]:
@@ -216,29 +202,36 @@ def _is_expression(text: str) -> bool:
 class _Head:
     """Takes each known key out of the front matter, checking its type."""
 
-    def __init__(self, values: dict[str, Any], head: PageHead, front: str) -> None:
-        self.values, self.head, self.front = values, head, front
+    def __init__(self, values: dict[str, Any], problems: list[Problem], front: str) -> None:
+        self.values, self.problems, self.front = values, problems, front
 
-    def fill(self) -> None:
-        head = self.head
-        head.title = self.take("title", str)
-        head.description = self.take("description", str)
-        if head.description and len(head.description) > MAX_DESCRIPTION:
-            self.problem(
-                "description",
-                f"description: longer than {MAX_DESCRIPTION} characters; shown without the rest",
-            )
-            head.description = head.description[:MAX_DESCRIPTION]
-        head.icon = self.take("icon", str)
-        head.hidden = self.flag("hidden")
-        head.no_index = self.flag("noIndex")
-        head.no_robots_index = self.flag("noRobotsIndex")
-        head.condition = self.condition()
-        head.variables = self.take("vars", dict) or {}
-        head.tags = tuple(self.take("tags", list) or ())
-        head.cover = self.cover()
-        head.layout = self.layout()
-        head.extra = self.values
+    def read(self, field: Field) -> Any:
+        """Return the value of a field, taking its keys."""
+        key = field.keys[0]
+        match field.type:
+            case "text" | "long text":
+                return self.text(key, field.max_length)
+            case "emoji" | "icon":
+                return self.take(key, str)
+            case "flag":
+                return self.flag(key)
+            case "condition":
+                return self.condition()
+            case "mapping":
+                return self.take(key, dict) or {}
+            case "list":
+                return tuple(self.take(key, list) or ())
+            case "cover":
+                return self.cover()
+            case "layout":
+                return self.layout()
+
+    def text(self, key: str, max_length: int | None) -> str | None:
+        text: str | None = self.take(key, str)
+        if text is None or max_length is None or len(text) <= max_length:
+            return text
+        self.problem(key, f"{key}: longer than {max_length} characters; shown without the rest")
+        return text[:max_length]
 
     def condition(self) -> str | None:
         """Whatever was meant as one and is none is kept from everybody."""
@@ -261,8 +254,8 @@ class _Head:
 
     def flag(self, key: str) -> bool:
         """What is meant to keep a page from being found, and is not understood, does."""
-        before = len(self.head.problems)
-        return bool(self.take(key, bool)) or len(self.head.problems) > before
+        before = len(self.problems)
+        return bool(self.take(key, bool)) or len(self.problems) > before
 
     def take(self, key: str, kind: type) -> Any:
         value = self.values.pop(key, None)
@@ -276,7 +269,7 @@ class _Head:
 
     def problem(self, key: str, reason: str) -> None:
         line = next((n for name, n, _ in _entries(self.front) if name == key), 1)
-        self.head.problems.append(Problem(line, reason, key))
+        self.problems.append(Problem(line, reason, key))
 
     def cover(self) -> Cover | None:
         value = self.values.pop("cover", None)
@@ -317,6 +310,35 @@ class _Head:
             if isinstance(cover.get("size"), str):
                 fields["cover_size"] = cover["size"]
         return Layout(**fields)
+
+
+def front_keys(page: PageFields, name: str) -> dict[str, Any]:
+    """Return the front-matter keys that say a field of a page, with None for those that say nothing."""
+    field, value = FRONT_FIELDS[name], getattr(page, name)
+    if field.type == "cover":
+        return dict.fromkeys(field.keys) if value is None else _cover_keys(value)
+    if field.type == "layout":
+        value = _layout_value(value)
+    return {field.keys[0]: (list(value) if field.type == "list" else value) or None}
+
+
+def _cover_keys(cover: Cover) -> dict[str, Any]:
+    light: Any = {"light": cover.light, "dark": cover.dark} if cover.dark else cover.light
+    return {"cover": light, "coverY": cover.y or None, "coverHeight": cover.height}
+
+
+def _layout_value(layout: Layout) -> dict[str, Any]:
+    plain = Layout()
+    told: dict[str, Any] = {} if layout.width == plain.width else {"width": layout.width}
+    for key, name in _LAYOUT.items():
+        if getattr(layout, name) != getattr(plain, name):
+            told[key] = {"visible": getattr(layout, name)}
+    cover: dict[str, Any] = {} if layout.cover == plain.cover else {"visible": layout.cover}
+    if layout.cover_size != plain.cover_size:
+        cover["size"] = layout.cover_size
+    if cover:
+        told["cover"] = cover
+    return told
 
 
 def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:

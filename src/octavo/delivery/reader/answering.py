@@ -25,7 +25,7 @@ from octavo.kit.http.edge import Answer
 from .answers import not_found, private_answer, redirect, with_query
 from .forms import is_for_programs
 from .questions import FAILED
-from .table import Later, SiteRoute, View, of_site, of_space
+from .table import Later, SiteRoute, View, find_posted, of_site, of_space
 
 
 class Visited(NamedTuple):
@@ -50,9 +50,6 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
     """Return the answer to a POST to a decoded path. Clients without cookies send a visitor's token as a bearer
     token. Raises NotFound, and Unauthorized if the visitor must sign in first."""
     coming = _coming(view, path)
-    scheme, _, token = view.request.header(b"authorization").partition(" ")
-    if scheme.lower() == "bearer":
-        coming = msgspec.structs.replace(coming, bearer=token.strip())
     try:
         answer = _visit(view, host, path, coming).answer
     except SendOn:
@@ -99,7 +96,14 @@ def _coming(view: View, path: str) -> Coming:
     secure = view.context.settings.sites_url.startswith("https:")
     coming = read_coming(request.query_string, request.header(b"cookie"), secure)
     agent = is_for_programs(path, request.header(b"accept"))
-    return msgspec.structs.replace(coming, agent=agent) if agent else coming
+    posted, bearer = find_posted(path), None
+    # Programs ask the MCP server by GET too, only to be told that it sends nothing by itself.
+    if request.method == "POST" or (posted is not None and posted.name == "postMessage"):
+        scheme, _, token = request.header(b"authorization").partition(" ")
+        bearer = token.strip() if scheme.lower() == "bearer" else None
+    if not agent and bearer is None:
+        return coming
+    return msgspec.structs.replace(coming, agent=agent, bearer=bearer)
 
 
 def _visit(view: View, host: str, path: str, coming: Coming) -> Visited:

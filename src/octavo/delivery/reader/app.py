@@ -8,7 +8,7 @@ only, until the next commit, and no longer than the visitor's token is valid."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
 from urllib.parse import parse_qs
@@ -30,7 +30,6 @@ from octavo.kit.http.edge import (
     Action,
     Answer,
     Edge,
-    RateLimiter,
     Request,
     Route,
     fixed,
@@ -42,15 +41,15 @@ from octavo.kit.http.metrics import Metrics
 from octavo.kit.http.proxies import address_key
 from octavo.kit.http.recent_access import Insiders
 from octavo.kit.scheduling.owners import Owner
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import SharedThreads, request_threads
 from octavo.settings import parse_networks
-from octavo.sites.insights.queueing import EventQueue, HeldEvents
+from octavo.sites.insights.queueing import DeferredEvents, EventQueue
 from octavo.sites.printing.links import PATH as PRINT_PATH
 from octavo.sites.printing.links import open_print
 from octavo.sites.site.hostnames import require_shared_host
 from octavo.sites.site.previewing import PREVIEWED
-from octavo.sites.site.site_images import find_picture
-from octavo.sites.site.site_images_wire import PICTURES
+from octavo.sites.site.site_images import PICTURES, find_picture
 from octavo.sites.site.store import find_site_by_hostname
 from octavo.sites.site.wire import PROXIED
 
@@ -182,7 +181,7 @@ class Sites:
         generation = self._context.db.generation_lately()
         site = self._hosts.find(name, generation)
         kept = self._find(site, path, request, generation) if site is not None else None
-        return kept if kept is not None else self._find_again(name, path, request)
+        return kept if kept is not None else self._find_revalidated(name, path, request)
 
     def _find(self, site: str, path: str, request: Request, generation: int | None) -> Visited | None:
         form = name_form(request)
@@ -192,7 +191,7 @@ class Sites:
         kept = self._personal.find((site, path, form, _hash_visitor(request)), generation)
         return kept if kept is not None and _is_valid(kept) else None
 
-    def _find_again(self, name: str, path: str, request: Request) -> Visited | None:
+    def _find_revalidated(self, name: str, path: str, request: Request) -> Visited | None:
         """Return an answer cached before the last commit, if it is still valid. This takes a few lookups in SQLite,
         or in the PostgreSQL rows that another visit has fetched since, and is faster than waiting for a thread
         behind those that compute. Returns None if the database server would have to be queried."""
@@ -223,10 +222,10 @@ class Sites:
     def _visit(
         self, read: AbstractContextManager[Transaction], request: Request, name: str, path: str
     ) -> Answer | Later:
-        events = HeldEvents(self._events)
+        events = DeferredEvents(self._events)
         with statements_within(REQUEST_SECONDS), read as tx:
             site = self._hosts.get(name, lambda: self._find_host(tx, name))
-            if not site and path == "/" and self._is_own(name):
+            if not site and path == "/" and self._is_own_host(name):
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
             view = View(
@@ -257,7 +256,7 @@ class Sites:
         events.release()
         return visited.answer
 
-    def _is_own(self, name: str) -> bool:
+    def _is_own_host(self, name: str) -> bool:
         """Return whether a host is the server itself. Any other name with a dot may belong to a deleted site."""
         own = self._context.settings.sites_address.host
         return name == own or "." not in name or name.replace(".", "").isdigit()
@@ -273,14 +272,14 @@ class Sites:
         body = await request.read(route.body) if route is not None else b""
         if route is not None and route.kept and not _bypasses_cache(request, path):
             request.name = route.name
-            told = await self._tell(request, path, body)
+            told = await self._answer_from_cache(request, path, body)
             if told is not None:
                 return told
         found = await in_turn(self._pool, request.owner, self._post, request, path, body)
         self._count(request, found)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
-    async def _tell(self, request: Request, path: str, message: bytes) -> Answer | None:
+    async def _answer_from_cache(self, request: Request, path: str, message: bytes) -> Answer | None:
         """Return the cached answer to a message; None if a visit is needed."""
         call = read_call(message, Headers.of(request))
         # The visit itself refuses browsers that come from another page.
@@ -288,16 +287,16 @@ class Sites:
             return None
         turns = self._context.turns
         if turns.is_free():
-            told = self._find_told(request, path, call)
+            told = self._find_tool_result(request, path, call)
         else:
-            told = await turns.run(lambda: request.owner, self._find_told, request, path, call)
+            told = await turns.run(lambda: request.owner, self._find_tool_result, request, path, call)
         if told is None:
             return None
         assert isinstance(told.result, bytes), "nothing else is cached"
         record_cached_events(self._events, request, told.made_of, told.notes)
         return private_answer(told.admission, answer_call(call, told.result))
 
-    def _find_told(self, request: Request, path: str, call: Call) -> ToolResult | None:
+    def _find_tool_result(self, request: Request, path: str, call: Call) -> ToolResult | None:
         name = host_name(request.header(b"host"))
         generation = self._context.db.generation_lately()
         site = self._hosts.find(name, generation)
@@ -460,7 +459,7 @@ def reader_edge(
     context: Context,
     metrics: Metrics | None = None,
     events: EventQueue | None = None,
-    others: Sequence[Route] = (),
+    others: Callable[[SharedThreads], Sequence[Route]] = lambda pool: (),
 ) -> Edge:
     """Return the application of published sites. ``events``: the queue for what visitors do, which its owner writes
     to the database from time to time. ``others``: further routes."""
@@ -477,7 +476,7 @@ def reader_edge(
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
             icon_route(),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),
-            *others,
+            *others(pool),
             *public_routes(context, pool),
             Route(
                 "/{path*}",

@@ -226,7 +226,7 @@ class _Reader:
     def element(self, given: dict[str, Any]) -> ElementView:
         kind = given["type"]
         if kind in ("markdown", "codeblock"):
-            document = self._edited(given) or ElementView(kind="html", html=self._document(given))
+            document = self._editable_code(given) or ElementView(kind="html", html=self._document(given))
             above, below = self._parts(given, "header"), self._parts(given, "footer", "buttons")
             return (
                 ElementView(kind="column", children=(*above, document, *below))
@@ -243,8 +243,8 @@ class _Reader:
                 kind="field",
                 title=self._text(given.get("label")),
                 hint=self._text(given.get("hint")),
-                line=self._line(given.get("hint")),
-                children=(*control, *self._below(given.get("hint"))),
+                line=self._inline_hint(given.get("hint")),
+                children=(*control, *self._block_hint(given.get("hint"))),
             )
         if kind == "modal":
             self._modal = True
@@ -253,7 +253,7 @@ class _Reader:
             return ElementView(
                 kind="modal",
                 title=self._text(given.get("title")),
-                act=self._act(close),
+                act=self._action_number(close),
                 children=self._parts(given, "subtitle", "children", "submit"),
             )
         if kind == "image":
@@ -292,24 +292,24 @@ class _Reader:
                 kind="card",
                 title=self._text(given.get("title")),
                 hint=self._text(given.get("hint")),
-                line=self._line(given.get("hint")),
+                line=self._inline_hint(given.get("hint")),
                 icon=_icon(given.get("icon")),
                 lead=() if isinstance(given.get("icon"), str) else self._parts(given, "icon"),
                 tools=self._parts(given, "buttons"),
                 href=_find_opened_url(given.get("onPress")),
                 act=self._press(given),
-                children=(*self._below(given.get("hint")), *self._parts(given, "children")),
+                children=(*self._block_hint(given.get("hint")), *self._parts(given, "children")),
             )
         return ElementView(kind=_KINDS.get(kind, "column"), children=self._parts(given, "children"))
 
     def _parts(self, given: dict[str, Any], *names: str) -> tuple[ElementView | str, ...]:
         return tuple(one for name in names for one in self._children(given.get(name)))
 
-    def _line(self, hint: Any) -> tuple[ElementView | str, ...]:
+    def _inline_hint(self, hint: Any) -> tuple[ElementView | str, ...]:
         """Return a hint that is a list of words and links, shown on one line."""
         return self._children(hint) if _is_line(hint) else ()
 
-    def _below(self, hint: Any) -> tuple[ElementView | str, ...]:
+    def _block_hint(self, hint: Any) -> tuple[ElementView | str, ...]:
         """Return a hint made of other elements. Hints of words have their own place."""
         return () if isinstance(hint, str) or _is_line(hint) else self._children(hint)
 
@@ -333,7 +333,7 @@ class _Reader:
             return ""
         return str(value)
 
-    def _act(self, action: Any) -> int | None:
+    def _action_number(self, action: Any) -> int | None:
         """Return the number under which an action is offered; None if it isn't offered."""
         if not self._live or not can_be_offered(action, self._modal):
             return None
@@ -341,7 +341,7 @@ class _Reader:
         return len(self.actions) - 1
 
     def _press(self, given: dict[str, Any]) -> int | None:
-        return None if given.get("disabled") is True else self._act(given.get("onPress"))
+        return None if given.get("disabled") is True else self._action_number(given.get("onPress"))
 
     def _frame(self, given: dict[str, Any], src: str, whose: Literal["own", "other"]) -> ElementView:
         data = given.get("data")
@@ -370,15 +370,15 @@ class _Reader:
         if kind == "textinput":
             typed = given.get("inputType")
             shape = typed if typed in ("password", "email") else "text"
-            self._takes(name, ComponentField("text"))
+            self._record_field(name, ComponentField("text"))
             shape = "lines" if given.get("multiline") is True else shape
             return ElementView(kind="input", text=self._text(value), name=name, title=label, shape=shape)
         if kind == "select":
             return self._select(given, value, name, label)
         chosen = given.get("value")
         if kind == "switch":
-            self._takes(name, ComponentField("flag"))
-            change = self._act(given.get("onValueChange")) if live else None
+            self._record_field(name, ComponentField("flag"))
+            change = self._action_number(given.get("onValueChange")) if live else None
             checked = value is True
             return ElementView(
                 kind="tick", checked=checked, name=name, title=label, shape="switch", act=change,
@@ -389,7 +389,7 @@ class _Reader:
             return ElementView(kind="tick", checked=value is True)
         # Compare only text and numbers: nested values could be too deep.
         checked = value is True or any(one == chosen for one in many if isinstance(one, str | int | float))
-        self._takes(name, ComponentField("one" if kind == "radio" else "many", [chosen]))
+        self._record_field(name, ComponentField("one" if kind == "radio" else "many", [chosen]))
         text = msgspec.json.encode(chosen).decode()
         return ElementView(
             kind="tick",
@@ -401,7 +401,7 @@ class _Reader:
             confirm=_confirm(given),
         )
 
-    def _edited(self, given: dict[str, Any]) -> ElementView | None:
+    def _editable_code(self, given: dict[str, Any]) -> ElementView | None:
         """Return an editable code block as a field; None for any other, and if its value couldn't be sent back."""
         named = given.get("state")
         if given["type"] != "codeblock" or not (self._live and isinstance(named, str) and len(named) <= 100):
@@ -410,14 +410,14 @@ class _Reader:
         text = self._text(given.get("content") if value is None else value)
         if not ComponentField("text").allows(text):
             return None
-        self._takes(named, ComponentField("text"))
+        self._record_field(named, ComponentField("text"))
         return ElementView(
             kind="input",
             text=text,
             name=named,
             title=self._text(given.get("title")) or named,
             shape="code",
-            act=self._act(given.get("onContentChange")),
+            act=self._action_number(given.get("onContentChange")),
         )
 
     def _select(self, given: dict[str, Any], value: Any, name: str, label: str) -> ElementView:
@@ -431,7 +431,7 @@ class _Reader:
         if not found:
             return ElementView(kind="input", text=self._text(value))
         multiple = given.get("multiple") is True
-        self._takes(name, ComponentField("many" if multiple else "one", [id for id, _ in found]))
+        self._record_field(name, ComponentField("many" if multiple else "one", [id for id, _ in found]))
         chosen = value if isinstance(value, list) else [value]
         return ElementView(
             kind="select",
@@ -442,10 +442,10 @@ class _Reader:
             options=tuple(
                 (id, text or id, id in [one for one in chosen if isinstance(one, str)]) for id, text in found
             ),
-            act=self._act(given.get("onValueChange")) if name else None,
+            act=self._action_number(given.get("onValueChange")) if name else None,
         )
 
-    def _takes(self, name: str, field: ComponentField) -> None:
+    def _record_field(self, name: str, field: ComponentField) -> None:
         """Record a field; checkboxes with the same name are values of one field."""
         if name:
             known = self.fields.get(name)

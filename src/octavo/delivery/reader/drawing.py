@@ -21,6 +21,7 @@ from octavo.sites.fonts.built_in import font_files, read_font
 from octavo.sites.openapi.code_samples import templates
 
 from .views import (
+    Agreement,
     AnsweredView,
     Crumb,
     ElementView,
@@ -335,6 +336,12 @@ def draw_not_found(site: SiteView, message: MessageView | None = None) -> str:
 def draw_home(site: SiteView, sites: Sequence[tuple[str, str]], more: str | None) -> str:
     """Return a list of sites by title and URL; ``more`` is the URL of the next page."""
     return _templates().get_template("home.html").render(site=site, sites=sites, more=more)
+
+
+def draw_agreement(site: SiteView, action: str, agreement: Agreement) -> str:
+    """What a visitor is asked before an agent may read the site. ``action``: where the form is sent."""
+    template = _templates().get_template("agreement.html")
+    return template.render(site=site, action=action, agreement=agreement)
 
 
 def draw_error(site: SiteView, message: MessageView) -> str:

@@ -42,15 +42,13 @@ from octavo.sites.openapi.sending import Sent
 from octavo.sites.openapi.trying import PreparedRequest, prepare_request
 
 from .pages import PageBuilder
-from .questions import Question, check_question
+from .questions import Question, WrittenAnswer, check_question
 from .searching import search_site
 from .sites import listed_pages
 from .table import SiteRoute, of_space
 from .tracking import MAX_WORDS, location_at, location_of
 from .views import SearchHit
 
-MCP_PATHS = ("~gitbook/mcp", "~mcp")
-"""Paths under the base of a site; the first one is known to existing tools."""
 MAX_MESSAGE = 64 * 1024
 """Maximum bytes of a message."""
 _PAGES = 200
@@ -154,6 +152,101 @@ class CallOperation(CallValues, forbid_unknown_fields=True, kw_only=True):
     ]
 
 
+Next = Annotated[int | None, Meta(description="The start to go on with; null at the end")]
+
+
+class FoundSection(Struct):
+    title: str
+    anchor: Annotated[str, Meta(description="The section of read_page")]
+
+
+class FoundPage(Struct):
+    """``path``: the titles above the page."""
+
+    title: str
+    path: list[str]
+    address: str
+    excerpt: str
+    sections: Annotated[list[FoundSection], Meta(description="Those that match")]
+
+
+class FoundPages(Struct):
+    pages: Annotated[list[FoundPage], Meta(description="The best first")]
+    suggestions: Annotated[list[str], Meta(description="Similar words, where no page matches")]
+
+
+class PageMarkdown(Struct):
+    address: str
+    revision: Annotated[str, Meta(description="The revision of the space that it was read at")]
+    markdown: str
+    next: Next
+
+
+class FileText(Struct):
+    address: str
+    revision: Annotated[str, Meta(description="The revision of the space that it was read at")]
+    text: str
+    next: Next
+
+
+class ListedPage(Struct):
+    title: str
+    address: str
+    description: str
+
+
+class ListedPages(Struct):
+    pages: list[ListedPage]
+    next: Next
+
+
+class ListedOperation(Struct):
+    method: str
+    path: str
+    summary: str
+    address: str
+
+
+class ListedOperations(Struct):
+    operations: list[ListedOperation]
+    next: Next
+
+
+class ExplainedOperation(Struct):
+    markdown: str
+    next: Next
+
+
+class AnswerSource(Struct):
+    title: str
+    address: str
+
+
+class AnswerGiven(Struct):
+    markdown: str
+    sources: Annotated[list[AnswerSource], Meta(description="The sections that the answer rests on")]
+    followups: Annotated[list[str], Meta(description="What else could be asked")]
+
+
+class FeedbackTaken(Struct):
+    address: Annotated[str, Meta(description="Of the page")]
+    rating: PageRating
+
+
+class AnsweredHeader(Struct):
+    name: str
+    value: str
+
+
+class AnsweredCall(Struct):
+    status: int
+    milliseconds: int
+    headers: list[AnsweredHeader]
+    body: Annotated[str | None, Meta(description="Null where it is no text, or there is none")]
+    size: Annotated[int, Meta(description="Bytes of the body")]
+    left: Annotated[int, Meta(description="Characters of the body that are left out")]
+
+
 class ToSend(NamedTuple):
     """Request that a visitor wants to send to an API. ``location``: the page that shows the operation."""
 
@@ -173,13 +266,13 @@ class Reading(NamedTuple):
     open: Callable[[str], bytes]
     """Returns the content of a file of the site by its hash. Raises NotFound."""
     takes_feedback: bool
-    ask: Callable[[Question], str] | None = None
+    ask: Callable[[Question], WrittenAnswer] | None = None
     """Answers a question. Set only for calls that ask one, because no transaction is open meanwhile."""
     send: Callable[[ToSend], None] | None = None
     """Takes a request to send after the transaction has ended. Set only if the site allows agents to call APIs."""
 
 
-def _search(site: Reading, asked: Search) -> str:
+def _search(site: Reading, asked: Search) -> ToolText:
     site.visit.made_of.more = True  # of the index
     # PostgreSQL accepts no NUL in text, and no page contains one.
     query = asked.query.replace("\0", " ").strip()
@@ -191,36 +284,46 @@ def _search(site: Reading, asked: Search) -> str:
         site.note(here, SearchMissing, query=query[:MAX_WORDS])
     if not found.hits:
         near = f" Similar words: {', '.join(found.suggestions)}." if found.suggestions else ""
-        return f"No matching pages.{near}"
+        return ToolText(f"No matching pages.{near}", data=FoundPages([], list(found.suggestions)))
     said = [f"Best matches: {len(found.hits)}." if len(found.hits) > 1 else "1 match."]
-    return "\n\n".join([*said, *(_hit(site.visit, hit) for hit in found.hits)])
+    hits = [_hit(site.visit, hit) for hit in found.hits]
+    return ToolText("\n\n".join([*said, *map(_write_hit, hits)]), data=FoundPages(hits, []))
 
 
-def _hit(visit: SiteVisit, hit: SearchHit) -> str:
+def _hit(visit: SiteVisit, hit: SearchHit) -> FoundPage:
     excerpts = [hit.excerpt, *(section.excerpt for section in hit.sections)]
     text = " … ".join(
         joined for parts in excerpts if (joined := "".join(part.text for part in parts).strip())
     )
     if len(text) > _EXCERPT:
         text = f"{text[:_EXCERPT]}…"
-    title = " / ".join((*hit.crumbs, hit.title))
-    anchors = [f"{section.title} (#{unquote(section.href.rpartition('#')[2])})" for section in hit.sections]
+    sections = [
+        FoundSection(section.title, unquote(section.href.rpartition("#")[2])) for section in hit.sections
+    ]
+    return FoundPage(hit.title, list(hit.crumbs), visit.public(hit.href), text, sections)
+
+
+def _write_hit(hit: FoundPage) -> str:
+    title = " / ".join((*hit.path, hit.title))
+    anchors = [f"{section.title} (#{section.anchor})" for section in hit.sections]
     inside = f"Sections: {', '.join(anchors)}" if anchors else ""
-    return "\n".join(line for line in (f"## {title}", visit.public(hit.href), inside, text) if line)
+    return "\n".join(line for line in (f"## {title}", hit.address, inside, hit.excerpt) if line)
 
 
-def _list_pages(site: Reading, asked: ListPages) -> str:
+def _list_pages(site: Reading, asked: ListPages) -> ToolText:
     pages = listed_pages(site.tx, site.visit)
     skipped = sum(1 for _ in islice(pages, asked.start))
-    lines = []
+    shown, lines = [], []
     for space, page in islice(pages, _PAGES):
         about = f": {page.description}" if page.description else ""
         url = site.visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}")
         lines.append(f"- {page.title} ({url}){about}")
+        shown.append(ListedPage(page.title, url, page.description or ""))
     left = sum(1 for _ in pages)
+    follows = skipped + _PAGES if left else None
     if left:
-        lines.append(f"\n{left} more pages: call again with start={skipped + _PAGES}.")
-    return "\n".join(lines) or "There are no more pages."
+        lines.append(f"\n{left} more pages: call again with start={follows}.")
+    return ToolText("\n".join(lines) or "There are no more pages.", data=ListedPages(shown, follows))
 
 
 def _enter(site: Reading, address: str) -> tuple[SpaceVisit, str] | None:
@@ -272,11 +375,10 @@ def _read_file(site: Reading, asked: ReadFile) -> ToolText:
         )
     text = site.open(item.content).decode(errors="replace")
     space = entered[0]
-    about = {
-        "octavo/address": space.visit.public(f"{space.base}{quote(space.rest)}"),
-        "octavo/revision": space.view.state.revision_id,
-    }
-    return ToolText(_part(text, asked.start), about)
+    address, revision = space.visit.public(f"{space.base}{quote(space.rest)}"), space.view.state.revision_id
+    said, part, follows = _part(text, asked.start)
+    about = {"octavo/address": address, "octavo/revision": revision}
+    return ToolText(said, about, FileText(address, revision, part, follows))
 
 
 def _read_page(site: Reading, asked: ReadPage) -> ToolText:
@@ -292,8 +394,10 @@ def _read_page(site: Reading, asked: ReadPage) -> ToolText:
     builder = site.build(space)
     text = _write(builder, page, asked.section.removeprefix("#"))
     site.visit.made_of.more = site.visit.made_of.more or builder.varies
-    about = {"octavo/address": location.url, "octavo/revision": space.view.state.revision_id}
-    return ToolText(_part(text, asked.start), about)
+    revision = space.view.state.revision_id
+    said, part, follows = _part(text, asked.start)
+    about = {"octavo/address": location.url, "octavo/revision": revision}
+    return ToolText(said, about, PageMarkdown(location.url, revision, part, follows))
 
 
 def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
@@ -307,15 +411,17 @@ def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
     return text
 
 
-def _part(text: str, start: int) -> str:
+def _part(text: str, start: int) -> tuple[str, str, int | None]:
+    """What is said of a text from ``start`` on, that part of it, and where it goes on."""
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
     if left > 0:
-        part += f"\n\n[{left} more characters: call again with start={start + _TEXT}.]"
-    return part or f"This text has {len(text)} characters, so there is nothing at start={start}."
+        said = f"{part}\n\n[{left} more characters: call again with start={start + _TEXT}.]"
+        return said, part, start + _TEXT
+    return part or f"This text has {len(text)} characters, so there is nothing at start={start}.", part, None
 
 
-def _list_operations(site: Reading, asked: ListOperations) -> str:
+def _list_operations(site: Reading, asked: ListOperations) -> ToolText:
     site.visit.made_of.more = True  # of what specifications say now
     words = asked.query.lower().split()
     found = (
@@ -325,19 +431,20 @@ def _list_operations(site: Reading, asked: ListOperations) -> str:
         if all(word in f"{each.method} {each.path} {each.title}".lower() for word in words)
     )
     skipped = sum(1 for _ in islice(found, asked.start))
-    lines = [_operation(site.visit, *one) for one in islice(found, _OPERATIONS)]
+    shown = [_operation(site.visit, *one) for one in islice(found, _OPERATIONS)]
+    lines = [f"- {one.method} {one.path}: {one.summary} ({one.address})" for one in shown]
     left = sum(1 for _ in found)
+    follows = skipped + _OPERATIONS if left else None
     if left:
-        lines.append(f"\n{left} more operations: call again with start={skipped + _OPERATIONS}.")
-    if lines:
-        return "\n".join(lines)
-    return "There are no more operations." if asked.start else "No matching operations."
+        lines.append(f"\n{left} more operations: call again with start={follows}.")
+    nothing = "There are no more operations." if asked.start else "No matching operations."
+    return ToolText("\n".join(lines) or nothing, data=ListedOperations(shown, follows))
 
 
-def _operation(visit: SiteVisit, space: SpaceVisit, page: Page, listed: Listed) -> str:
+def _operation(visit: SiteVisit, space: SpaceVisit, page: Page, listed: Listed) -> ListedOperation:
     place = f"#{quote(listed.anchor)}" if listed.anchor else ""
     url = visit.public(f"{space.base}{quote(space.view.tree.url_path(page))}{place}")
-    return f"- {listed.method.upper()} {listed.path}: {listed.title[:_EXCERPT]} ({url})"
+    return ListedOperation(listed.method.upper(), listed.path, listed.title[:_EXCERPT], url)
 
 
 def _find_operation(site: Reading, address: str) -> tuple[SpaceVisit, Page, Listed]:
@@ -351,13 +458,14 @@ def _find_operation(site: Reading, address: str) -> tuple[SpaceVisit, Page, List
     raise RefusedTool("There is no operation at this URL. Use list_operations to get the URLs of operations.")
 
 
-def _explain_operation(site: Reading, asked: ExplainOperation) -> str:
+def _explain_operation(site: Reading, asked: ExplainOperation) -> ToolText:
     site.visit.made_of.more = True
     space, page, listed = _find_operation(site, asked.address)
     builder = site.build(space)
     # An operation named like its page has no separate heading there.
     text = builder.section(page, listed.anchor) if listed.anchor else None
-    return _part(text or builder.markdown(page), asked.start)
+    said, part, follows = _part(text or builder.markdown(page), asked.start)
+    return ToolText(said, data=ExplainedOperation(part, follows))
 
 
 def _call_operation(site: Reading, asked: CallOperation) -> str:
@@ -381,39 +489,45 @@ def note_sent(site: Reading, sent: ToSend) -> None:
     site.note(sent.location, ApiClientRequest, operation=sent.operation)
 
 
-def write_sent(sent: Sent) -> str:
+def write_sent(sent: Sent) -> ToolText:
     """Return an API's response as text for an agent."""
-    kind, headers, left = "", [], _HEADERS
+    kind, headers, left, shown = "", [], _HEADERS, None
     for name, value in sent.headers:
         kind = value if name.lower() == "content-type" else kind
         line = f"{name}: {value}"
         left -= len(line)
         if left >= 0:
-            headers.append(line)
-    said = [f"{sent.status}, after {sent.milliseconds} ms. The API's response follows.", *headers]
+            headers.append(AnsweredHeader(name, value))
+    said = [f"{sent.status}, after {sent.milliseconds} ms. The API's response follows."]
+    said += [f"{header.name}: {header.value}" for header in headers]
     body = sent.body.decode(errors="replace")
     if not sent.body:
         said.append("\n[Empty body.]")
     elif not is_text(kind.partition(";")[0].strip().lower()):
         said.append(f"\n[Body of {len(sent.body)} bytes, type: {kind or 'unknown'}.]")
     else:
-        said += ["", body[:_TEXT]]
+        shown = body[:_TEXT]
+        said += ["", shown]
         if len(body) > _TEXT:
             said.append(f"\n[{len(body) - _TEXT} more characters omitted: request less.]")
-    return "\n".join(said)
+    cut = max(0, len(body) - _TEXT) if shown is not None else 0
+    data = AnsweredCall(sent.status, sent.milliseconds, headers, shown, len(sent.body), cut)
+    return ToolText("\n".join(said), data=data)
 
 
-def _ask(site: Reading, asked: Ask) -> str:
+def _ask(site: Reading, asked: Ask) -> ToolText:
     try:
         question = check_question(asked.question, asked.goal)
     except BadRequest as error:
         raise RefusedTool(error.message) from None
     site.note(location_at(site.visit, "", "mcp"), AskQuestion, query=question.text[:MAX_WORDS])
     assert site.ask is not None, "this tool is listed only if questions are answered"
-    return site.ask(question)
+    answer = site.ask(question)
+    sources = [AnswerSource(title, url) for title, url in answer.sources]
+    return ToolText(answer.text, data=AnswerGiven(answer.markdown, sources, answer.followups))
 
 
-def _send_feedback(site: Reading, asked: SendFeedback) -> str:
+def _send_feedback(site: Reading, asked: SendFeedback) -> ToolText:
     found = _find_page(site, asked.address)
     if found is None or not site.takes_feedback:
         what = "There is no page at this URL." if found is None else "This site doesn't collect page ratings."
@@ -423,7 +537,8 @@ def _send_feedback(site: Reading, asked: SendFeedback) -> str:
     if asked.comment.strip():
         said = RatingComment(asked.rating, asked.comment.strip().replace("\0", " "))
         site.note(location, PagePostFeedbackComment, feedback=said)
-    return "Thank you. The authors of this documentation will see your feedback."
+    thanks = "Thank you. The authors of this documentation will see your feedback."
+    return ToolText(thanks, data=FeedbackTaken(location.url, asked.rating))
 
 
 ASK, CALL = "ask", "call_operation"
@@ -433,6 +548,7 @@ _TOOLS = {
         "Answer a question from this documentation, with the sections the answer is based on.",
         Ask,
         _ask,
+        gives=AnswerGiven,
     ),
     "send_feedback": Tool(
         "Send feedback",
@@ -440,31 +556,38 @@ _TOOLS = {
         SendFeedback,
         _send_feedback,
         False,
+        gives=FeedbackTaken,
     ),
-    "search": Tool("Search", "Search the pages of this documentation.", Search, _search),
+    "search": Tool(
+        "Search", "Finds pages of this documentation by words.", Search, _search, gives=FoundPages
+    ),
     "read_page": Tool(
         "Read a page",
         f"Return a page or one of its sections as Markdown, up to {_TEXT} characters at a time.",
         ReadPage,
         _read_page,
+        gives=PageMarkdown,
     ),
     "read_file": Tool(
         "Read a file",
         f"Return a text file linked on a page, such as a sample or a table, up to {_TEXT} characters at a time.",
         ReadFile,
         _read_file,
+        gives=FileText,
     ),
     "list_pages": Tool(
         "List pages",
         f"Return the titles and URLs of all listed pages, {_PAGES} at a time.",
         ListPages,
         _list_pages,
+        gives=ListedPages,
     ),
     "list_operations": Tool(
         "List operations",
         f"Return the method, path, summary, and URL of the operations of documented APIs, {_OPERATIONS} at a time.",
         ListOperations,
         _list_operations,
+        gives=ListedOperations,
     ),
     "explain_operation": Tool(
         "Explain an operation",
@@ -474,6 +597,7 @@ _TOOLS = {
         ),
         ExplainOperation,
         _explain_operation,
+        gives=ExplainedOperation,
     ),
     CALL: Tool(
         "Call an operation",
@@ -488,6 +612,7 @@ _TOOLS = {
         reads=False,
         destroys=True,
         reaches_out=True,
+        gives=AnsweredCall,
     ),
 }
 

@@ -390,7 +390,7 @@ class PageBuilder:
             ]
         origins: list[str] = []
         html = render(document, self._context(page, noted, origins))
-        self._ask_states(page, noted, documents)
+        self._record_states(page, noted, documents)
         asked = [(str(rest[0]), answer) for (name, *rest), answer in noted.notes if name == "has_block"]
         blocks = tuple(dict.fromkeys(integration for integration, answer in asked if answer))
         varies = bool(page.computed or documents.drawn or asked)
@@ -431,7 +431,7 @@ class PageBuilder:
                 at = next((n for n, page in enumerate(listed) if page.id in opened), 0)
                 around = _AROUND if parent is None or parent in opened else _OF_GROUP // 2
                 start, end = max(0, at - around), min(len(listed), at + around + 1)
-            found = [("", each) for each in self._rest(listed[:start][::-1])]
+            found = [("", each) for each in self._elided_entry(listed[:start][::-1])]
             for page in listed[start:end]:
                 if (known := closed.get(page.id)) is not None and page.id not in opened:
                     count += 1
@@ -462,7 +462,7 @@ class PageBuilder:
                 if not below and page.kind == "document":
                     closed[page.id] = item
                 found.append((group_of(page), item))
-            return (*_with_headings(found), *self._rest(listed[end:]))
+            return (*_with_headings(found), *self._elided_entry(listed[end:]))
 
         return items(None), count
 
@@ -488,7 +488,7 @@ class PageBuilder:
             for each in listed
         )
 
-    def _rest(self, pages: list[Page]) -> tuple[NavItem, ...]:
+    def _elided_entry(self, pages: list[Page]) -> tuple[NavItem, ...]:
         """Return an entry in place of omitted pages of a long list: a link to the nearest of them, which is shown
         with the pages around it."""
         nearest = next(
@@ -682,10 +682,10 @@ class PageBuilder:
         written = documents.for_markdown(page, address, section=section)
         is_there = section is None or bool(written.nodes)
         text = markdown_page(page, portable(written, titles), note) if is_there else None
-        self._ask_states(page, noted, documents)
+        self._record_states(page, noted, documents)
         return MarkdownText(noted.notes, text, bool(documents.drawn or page.computed))
 
-    def _ask_states(self, page: Page, noted: RecordedFacts, documents: ViewDocuments) -> None:
+    def _record_states(self, page: Page, noted: RecordedFacts, documents: ViewDocuments) -> None:
         """Record what a page depends on that can change without a revision."""
         if page.computed:
             noted.ask("computed_state", page.id)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 from urllib.parse import parse_qs
 
 import msgspec
@@ -180,8 +181,30 @@ def check_question(asked: str, goal: str) -> Question:
     return Question(asked.strip(), (goal.strip(),) if goal.strip() else ())
 
 
-def answer_in_markdown(context: Context, asker: QuestionAsker, question: Question, visit: SiteVisit) -> str:
-    """Return the complete answer, the sections it is based on, and further questions."""
+class WrittenAnswer(NamedTuple):
+    """An answer in Markdown. ``sources``: titles and addresses of the sections that it rests on; ``followups``: what
+    else could be asked."""
+
+    question: str
+    markdown: str
+    sources: list[tuple[str, str]]
+    followups: list[str]
+
+    @property
+    def text(self) -> str:
+        """All of it in one text."""
+        parts = [f"# {self.question}", self.markdown]
+        if self.sources:
+            lines = (f"{number}. {title}: {url}" for number, (title, url) in enumerate(self.sources, 1))
+            parts += ["## Sources", "\n".join(lines)]
+        if self.followups:
+            parts += ["## What else could be asked", "\n".join(f"- {one}" for one in self.followups)]
+        return "\n\n".join(parts) + "\n"
+
+
+def answer_in_markdown(
+    context: Context, asker: QuestionAsker, question: Question, visit: SiteVisit
+) -> WrittenAnswer:
     *_, found = ask(context, asker, question.text, question.before)
     for top in found.document.nodes:
         for node in walk(top):
@@ -189,16 +212,10 @@ def answer_in_markdown(context: Context, asker: QuestionAsker, question: Questio
                 url = node.data["ref"]["url"]
                 shown = visit.public(url) if url.startswith("/") else url
                 node.data["ref"] = {"kind": "url", "url": shown}
-    parts = [f"# {' '.join(question.text.split())}", write(found.document).strip()]
-    if found.written and found.cited:
-        lines = (
-            f"{number}. {one.full_title}: {visit.public(one.address)}"
-            for number, one in enumerate(found.cited, 1)
-        )
-        parts += ["## Sources", "\n".join(lines)]
-    if found.followups:
-        parts += ["## Further questions", "\n".join(f"- {one}" for one in found.followups)]
-    return "\n\n".join(parts) + "\n"
+    cited = found.cited if found.written else ()
+    sources = [(one.full_title, visit.public(one.address)) for one in cited]
+    title = " ".join(question.text.split())
+    return WrittenAnswer(title, write(found.document).strip(), sources, list(found.followups))
 
 
 FAILED = b"event: failed\ndata: {}\n\n"

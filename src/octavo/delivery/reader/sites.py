@@ -24,7 +24,7 @@ from octavo.organization.spaces.store import get_titles
 from octavo.sites.fonts.serving import find_fonts
 from octavo.sites.site.customization.editing import find_customization
 from octavo.sites.site.customization.model import ContentLink, ContentRef, Customization, HeaderItem
-from octavo.sites.site.structure.store import GroupRow, SectionRow, localize
+from octavo.sites.site.structure.store import SectionGroupRow, SectionRow, localize
 
 from .locales import direction
 from .pages import PageBuilder
@@ -218,7 +218,7 @@ class _Links:
     def _link(self, title: str, to: ContentRef) -> LinkView | None:
         ref = msgspec.to_builtins(to)
         if "page" in ref and "space" not in ref:
-            ref |= self._place(ref["page"])
+            ref |= self._locate_page(ref["page"])
         if ref["kind"] == "url" and ref["url"].startswith("/"):
             target: HtmlTarget | None = HtmlTarget(href=safe_url(ref["url"]))
         else:
@@ -232,7 +232,7 @@ class _Links:
             new_tab=target.external and self._look.new_tab,
         )
 
-    def _place(self, page_id: str) -> dict[str, str]:
+    def _locate_page(self, page_id: str) -> dict[str, str]:
         """Return the location of a page that was referenced without its space."""
         if self._space.view.tree.page(page_id) is None:
             for shown in self._space.visit.outline.site_spaces():
@@ -242,11 +242,11 @@ class _Links:
         return {}
 
 
-def _tab(space: SpaceVisit, node: SectionRow | GroupRow, language: str) -> Tab:
+def _tab(space: SpaceVisit, node: SectionRow | SectionGroupRow, language: str) -> Tab:
     """Return the tab of a section, or of a group with all its nested sections, in the visitor's language if
     available."""
     visit = space.visit
-    if isinstance(node, GroupRow):
+    if isinstance(node, SectionGroupRow):
         inside = [_tab(space, child, language) for child in visit.outline.children(node.id)]
         flat = tuple(leaf for tab in inside for leaf in (tab.children or (tab,)))
         return Tab(

@@ -23,7 +23,7 @@ from octavo.sites.fonts.built_in import (
     font_stack,
 )
 from octavo.sites.fonts.serving import CustomFont
-from octavo.sites.site.customization.colors import colours_of
+from octavo.sites.site.customization.colors import site_theme
 from octavo.sites.site.customization.model import Customization
 
 from . import locales
@@ -67,7 +67,7 @@ def read_look(
     """Return the look. ``language`` is the space's; ``fonts`` are the organization's fonts in use, with URLs;
     ``assets`` is the path of our static files; ``theme_chosen`` is None to follow the visitor's system."""
     styling = chosen.styling
-    colours = colours_of(styling)
+    colours = site_theme(styling)
     text, text_file = _font(styling.font, "sans", fonts, assets)
     mono, _ = _font(styling.monospace_font, "mono", fonts, assets)
     faces = text.faces + (mono.faces if mono != text else "")

@@ -268,7 +268,7 @@ class SeenPage(Struct, tag_field="type", tag="page_view"):
 class SeenClick(Struct, tag_field="type", tag="link_click"):
     """Click on a link to another site."""
 
-    url: Annotated[str, Meta(max_length=_URL, pattern=r"^https?://[^\x00]+\Z")]
+    url: Annotated[str, Meta(max_length=_URL, pattern=r"^https?://[^\x00-\x1f\x7f-\x9f]+\Z")]
     position: LinkPosition
 
 

@@ -189,6 +189,16 @@ class Labels(BlockLabels, frozen=True, kw_only=True):
     by_resource: str = "By resource"
     by_path: str = "By path"
     as_written: str = "As written"
+    connect_app: str = "Connect {app}?"
+    connect_text: str = (
+        "This app will be able to read this site as you see it until your sign-in ends. Anyone can choose an app's name: "
+        "continue only if you started this yourself."
+    )
+    connect_source: str = "It is described at {host}."
+    connect_place: str = "Your browser then opens:"
+    connect_local: str = "That address is on your own computer, where any app could use this name."
+    connect: str = "Connect"
+    cancel: str = "Cancel"
 
 
 class LinkView(Struct, frozen=True, kw_only=True):
@@ -560,6 +570,21 @@ class GoneView(Struct, frozen=True, kw_only=True):
     text: str
     instead: Crumb | None = None
     changes: Crumb | None = None
+
+
+class Agreement(Struct, frozen=True, kw_only=True):
+    """What a visitor is asked who is to let an agent read a site. ``app``: what the agent calls itself; ``source``: the
+    host of the document that says who it is, if there is one. ``place``: where the browser goes then, an address of
+    this ``scheme``, ``own_machine``: on the visitor's own machine. ``asked``: what the form sends back. ``refusal``:
+    where visitors go who do not agree."""
+
+    app: str
+    source: str
+    place: str
+    scheme: str
+    own_machine: bool
+    asked: str
+    refusal: str
 
 
 class MessageView(Struct, frozen=True, kw_only=True):

@@ -66,7 +66,7 @@ def _enqueue(tx: Transaction, event: Event, key: str, *, space_id: str, spec: st
     )
 
 
-@jobs.job("tellRenderers")
+@jobs.job("tellRenderers", bound="one request to each renderer, and one for thirty sites of an organization")
 def notify_renderers(context: Context, organization_id: str, space_id: str, spec: str = "") -> None:
     """Notify renderers of a change of one space, of an API specification (``spec`` is its slug), or of the sites of
     an organization. Raises Unavailable if any could not be reached, so that the job is retried."""

@@ -6,28 +6,32 @@ unsigned claims become the ``visitor`` in conditions, limited to the schema of t
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 import msgspec
 from msgspec import Struct, field
 
 from octavo.core.expressions import NOBODY
-from octavo.core.url_parts import escape_address
+from octavo.core.url_parts import escape_address, own_address
 from octavo.errors import NotFound, Unauthorized
 from octavo.extensions.integrations.on_sites import sign_in_address, sign_out_address
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Drafted
+from octavo.organization.orgs.store import get_organization
 from octavo.sites.site.audiences.adaptive import get_schema as get_visitor_schema
 from octavo.sites.site.audiences.schema import admit as admit_claims
 from octavo.sites.site.audiences.share_links import find_link_by_key
-from octavo.sites.site.audiences.visitor_auth import MAX_TOKEN, Signed
+from octavo.sites.site.audiences.visitor_auth import MAX_TOKEN, AuthenticatedVisitor
 from octavo.sites.site.audiences.visitor_auth import read_token as read_visitor_token
 from octavo.sites.site.previewing import PREVIEW, read_preview
+from octavo.sites.site.published import published_url
 from octavo.sites.site.store import SiteRow
+from octavo.sites.site.wire import PROXIED
 
 TOKEN_COOKIE = "octavo-visitor"  # noqa: S105
 PREVIEW_COOKIE = "octavo-preview"
@@ -37,6 +41,12 @@ _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
 """Cookies that the owner's servers set for a whole domain: the token itself, and JSON with unsigned claims."""
 _TOKEN, _CLAIM = "jwt_token", "visitor."
 _WEEK = 7 * 86_400
+MCP_PATHS = ("~gitbook/mcp", "~mcp")
+"""Of the MCP server, below the base of a site; the first one is known to tools that look for it."""
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+"""What the path of an MCP server's metadata begins with (RFC 9728)."""
+CONNECT_PATH = "~oauth/authorize"
+"""Where a visitor connects an agent to the MCP server, below the base of a site."""
 _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
@@ -44,7 +54,8 @@ class Coming(Struct, frozen=True):
     """What a request says about its sender. ``query`` in the order of the URL; ``secure``: it arrived over https.
 
     ``bearer``: a visitor's token from a header; ``said``: unsigned claims. ``site``: the site whose id is in our
-    cookies' names. ``agent``: the request is for a format for agents."""
+    cookies' names. ``agent``: the request is for a format for agents. ``until``: when the
+    agent's token ends that a request came with, in milliseconds."""
 
     query: list[tuple[str, str]]
     cookies: Mapping[str, str]
@@ -53,6 +64,7 @@ class Coming(Struct, frozen=True):
     said: dict[str, Any] = {}
     site: str = ""
     agent: bool = False
+    until: int | None = None
 
     def own(self, name: str) -> str:
         """Return the name of one of our cookies."""
@@ -79,7 +91,8 @@ class Admission(Struct, frozen=True):
     ``personal``: what they see depends on more than the path and must not be shared. ``until``: when their proof
     expires, in milliseconds. ``drafted``: a change request that a preview shows as if it were merged, ``look``:
     the person whose unsaved customization it shows, ``theme``: light or dark, overriding the look, ``framed``:
-    it can be shown in a frame of the app."""
+    it can be shown in a frame of the app. ``proof``: the
+    token of an authenticated visitor or of a preview, by which they were let in."""
 
     key: str = ""
     claims: dict[str, Any] = field(default_factory=lambda: NOBODY)
@@ -90,6 +103,7 @@ class Admission(Struct, frozen=True):
     look: str | None = None
     theme: Literal["light", "dark"] | None = None
     framed: bool = False
+    proof: str = ""
 
     @property
     def has_open_path(self) -> bool:
@@ -106,6 +120,24 @@ class Admission(Struct, frozen=True):
     def as_agent(self) -> Admission:
         """Return the same visitor requesting a format for agents: ``visitor.agent`` is true in conditions."""
         return msgspec.structs.replace(self, claims={**self.claims, "agent": True})
+
+
+class AgentProof(NamedTuple):
+    """What an agent's token stands for: the token of the visitor who connected it, or of their ``preview``. ``until``:
+    when the agent's own token ends, in milliseconds."""
+
+    token: str
+    preview: bool
+    until: int
+
+
+FindProof = Callable[[Transaction, Context, str, str], AgentProof | None]
+_agents: list[FindProof] = []
+
+
+def recognize_site_agents(find: FindProof) -> None:
+    """Registers ``find(tx, context, site_id, token)``: what a token for the MCP server of a site stands for."""
+    _agents.append(find)
 
 
 def read_coming(query_string: bytes, cookie: str, secure: bool) -> Coming:
@@ -145,7 +177,8 @@ def admit(
     tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
 ) -> tuple[Admission, str, str]:
     """Return the visitor, the base of the site for them, and the rest of the path. Raises NotFound if the existence
-    of the site is secret, Unauthorized for an invalid token, SendOn."""
+    of the site is secret, Unauthorized for an invalid token and at the MCP server for who is not signed in, SendOn."""
+    coming = _of_agent(tx, context, site, coming, rest)
     preview = _preview(tx, context, site, coming, base, rest)
     if preview is not None:
         return preview, base, rest
@@ -157,7 +190,7 @@ def admit(
         if not key or find_link_by_key(tx, site.id, key) is None:
             raise NotFound("No site is published at this URL.")
         base, rest = f"{base}{key}/", below
-    signed: Signed | None = None
+    signed: AuthenticatedVisitor | None = None
     if site.visibility == "visitor-auth":
         signed = _require_token(tx, context, site, coming, base, rest)
     elif site.settings.adaptive:
@@ -165,13 +198,30 @@ def admit(
     return _known(tx, site, coming, signed, key), base, rest
 
 
-def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Signed | None, key: str) -> Admission:
-    until = signed.until if signed is not None else None
+def _of_agent(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Coming:
+    """The request as the visitor would send it who connected the agent that sends it. An agent's token is good for the
+    MCP server of one site alone."""
+    if coming.bearer is None or rest not in MCP_PATHS or site.visibility != "visitor-auth":
+        return coming
+    found = (find(tx, context, site.id, coming.bearer) for find in _agents)
+    proof = next((one for one in found if one is not None), None)
+    if proof is None:
+        return coming
+    cookies = {coming.own(PREVIEW_COOKIE): proof.token} if proof.preview else {}
+    bearer = None if proof.preview else proof.token
+    return msgspec.structs.replace(coming, cookies=cookies, bearer=bearer, until=proof.until)
+
+
+def _known(
+    tx: Transaction, site: SiteRow, coming: Coming, signed: AuthenticatedVisitor | None, key: str
+) -> Admission:
+    ends = [end for end in (signed and signed.until, coming.until) if end is not None]
+    until, proof = min(ends, default=None), signed.token if signed is not None else ""
     if not site.settings.adaptive:
-        return Admission(key, personal=site.visibility == "visitor-auth", until=until)
+        return Admission(key, personal=site.visibility == "visitor-auth", until=until, proof=proof)
     proved = signed.claims if signed is not None else {}
     claims = admit_claims(get_visitor_schema(tx, site.id), proved, _unsigned(coming))
-    return Admission(key, claims, personal=True, until=until)
+    return Admission(key, claims, personal=True, until=until, proof=proof)
 
 
 # --- tokens -------------------------------------------------------------------------------------------
@@ -179,7 +229,7 @@ def _known(tx: Transaction, site: SiteRow, coming: Coming, signed: Signed | None
 
 def _require_token(
     tx: Transaction, context: Context, site: SiteRow, coming: Coming, base: str, rest: str
-) -> Signed:
+) -> AuthenticatedVisitor:
     given = next((value for name, value in coming.query if name == _TOKEN), None)
     here = f"{base}{quote(rest)}"
     if rest in ("~gitbook/auth/logout", "~logout"):
@@ -194,11 +244,58 @@ def _require_token(
         raise _sign_in(tx, context, site, wanted)
     signed = _find_token(tx, context, site, coming)
     if signed is None:
-        raise _sign_in(tx, context, site, f"/{rest}")
+        asked = f"/{rest}"
+        if rest == CONNECT_PATH:
+            # Many sign-in pages put a query of their own behind the location.
+            asked += f"/{fold_query(urlencode(coming.query))}"
+        sent = _sign_in(tx, context, site, asked)
+        is_mcp = rest in MCP_PATHS and isinstance(sent, SendOn)
+        raise _challenge(tx, context, site, coming, rest) if is_mcp else sent
     return signed
 
 
-def _find_token(tx: Transaction, context: Context, site: SiteRow, coming: Coming) -> Signed | None:
+def fold_query(query: str) -> str:
+    """A query as one part of a path."""
+    return base64.urlsafe_b64encode(query.encode()).rstrip(b"=").decode()
+
+
+def unfold_query(part: str) -> bytes:
+    """What ``fold_query`` folded; nothing for what it did not."""
+    try:
+        return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        return b""
+
+
+def _challenge(tx: Transaction, context: Context, site: SiteRow, coming: Coming, rest: str) -> Unauthorized:
+    """What tells an agent where it is told how its person signs in (RFC 9728)."""
+    sites_url = context.settings.sites_url.rstrip("/")
+    # A proxy of the owner's forwards what is below the site, and nothing else.
+    start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)
+    address = own_address(start)
+    told = f'Bearer resource_metadata="{address.origin}{METADATA_PATH}{address.path}{rest}"'
+    if coming.bearer is not None:
+        told += ', error="invalid_token"'
+    return Unauthorized(
+        "Only authenticated visitors can use this MCP server. Sign in, or send a token: Authorization: Bearer <token>.",
+        **{"www-authenticate": told},
+    )
+
+
+def public_url(tx: Transaction, context: Context, site: SiteRow) -> str:
+    return published_url(context.settings.sites_url, get_organization(tx, site.organization_id), site)
+
+
+def signs_visitors_in(tx: Transaction, context: Context, site: SiteRow) -> bool:
+    """Whether a site sends everybody who comes to it to a sign-in page, so that it is no secret that it is there."""
+    if not site.published or site.visibility != "visitor-auth":
+        return False
+    return isinstance(_sign_in(tx, context, site, "/"), SendOn)
+
+
+def _find_token(
+    tx: Transaction, context: Context, site: SiteRow, coming: Coming
+) -> AuthenticatedVisitor | None:
     """Return what a valid token in a cookie proves."""
     found = (coming.bearer, coming.cookie(TOKEN_COOKIE), coming.cookies.get(_THIRD_TOKEN))
     read = (read_visitor_token(tx, context, site, token) for token in found if token is not None)
@@ -240,7 +337,7 @@ def _preview(
     found = read_preview(tx, context.signer, kept) if kept is not None else None
     if found is None or found.site != site.id:
         return None
-    return Admission("", found.visitor, personal=True, preview=True, drafted=found.drafted)
+    return Admission("", found.visitor, personal=True, preview=True, drafted=found.drafted, proof=kept or "")
 
 
 # --- unsigned claims -------------------------------------------------------------------------------------

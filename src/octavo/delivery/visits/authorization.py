@@ -26,7 +26,7 @@ from octavo.organization.orgs.store import find_organization_by_former_hostname,
 from octavo.sites.insights.types import VisitorLocation
 from octavo.sites.site.previewing import PREVIEWED
 from octavo.sites.site.published import own_url
-from octavo.sites.site.redirects.resolving import find_lead
+from octavo.sites.site.redirects.resolving import resolve_redirect
 from octavo.sites.site.store import (
     SiteRow,
     find_site,
@@ -163,6 +163,12 @@ def _find_by_path(tx: Transaction, path: str) -> _Place | None:
     return _Place(found, path, base, parts[2] if len(parts) > 2 else "")
 
 
+def find_site_at(tx: Transaction, host: str, path: str) -> tuple[SiteRow, str] | None:
+    """The site that an address names, whoever may see it, and what follows its base."""
+    found = _find_by_host(tx, host, path) or _find_by_path(tx, path)
+    return (found.site, found.rest) if found is not None else None
+
+
 def _find_previewed(tx: Transaction, context: Context, path: str) -> _Place | None:
     token, _, rest = path.removeprefix(PREVIEWED).partition("/")
     found = admit_framed(tx, context, token)
@@ -260,7 +266,7 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
 
 def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> str | None:
     """Return the redirect for a visitor whose page wasn't found. ``sites_url``: the public URL of sites."""
-    lead = find_lead(tx, visit.site, visit.outline, visit.admission.claims, visit.rest, sites_url)
+    lead = resolve_redirect(tx, visit.site, visit.outline, visit.admission.claims, visit.rest, sites_url)
     if lead is None:
         return None
     return lead.target if lead.is_elsewhere else f"{visit.base}{lead.target}"

@@ -23,7 +23,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.observability import tracing
 from octavo.kit.secrets.sealing import Sealer
-from octavo.kit.work.jobs import enqueue, job, schedule
+from octavo.kit.work.jobs import advance, enqueue, job, schedule
 
 from . import store
 from .store import PREVIOUS, Delivery, LogLine, Recipient
@@ -138,7 +138,7 @@ def _wake(tx: Transaction, queue: str, organization_id: str, run_at: int | None 
     enqueue(tx, "deliverEvents", organization=organization_id, key=key, run_at=run_at, queue=queue)
 
 
-@job("deliverEvents", seconds=60, waits=True)
+@job("deliverEvents", bound=None, seconds=60, waits=True)
 def deliver(context: Context, queue: str) -> None:
     """Deliver the due events of a queue, for a short while."""
     until = time.monotonic() + ROUND
@@ -171,6 +171,7 @@ def _drop_old(context: Context, queue: str) -> None:
         while last:
             with context.db.write() as tx:
                 last = store.drop_waiting(tx, queue, type, now() - milliseconds)
+                advance(tx)
             dropped += last
         if dropped:
             log.warning("events dropped", extra={"queue": queue, "type": type, "count": dropped})
@@ -218,7 +219,7 @@ def _attempt(context: Context, row: Delivery) -> bool:
     return problem is None or result.refused
 
 
-@job("pruneDeliveries", seconds=600)
+@job("pruneDeliveries", bound=None, seconds=600)
 def prune(context: Context) -> None:
     """Delete delivered events that are older than the retention time."""
     before = now() - context.settings.event_days * 86_400_000
@@ -226,6 +227,7 @@ def prune(context: Context) -> None:
         with context.db.write() as tx:
             if not store.prune(tx, before):
                 return
+            advance(tx)
 
 
 schedule("pruneDeliveries", 3600, "pruneDeliveries")

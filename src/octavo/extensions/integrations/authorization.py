@@ -26,7 +26,7 @@ from octavo.organization.access.permitting import can_write
 from octavo.organization.access.reach import list_reachable_organizations
 from octavo.organization.access.roles import SITE, SPACE, Can, Role, at_least
 from octavo.organization.spaces.store import get_space
-from octavo.sites.site.publishing import may_open, require_opening
+from octavo.sites.site.publishing import may_publish_all, require_publish_permission
 from octavo.sites.site.store import get_site
 
 from . import store
@@ -253,7 +253,7 @@ def enter_site_installation(
                 site.role,
                 at_least(site.role, SITE[Can.ADMIN])
                 and can_write(actor, "integrations")
-                and may_open(tx, site),
+                and may_publish_all(tx, site),
             )
         place = store.find_place(tx, row.id, "site", site_id)
     return SiteInstallationAccess(row, place, site_id, actor, changes, role, site=site)
@@ -266,7 +266,7 @@ def require_change(tx: Transaction, access: SpaceInstallationAccess | SiteInstal
     decides what the integration does. Raises Forbidden.
     """
     if isinstance(access, SiteInstallationAccess) and access.site is not None:
-        require_opening(tx, access.site)
+        require_publish_permission(tx, access.site)
 
 
 def kind_of(access: _PlaceAccess) -> Kind:

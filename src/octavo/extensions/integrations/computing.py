@@ -39,7 +39,6 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
-from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs, outbox
 from octavo.organization.access.reach import actor_for_job
 from octavo.organization.spaces.store import get_space
@@ -220,7 +219,7 @@ def _follow(tx: Transaction, event: outbox.Event) -> None:
 on_dependency_change(lambda tx, organization_id, space_ids: order_computing(tx, organization_id))
 
 
-@jobs.job(JOB, seconds=_SECONDS)
+@jobs.job(JOB, bound=None, seconds=_SECONDS)
 def _compute(context: Context, space_id: str, tries: int = 0) -> None:
     """Compute the pages of a space, and then their documents. Each answer is stored at once, so an
     interrupted run continues where it stopped."""
@@ -294,7 +293,7 @@ def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bo
     changed = failed = False
     seen: set[str] = set()
     for question in questions:
-        deadlines.check()
+        jobs.renew()
         with context.db.read() as tx:
             known = question.key in seen or question.is_fresh(tx)
         if known:

@@ -12,7 +12,7 @@ from octavo.organization.access.reach import require_person
 from octavo.organization.access.roles import Can
 from octavo.organization.access.scopes import SCRIPTS_REACH
 from octavo.organization.access.visibility import select_visible_spaces
-from octavo.sites.site.publishing import require_opening
+from octavo.sites.site.publishing import require_publish_permission
 
 from . import installing, store
 from .authorization import (
@@ -212,7 +212,7 @@ def install_on_site(
     row = installation.row
     site = enter_site(call, Can.ADMIN, row.organization_id, body.site_id)
     with call.db.write() as tx:
-        require_opening(tx, site)
+        require_publish_permission(tx, site)
         place = installing.install_at(tx, call.context, installation.actor, row, "site", site.site_id)
         return present_site_installation(
             call, tx, place, row.integration_id, whole=True, extended=query.extended

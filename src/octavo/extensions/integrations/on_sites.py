@@ -12,7 +12,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.runtime.process import Answer
-from octavo.sites.site.audiences.visitor_auth import Other, accept_key
+from octavo.sites.site.audiences.visitor_auth import OtherAuthenticator, register_authenticator
 from octavo.sites.site.scripts import IntegrationScript
 
 from . import store
@@ -63,12 +63,12 @@ def sign_out_address(tx: Transaction, context: Context, site_id: str) -> str | N
     return f"{found.url}/{SIGN_OUT}" if found is not None else None
 
 
-def _find_other(tx: Transaction, context: Context, site_id: str) -> Other | None:
+def _find_other(tx: Transaction, context: Context, site_id: str) -> OtherAuthenticator | None:
     found = _find_sign_in(tx, context, site_id)
-    return Other(found.name, found.key) if found is not None else None
+    return OtherAuthenticator(found.name, found.key) if found is not None else None
 
 
-accept_key(_find_other)
+register_authenticator(_find_other)
 
 
 def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Answer:

@@ -16,7 +16,7 @@ from octavo.kit.http.operation import Person, Reply
 from octavo.organization.access.authorization import organization_access, site_access, space_access
 from octavo.organization.access.permitting import can_write
 from octavo.organization.access.roles import Can
-from octavo.sites.site.publishing import require_opening
+from octavo.sites.site.publishing import require_publish_permission
 
 from . import store
 from .authorization import IntegrationAccess
@@ -132,7 +132,7 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
         raise NotFound(f"There is no site {at.site_id!r}.")
     site = site_access(tx, actor, Can.ADMIN, organization_id, at.site_id)
     # Actions run with the script's own permissions: they change the configuration.
-    require_opening(tx, site)
+    require_publish_permission(tx, site)
     return _subject(tx, row, site.organization_id, "site", at.site_id)
 
 

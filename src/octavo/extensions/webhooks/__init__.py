@@ -1,3 +1,3 @@
-"""Webhooks: addresses of an organization's own that are told what happens in it."""
+"""Webhooks: URLs that receive the events of an organization."""
 
 from . import tables as tables

@@ -1,4 +1,4 @@
-"""Making, changing and removing webhooks, and giving them another secret."""
+"""Create, update, and delete webhooks, and rotate their secrets."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from . import store
 from .signing import new_secret
 from .store import OLD_SECRET, SECRET, WebhookRow
 
-MOST = 50
-"""Webhooks of an organization."""
+MAX_WEBHOOKS = 50
+"""Webhooks per organization."""
 
 
 def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool = False) -> WebhookRow:
-    """``lock``: nobody else changes it until the transaction ends. Raises NotFound."""
+    """Return a webhook. ``lock``: lock the row until the transaction ends. Raises NotFound."""
     found = store.find_webhook(tx, org.organization_id, webhook_id, lock=lock)
     if found is None:
         raise NotFound(f"There is no webhook {webhook_id!r} in this organization.")
@@ -32,7 +32,7 @@ def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool 
 
 
 def check_url(context: Context, url: str) -> None:
-    """Resolves a name, and so belongs outside of transactions. Raises BadRequest."""
+    """Check a webhook URL. Resolves its host name, so call it outside of transactions. Raises BadRequest."""
     try:
         Fetcher(context.settings.allow_private_fetch).check_url(url)
     except FetchError as error:
@@ -49,9 +49,12 @@ def create(
     description: str = "",
     active: bool = True,
 ) -> tuple[WebhookRow, str]:
-    """A webhook that is told of these types of events, and its secret. Raises Conflict when the organization has as many as it may have."""
-    if store.count_webhooks(tx, org.organization_id) >= MOST:
-        raise Conflict(f"An organization has {MOST} webhooks at most.")
+    """Create a webhook for these event types and return it with its secret. Raises Conflict if the
+    organization has the maximum number."""
+    if store.count_webhooks(tx, org.organization_id) >= MAX_WEBHOOKS:
+        raise Conflict(
+            f"An organization can have at most {MAX_WEBHOOKS} webhooks. Delete one before creating another."
+        )
     secret = new_secret()
     webhook_id = store.insert_webhook(
         tx,
@@ -69,7 +72,7 @@ def create(
 
 
 def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: Mapping[str, Any]) -> WebhookRow:
-    """Sets what is given of url, description, events and active. Raises NotFound."""
+    """Update the given fields of url, description, events, and active. Raises NotFound."""
     before = get_webhook(tx, org, webhook_id, lock=True)
     values = dict(given)
     if "events" in values:
@@ -86,7 +89,7 @@ def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: Mapping[str,
 
 
 def delete(tx: Transaction, org: OrgAccess, webhook_id: str) -> bool:
-    """Removes a webhook and what waits for it; False when it is not there."""
+    """Delete a webhook and its queued messages; return False if it does not exist."""
     found = store.find_webhook(tx, org.organization_id, webhook_id, lock=True)
     if found is None:
         return False
@@ -100,7 +103,7 @@ def delete(tx: Transaction, org: OrgAccess, webhook_id: str) -> bool:
 def rotate(
     tx: Transaction, context: Context, org: OrgAccess, webhook_id: str, overlap: int
 ) -> tuple[WebhookRow, str]:
-    """Gives a webhook another secret; the one it had signs as well for ``overlap`` seconds."""
+    """Give a webhook a new secret; the old one also signs for ``overlap`` seconds."""
     before = get_webhook(tx, org, webhook_id, lock=True)
     sealer, secret = context.sealer, new_secret()
     old = SECRET.open(sealer, before.secret, webhook_id)
@@ -121,5 +124,5 @@ def _distinct(events: Sequence[str]) -> list[str]:
 
 
 def _state(row: WebhookRow) -> dict[str, object]:
-    """What the audit log says of a webhook."""
+    """Return the fields of a webhook that the audit log records."""
     return {"url": row.url, "events": row.events, "active": row.active, "description": row.description}

@@ -1,4 +1,4 @@
-"""What webhooks can be told of, and in which words."""
+"""Events that webhooks can receive, and their payloads."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _NAMES = {
     "status": "status",
     "user": "userId",
 }
-"""What is said of an event, by the names in its payload. Who is mentioned is for those who send mail."""
+"""Wire names of payload fields. Mentioned people are only for notifications."""
 
 
-def describe(event: Event) -> dict[str, Any]:
-    """An event as a webhook is told."""
+def describe_event(event: Event) -> dict[str, Any]:
+    """Return the message about an event."""
     data: dict[str, Any] = {"organizationId": event.organization_id}
     if event.space_id is not None:
         data["spaceId"] = event.space_id
     data |= {_NAMES[name]: value for name, value in event.payload.items() if name in _NAMES}
-    return message(event.type, event.created_at, data)
+    return build_message(event.type, event.created_at, data)
 
 
-def message(type: str, at: int, data: dict[str, Any]) -> dict[str, Any]:
-    """In the shape that Standard Webhooks recommends; ``at`` in milliseconds."""
+def build_message(type: str, at: int, data: dict[str, Any]) -> dict[str, Any]:
+    """Return a message in the format of Standard Webhooks. ``at``: milliseconds."""
     return {"type": type, "timestamp": iso(at), "data": data}

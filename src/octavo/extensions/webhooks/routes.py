@@ -1,4 +1,4 @@
-"""Webhooks of an organization, and what became of their messages."""
+"""Webhooks of an organization and their deliveries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DELIVERY = _DELIVERIES + "/{deliveryId}"
     extension=True,
 )
 def list_webhooks(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Webhook]:
-    """The webhooks of an organization, oldest first."""
+    """List the webhooks of an organization, oldest first."""
     with call.db.read() as tx:
         found = store.list_webhooks(tx, org.organization_id, query.limit, query.page)
     return present_slice(found, wire.present_webhook)
@@ -50,8 +50,9 @@ def list_webhooks(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.
     extension=True,
 )
 def create_webhook(call: Call, org: OrgAccess, body: wire.CreateWebhook) -> wire.WebhookWithSecret:
-    """Has an address told what happens in the organization from now on. The secret that signs the messages is in this
-    answer alone. 409 when there are fifty."""
+    """Create a webhook that receives the events of the organization from now on. The secret that signs the
+    messages is only included in this response. Returns 409 if the organization already has fifty
+    webhooks."""
     changing.check_url(call.context, body.url)
     with call.db.write() as tx:
         row, secret = changing.create(
@@ -77,7 +78,7 @@ def create_webhook(call: Call, org: OrgAccess, body: wire.CreateWebhook) -> wire
     extension=True,
 )
 def get_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.Webhook:
-    """One webhook."""
+    """Get a webhook."""
     with call.db.read() as tx:
         return wire.present_webhook(changing.get_webhook(tx, org, webhook_id))
 
@@ -92,8 +93,8 @@ def get_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.Webhook:
     extension=True,
 )
 def update_webhook(call: Call, org: OrgAccess, webhook_id: str, body: wire.UpdateWebhook) -> wire.Webhook:
-    """Changes where messages go and what they are about. What waits for one that is switched off counts as failed when
-    its turn comes, and can be sent again later."""
+    """Update the URL, events, description, or status of a webhook. Messages queued for an inactive webhook
+    fail when their turn comes and can be replayed later."""
     if body.url is not UNSET:
         changing.check_url(call.context, body.url)
     with call.db.write() as tx:
@@ -102,7 +103,7 @@ def update_webhook(call: Call, org: OrgAccess, webhook_id: str, body: wire.Updat
 
 @operation("deleteWebhook", "DELETE", _WEBHOOK, needs=Can.ADMIN, returns=Deletion, extension=True)
 def delete_webhook(call: Call, org: OrgAccess, webhook_id: str) -> bool:
-    """Removes a webhook with its log; what still waits is not sent."""
+    """Delete a webhook with its delivery log. Queued messages are not sent."""
     with call.db.write() as tx:
         return changing.delete(tx, org, webhook_id)
 
@@ -119,8 +120,8 @@ def delete_webhook(call: Call, org: OrgAccess, webhook_id: str) -> bool:
 def rotate_secret(
     call: Call, org: OrgAccess, webhook_id: str, body: wire.RotateSecret
 ) -> wire.WebhookWithSecret:
-    """Another secret, shown this once. Messages are signed with the old one as well for as long as `overlap` says, a day
-    unless told otherwise; 0 ends it at once."""
+    """Rotate the secret of a webhook. The new secret is only included in this response. Messages are also
+    signed with the old secret for `overlap` seconds, one day by default; 0 ends it at once."""
     with call.db.write() as tx:
         return wire.present_with_secret(*changing.rotate(tx, call.context, org, webhook_id, body.overlap))
 
@@ -136,8 +137,8 @@ def rotate_secret(
     extension=True,
 )
 def test_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.WebhookDelivery:
-    """Sends a message of the type `webhook_test`, at once and also where the webhook is switched off. Its delivery says
-    a moment later what came of it."""
+    """Send a message of the type `webhook_test` at once, even if the webhook is inactive. Get the returned
+    delivery again a moment later to see the result."""
     with call.db.write() as tx:
         row = changing.get_webhook(tx, org, webhook_id, lock=True)
         return wire.present_delivery(_find(tx, org, webhook_id, sending.queue_test(tx, row)))
@@ -155,7 +156,7 @@ def test_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.WebhookDel
 def list_webhook_deliveries(
     call: Call, org: OrgAccess, webhook_id: str, query: wire.DeliveriesQuery
 ) -> Listing[wire.WebhookDelivery]:
-    """The messages of a webhook, newest first: those that wait, were delivered, or failed for good."""
+    """List the messages of a webhook, newest first: pending, delivered, and failed."""
     with call.db.read() as tx:
         recipient = Recipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
         found = list_deliveries(tx, recipient, query.limit, query.page, waiting=True, status=query.status)
@@ -174,7 +175,7 @@ def list_webhook_deliveries(
 def get_webhook_delivery(
     call: Call, org: OrgAccess, webhook_id: str, delivery_id: str
 ) -> wire.WebhookDelivery:
-    """One message, and what became of it."""
+    """Get a message and its delivery status."""
     with call.db.read() as tx:
         return wire.present_delivery(_find(tx, org, webhook_id, delivery_id))
 
@@ -192,8 +193,8 @@ def get_webhook_delivery(
 def replay_webhook_delivery(
     call: Call, org: OrgAccess, webhook_id: str, delivery_id: str
 ) -> wire.WebhookDelivery:
-    """Sends a message that failed for good, or was delivered, once more: with the same `webhook-id`, before what waits
-    behind it. 409 while it waits for its next attempt."""
+    """Replay a failed or delivered message with the same `webhook-id`, ahead of queued messages. Returns 409
+    while the message waits for its next attempt."""
     with call.db.write() as tx:
         sending.replay(tx, org.actor, _find(tx, org, webhook_id, delivery_id))
         return wire.present_delivery(_find(tx, org, webhook_id, delivery_id))

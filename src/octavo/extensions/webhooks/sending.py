@@ -1,4 +1,4 @@
-"""From what happens to the request that says so."""
+"""Queue events for webhooks and send them as requests."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ from octavo.kit.work import outbox
 from octavo.organization.access.auditing import audit
 
 from . import store
-from .events import EVENTS, TEST, describe, message
+from .events import EVENTS, TEST, build_message, describe_event
 from .signing import sign
 from .store import OLD_SECRET, SECRET, WebhookRow
 
 SECONDS = 10.0
-"""In which a webhook has to answer."""
+"""Time in which a webhook must respond."""
 _ANSWER = 64 * 1024
-"""Bytes of an answer that are read; nothing is done with them but to show where it is refused."""
-_SHOWN = 500
+"""Bytes of a response that are read; they are only shown when the response is an error."""
+_SHOWN_LENGTH = 500
 _GONE = 410
 
 
 @outbox.consumer("webhooks")
 def queue_event(tx: Transaction, event: outbox.Event) -> None:
-    """Puts an event into the queue of every webhook that is to be told of it."""
+    """Queue an event for every webhook that subscribes to it."""
     if event.type not in EVENTS or event.organization_id is None:
         return
     place = ("space", event.space_id) if event.space_id else ("", "")
-    for webhook_id in store.list_told(tx, event.organization_id, event.type, event.created_at):
+    for webhook_id in store.list_subscribed(tx, event.organization_id, event.type, event.created_at):
         queue(
             tx,
             Recipient("webhook", webhook_id),
             event.organization_id,
             event.type,
-            describe(event),
+            describe_event(event),
             id=new_delivery_id(),
             place=place,
         )
 
 
 def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
-    """Sends an event that says nothing, now and behind no other; its delivery."""
+    """Queue a test message ahead of all others and return the id of its delivery."""
     delivery_id = new_delivery_id()
     data = {"organizationId": webhook.organization_id, "webhookId": webhook.id}
     queue(
@@ -57,7 +57,7 @@ def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
         Recipient("webhook", webhook.id),
         webhook.organization_id,
         TEST,
-        message(TEST, now(), data),
+        build_message(TEST, now(), data),
         id=delivery_id,
         place=("", delivery_id),
         urgent=True,
@@ -66,9 +66,9 @@ def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
 
 
 def replay(tx: Transaction, actor: Actor, row: Delivery) -> None:
-    """Raises Conflict for a message that waits."""
+    """Queue a message again. Raises Conflict for a message that is still pending."""
     if not deliver_again(tx, row):
-        raise Conflict("This message waits for its next attempt anyway.")
+        raise Conflict("This message is still pending and will be attempted again automatically.")
     target = ("webhook", row.recipient.id)
     audit(tx, actor, "webhook.replayed", row.organization_id, target, after={"delivery": row.id})
 
@@ -80,7 +80,7 @@ def _send(context: Context, row: Delivery) -> Result:
     if webhook is None:
         return Result(problem="the webhook was deleted", refused=True)
     if not webhook.active and row.type != TEST:
-        return Result(problem="the webhook is switched off", refused=True)
+        return Result(problem="the webhook is inactive", refused=True)
     body = msgspec.json.encode(row.event)
     try:
         signed = sign(list(_secrets(context, webhook)), row.id, now() // 1000, body)
@@ -93,16 +93,16 @@ def _send(context: Context, row: Delivery) -> Result:
         )
     except FetchError as error:
         return Result(problem=error.message, silent=True)
-    except OctavoError as error:  # a secret whose key is missing
+    except OctavoError as error:  # A secret whose key is missing.
         return Result(problem=error.message)
     if 200 <= got.status < 300:
         return Result(answered=got.status)
-    said = got.body[:_SHOWN].decode("utf-8", "replace")
+    said = got.body[:_SHOWN_LENGTH].decode("utf-8", "replace")
     return Result(problem=f"answered {got.status}: {said}", refused=got.status == _GONE, answered=got.status)
 
 
 def _secrets(context: Context, webhook: WebhookRow) -> Iterator[str]:
-    """Those that sign just now, the newest first."""
+    """Yield the secrets that currently sign, newest first."""
     yield SECRET.open(context.sealer, webhook.secret, webhook.id)
     if webhook.old_secret is not None and (webhook.overlap_until or 0) > now():
         yield OLD_SECRET.open(context.sealer, webhook.old_secret, webhook.id)

@@ -1,4 +1,4 @@
-"""Signatures by Standard Webhooks: HMAC-SHA256 of the message's id, the moment it is sent at, and its bytes."""
+"""Signatures of Standard Webhooks: HMAC-SHA256 of the message id, the time of sending, and the body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def new_secret() -> str:
 
 
 def sign(given: Sequence[str], id: str, seconds: int, body: bytes) -> dict[str, str]:
-    """The headers of a message, with a signature by each of the secrets; ``seconds`` since 1970."""
+    """Return the headers of a message, with one signature per secret. ``seconds``: Unix time."""
     signed = f"{id}.{seconds}.".encode() + body
     signatures = [
         base64.b64encode(

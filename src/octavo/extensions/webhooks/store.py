@@ -18,7 +18,7 @@ OLD_SECRET = sealed_column("webhooks", "old_secret", "id")
 
 
 class WebhookRow(Struct, frozen=True):
-    """Secrets are sealed; moments are milliseconds."""
+    """Webhook. Secrets are stored encrypted; times are milliseconds."""
 
     id: str
     organization_id: str
@@ -73,7 +73,7 @@ def insert_webhook(
 def find_webhook(
     tx: Transaction, organization_id: str, webhook_id: str, *, lock: bool = False
 ) -> WebhookRow | None:
-    """``lock``: nobody else changes it until the transaction ends."""
+    """Return a webhook. ``lock``: lock the row until the transaction ends."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM webhooks WHERE id = :id AND organization_id = :org{tx.for_update if lock else ''}",
         id=webhook_id,
@@ -88,7 +88,7 @@ def get_webhook_by_id(tx: Transaction, webhook_id: str) -> WebhookRow | None:
 
 
 def list_webhooks(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[WebhookRow]:
-    """Oldest first."""
+    """List webhooks, oldest first."""
     return list_page(
         tx, limit, page, _COLUMNS, "FROM webhooks WHERE organization_id = :org", _webhook, org=organization_id
     )
@@ -98,8 +98,8 @@ def count_webhooks(tx: Transaction, organization_id: str) -> int:
     return int(tx.value("SELECT count(*) FROM webhooks WHERE organization_id = :org", org=organization_id))
 
 
-def list_told(tx: Transaction, organization_id: str, event: str, at: int) -> list[str]:
-    """The active webhooks that were there at a moment (milliseconds) and are told of such an event."""
+def list_subscribed(tx: Transaction, organization_id: str, event: str, at: int) -> list[str]:
+    """List the ids of active webhooks that existed at a time (milliseconds) and subscribe to an event type."""
     rows = tx.all(
         "SELECT id, events FROM webhooks WHERE organization_id = :org AND active = 1 AND created_at <= :at ORDER BY id",
         org=organization_id,

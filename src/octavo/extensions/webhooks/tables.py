@@ -1,4 +1,4 @@
-"""What the table of webhooks is."""
+"""Declaration of the webhook table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from octavo.kit.db.tables import Table, declare
 declare(
     Table(
         name="webhooks",
-        stays="signs with a secret that a server knows, and would tell that server of a copy as well",
+        stays="has a secret and a URL; a copy would send its events to the same URL",
         json={"events": list[str]},
         long=("description",),
     ),

@@ -1,4 +1,4 @@
-"""Webhooks on the wire."""
+"""Wire types of webhooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Events = Annotated[list[EventType], Meta(min_length=1, max_length=100)]
 
 
 class CreateWebhook(Struct):
-    """``events``: the types that it is told of."""
+    """New webhook. ``events``: the event types to send."""
 
     url: Url
     events: Events
@@ -28,7 +28,7 @@ class CreateWebhook(Struct):
 
 
 class UpdateWebhook(Struct):
-    """What is left out stays."""
+    """Update; omitted fields stay as they are."""
 
     url: Url | UnsetType = UNSET
     events: Events | UnsetType = UNSET
@@ -37,13 +37,13 @@ class UpdateWebhook(Struct):
 
 
 class RotateSecret(Struct):
-    """``overlap``: seconds for which the old secret signs, too; up to a week."""
+    """``overlap``: seconds for which the old secret also signs; up to a week."""
 
     overlap: Annotated[int, Meta(ge=0, le=7 * 86_400)] = 86_400
 
 
 class Webhook(Struct, rename="camel", kw_only=True):
-    """``overlapUntil``: while it is there, messages are signed with two secrets."""
+    """Webhook. ``overlapUntil``: messages are signed with two secrets until then."""
 
     object: Literal["webhook"] = "webhook"
     id: str
@@ -57,7 +57,7 @@ class Webhook(Struct, rename="camel", kw_only=True):
 
 
 class WebhookWithSecret(Webhook, kw_only=True):
-    """``secret`` is shown this once."""
+    """Webhook with its ``secret``, which is only returned once."""
 
     secret: str
 
@@ -67,8 +67,8 @@ class DeliveriesQuery(PageQuery):
 
 
 class WebhookDelivery(Struct, rename="camel", kw_only=True):
-    """``id`` is the `webhook-id` of the message. ``answered``: the status that the last attempt was answered with.
-    ``nextAttemptAt``: while it waits; ``error``: why the last attempt failed."""
+    """Delivery. ``id``: the `webhook-id` of the message. ``answered``: status code of the response to the
+    last attempt. ``nextAttemptAt``: only while pending; ``error``: why the last attempt failed."""
 
     object: Literal["webhook-delivery"] = "webhook-delivery"
     id: str

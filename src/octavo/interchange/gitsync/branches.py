@@ -16,9 +16,9 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from octavo.content.changes.applying import Edited
+from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.authorization import ChangeAccess, change_access
-from octavo.content.changes.comparing import into_main
+from octavo.content.changes.comparing import merge_into_main
 from octavo.content.changes.merging import mark_merged, update
 from octavo.content.changes.saving import create_with, revise_change, set_status
 from octavo.content.changes.store import ChangeRow, add_contribution, find_change
@@ -41,7 +41,7 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.net.fetch import Fetcher
-from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
 from octavo.organization.access.authorization import SpaceAccess
 
 from . import store
@@ -160,12 +160,12 @@ class _Following:
 
         heads = self.sync.connection.fetch_chosen(self.copy, choose)
         for ref, want in wanted.items():
-            deadlines.check()
+            jobs.renew()
             if ref in heads:
                 self._guarded(links.get(ref) or self._new(want), partial(self._look, want, heads[ref]))
         for ref, link in links.items():
             if ref not in wanted and link.status == "open":
-                deadlines.check()
+                jobs.renew()
                 first = link.pushes and link.commit_id is None
                 self._guarded(link, partial(self._begin if first else self._ended, ref in there))
 
@@ -365,7 +365,7 @@ class _Following:
             with self.context.db.read() as tx:
                 main = main_state(tx, self.space_id)
                 pages, items = set(read.versions.pages), set(read.versions.items)
-                merged = into_main(tx, sides_beside(tx, base, read.versions, main, pages, items), main)
+                merged = merge_into_main(tx, sides_beside(tx, base, read.versions, main, pages, items), main)
             if not merged.changes and not merged.conflicts:
                 self._put(checked)
                 return
@@ -435,10 +435,10 @@ class _Following:
         writers = self.copy.writers(head, [before, self.copy.fork(head, self.row.commit_id or head)])
         pages, items = set(read.versions.pages), set(read.versions.items)
 
-        def make(tx: Transaction, state: State, started: State | None) -> Edited:
-            merged = into_main(tx, sides_beside(tx, base, read.versions, state, pages, items), state)
+        def make(tx: Transaction, state: State, started: State | None) -> EditedContent:
+            merged = merge_into_main(tx, sides_beside(tx, base, read.versions, state, pages, items), state)
             conflicts = [replace(conflict, origin="repository") for conflict in merged.conflicts]
-            return Edited(merged.changes, merged.bodies, merged.keys, [], [], conflicts=conflicts)
+            return EditedContent(merged.changes, merged.bodies, merged.keys, [], [], conflicts=conflicts)
 
         def also(tx: Transaction, made: State) -> None:
             store.put_branch(tx, replace(link, commit_id=head))
@@ -507,7 +507,7 @@ class _Following:
                     {id: find_pages(tx, change.state, pages).get(id) for id in pages},
                     {id: find_items(tx, change.state, items).get(id) for id in items},
                 )
-                merged = into_main(tx, sides_beside(tx, base, own, main, pages, items), main)
+                merged = merge_into_main(tx, sides_beside(tx, base, own, main, pages, items), main)
             if not merged.changes and not merged.conflicts:
                 self._merged(link, change)
                 return
@@ -580,10 +580,10 @@ class _Following:
             # Where files are is said by the change request, so that both sides mean the same ones.
             noted = writing.noted
 
-            def make(tx: Transaction, state: State, started: State | None) -> Edited:
+            def make(tx: Transaction, state: State, started: State | None) -> EditedContent:
                 if state.revision_id != change.revision:
                     raise Stopped(Reason.MOVED, "the change request was edited meanwhile")
-                return Edited(noted, [], [], [], [])
+                return EditedContent(noted, [], [], [], [])
 
             revise_change(self.context, access, make)
         commit = self.copy.add_commit(

@@ -18,13 +18,13 @@ _POLL_EVERY = 30.0
 _MOST_POLLED = 500
 
 
-@job(SYNC, attempts=4, seconds=_SECONDS)
+@job(SYNC, bound=None, attempts=4, seconds=_SECONDS)
 def sync(context: Context, space: str, cause: Cause) -> None:
     """Brings a space and its repository into step. What goes wrong there is written down, and tried again in time."""
     _run(context, SyncRow, space, cause)
 
 
-@job(SYNC_PROJECT, attempts=4, seconds=_SECONDS)
+@job(SYNC_PROJECT, bound=None, attempts=4, seconds=_SECONDS)
 def sync_project(context: Context, project: str, cause: Cause) -> None:
     """Finds out which spaces a collection or a site is synced in, and syncs them."""
     _run(context, ProjectRow, project, cause)
@@ -32,7 +32,7 @@ def sync_project(context: Context, project: str, cause: Cause) -> None:
 
 def _run(context: Context, of: type[Connected], id: str, cause: Cause) -> None:
     current = running.get()
-    if run_here(context, of, id, cause, current[0] if current else new_id()) is None:
+    if run_here(context, of, id, cause, current.id if current else new_id()) is None:
         with context.db.write() as tx:
             row = store.find(tx, of, id)
             organization = store.find_organization(tx, row) if row is not None else None
@@ -53,7 +53,7 @@ def run_here(
     return run(context, id, cause, holder or new_id())
 
 
-@job("pollGit", attempts=1)
+@job("pollGit", bound="a batch of spaces", attempts=1)
 def poll(context: Context) -> None:
     """Asks for a sync of every space, collection and site whose repository is to be looked at by now."""
     with context.db.write() as tx:
@@ -65,7 +65,7 @@ def poll(context: Context) -> None:
 schedule("git-poll", _POLL_EVERY, "pollGit")
 
 
-@job("removeGitCopies", attempts=1)
+@job("removeGitCopies", bound=None, attempts=1)
 def remove_copies(context: Context) -> None:
     """Removes what was fetched for spaces that are synced no more."""
     from .repository import remove_copies as remove

@@ -23,7 +23,7 @@ from octavo.content.revisions.files import MAX_FILE, store_file
 from octavo.core.url_parts import read_address
 from octavo.kit.context import Context
 from octavo.kit.net.fetch import Allowance, Fetched, FetchError, FetchTimeout, Limits
-from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
 
 from . import store
 from .failures import Reason, Stopped, clean
@@ -250,7 +250,7 @@ class LargeFiles:
                 wrong |= {pointer.oid: str(refused) for pointer in batch}
                 continue
             for pointer in batch:
-                deadlines.check()
+                jobs.renew()
                 found = said.get(pointer.oid)
                 try:
                     if found is None or found.error is not None:

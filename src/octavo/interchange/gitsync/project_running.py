@@ -15,7 +15,7 @@ from octavo.errors import Forbidden, NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
-from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
 from octavo.kit.work.jobs import LeaseLost
 from octavo.organization.access.authorization import find_space_access, space_access
 from octavo.organization.access.reach import actor_for_job
@@ -172,7 +172,7 @@ class _Run(Run[ProjectRow]):
         with self.context.db.read() as tx:
             members = store.list_members(tx, self.row.id)
         for member in members:
-            deadlines.check()
+            jobs.renew()
             if cause == "poll" and member.status == "synced" and member.commit_id == self.head:
                 continue
             if member.status == "stopped" and member.first is None:

@@ -43,7 +43,7 @@ from octavo.interchange.transfer.matching import longest_in_order, match_pages, 
 from octavo.kit import ids
 from octavo.kit.context import Context
 from octavo.kit.files import detect_type
-from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
 
 from .lfs import MOST_POINTER, LargeFiles, read_pointer
 from .repository import Change, CommittedFile, Repository, is_safe
@@ -148,7 +148,7 @@ class _Reader:
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
         """A text and its hash, stored, or why it is none. ``most``: bytes that it can have, where it is no page."""
-        deadlines.check()
+        jobs.renew()
         data = self._bytes(path, entry)
         if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:
             return problem
@@ -177,7 +177,7 @@ class _Reader:
 
     def file(self, path: str, entry: CommittedFile) -> dict[str, Any]:
         """The fields of a file's item, its bytes stored."""
-        deadlines.check()
+        jobs.renew()
         data = self._bytes(path, entry)
         blob = store_file(self.context, data)
         self.oids[blob.hash] = entry.oid

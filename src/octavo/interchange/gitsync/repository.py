@@ -27,6 +27,7 @@ from msgspec import Struct
 from octavo.core.paths import unsafe_path
 from octavo.kit.net.git_http import GitRefused
 from octavo.kit.net.git_packs import DAMAGES, GuardedStore
+from octavo.kit.work import jobs
 
 from .commit_authors import Person
 from .failures import Reason, Stopped, clean
@@ -469,6 +470,7 @@ def remove_copies(data_folder: Path, kept: Sequence[str]) -> None:
     if not above.is_dir():
         return
     for path in above.iterdir():
+        jobs.renew()
         if path.name.removesuffix(".lock") not in kept and path.stat().st_mtime < time.time() - 60:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)

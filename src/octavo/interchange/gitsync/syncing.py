@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from msgspec.structs import replace
 
-from octavo.content.changes.comparing import into_main
+from octavo.content.changes.comparing import merge_into_main
 from octavo.content.changes.saving import create_conflicted, create_with
 from octavo.content.revisions.bodies import get_body, store_bodies
 from octavo.content.revisions.revising import new_revision
@@ -46,6 +46,7 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import SpaceAccess, space_access
 from octavo.organization.access.reach import actor_for_job
@@ -262,7 +263,7 @@ class Sync(Run[SyncRow]):
         told = [now()]
 
         def progress(done: int, total: int) -> None:
-            deadlines.check()
+            jobs.renew()
             if now() - told[0] > store.HOLD // 4:
                 told[0] = now()
                 self.fresh()
@@ -326,7 +327,7 @@ class Sync(Run[SyncRow]):
             if not page_ids and not item_ids and head == self.row.commit_id:
                 return
             sides = sides_beside(tx, agreed, theirs, main, page_ids, item_ids)
-            merged = into_main(tx, sides, main, keeps_paths=True)
+            merged = merge_into_main(tx, sides, main, keeps_paths=True)
         store_bodies(self.context.db, merged.bodies)
         if self.row.direction == "export" and (merged.changes or merged.conflicts):
             # What the repository says is for people to decide; main and the next commit go on without it.
@@ -466,7 +467,7 @@ class Sync(Run[SyncRow]):
             known = store.find_blobs(tx, self.space_id, contents)
         large: dict[str, FileText] = {}
         for path, file in files.items():
-            deadlines.check()
+            jobs.renew()
             there = copy.find(tree, path)
             if there is not None and not stat.S_ISREG(there[0]):
                 if file is not None and not stat.S_ISDIR(there[0]):

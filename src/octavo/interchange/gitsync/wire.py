@@ -284,7 +284,7 @@ class GitPreview(Struct, rename="camel"):
     object: Literal["git-sync-preview"] = "git-sync-preview"
 
 
-WebUrl = Annotated[str, Meta(pattern=r"^(https?://[^\x00-\x1f\x7f]*)?\Z", max_length=2048)]
+WebUrl = Annotated[str, Meta(pattern=r"^(https?://[^\x00-\x1f\x7f-\x9f]*)?\Z", max_length=2048)]
 """Where people look at a repository; revisions and files link there."""
 
 

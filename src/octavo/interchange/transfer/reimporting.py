@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct
 
-from octavo.content.changes.applying import Edited
-from octavo.content.changes.saving import again
+from octavo.content.changes.applying import EditedContent
+from octavo.content.changes.saving import retry_on_conflict
 from octavo.content.revisions.revising import new_revision
 from octavo.content.revisions.store import (
     ITEM_KINDS,
@@ -75,7 +75,7 @@ def import_source(
             context, space_id, staged, author=author, git=git, also=bringing.record_whole
         )
     else:
-        state, changed = again(bringing.merge)
+        state, changed = retry_on_conflict(bringing.merge)
     if changed and is_empty and staged.language is not None:
         with context.db.write() as tx:
             set_language_if_unset(tx, space_id, staged.language)
@@ -184,7 +184,7 @@ class _Bringing:
         pages = [known[id] for id in page_ids]
         items = [item for kind in ITEM_KINDS for item in list_items(tx, state, kind)]
         parts = parts_of(pages, [page.slug for page in pages], items)
-        self.brought = Update(Edited(Changes(), [], [], [], []), pages, parts, "", base)
+        self.brought = Update(EditedContent(Changes(), [], [], [], []), pages, parts, "", base)
         self._record(tx, state, None)
 
     def merge(self) -> tuple[State, int]:

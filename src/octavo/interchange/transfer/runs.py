@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from octavo.content.changes.applying import Edited
+from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.authorization import change_access
 from octavo.content.changes.saving import edit_live, require_editable, require_live, revise_change
 from octavo.content.changes.store import find_change
@@ -32,7 +32,7 @@ from octavo.kit.net.fetch import Fetcher
 from octavo.kit.scheduling import deadlines
 from octavo.kit.scheduling.deadlines import OutOfTime
 from octavo.kit.temporary import TemporaryFolder
-from octavo.kit.work.jobs import LeaseLost, finish, job
+from octavo.kit.work.jobs import LeaseLost, finish, job, renew
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.authorization import space_access
 from octavo.organization.access.reach import actor_for_job
@@ -82,7 +82,7 @@ class Progress:
             self.tell(0, self._gathered)
 
     def tell(self, done: int, total: int) -> None:
-        deadlines.check()
+        renew()
         moment = time.monotonic()
         if moment - self._told < _TELL_EVERY:
             return
@@ -92,7 +92,7 @@ class Progress:
                 raise Cancelled
 
 
-@job("runImport", attempts=ATTEMPTS + 1, seconds=SECONDS)
+@job("runImport", bound=None, attempts=ATTEMPTS + 1, seconds=SECONDS)
 def run_import(context: Context, run: str) -> None:
     """Runs an import to its end. Errors that are the source's end it; others are tried again."""
     with context.db.write() as tx:
@@ -171,6 +171,8 @@ def _import(context: Context, run: RunRow) -> None:
             raise Cancelled
         if variants is not None:
             variants.bring(progress.tell)
+        elif source.brand:
+            problems.append(source.brand.left_out())
         _place(context, run, staged, urls, problems, variants)
 
 
@@ -229,7 +231,7 @@ def _place(
     was_empty = False
     is_over = False
 
-    def make(tx: Transaction, state: State, _: State | None) -> Edited:
+    def make(tx: Transaction, state: State, _: State | None) -> EditedContent:
         nonlocal brought, was_empty
         if run.origin is not None:
             base = find_base(tx, run.space_id, run.origin, run.change_id)

@@ -15,10 +15,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import IO
 
-from octavo.content.revisions.files import MAX_FILE
+from msgspec import Struct, field
+
+from octavo.content.revisions.files import MAX_FILE, store_file
 from octavo.core.docs_config import DocsEntry
 from octavo.core.paths import MAX_PATH, composed, folders_of, unsafe_path
 from octavo.core.problems import Problem
+from octavo.kit.context import Context
+from octavo.kit.files import Blob
 
 MAX_TOTAL = 4 * 1024**3
 MAX_ENTRIES = 100_000
@@ -35,6 +39,41 @@ AllowUrl = Callable[[str], str]
 
 class SourceError(ValueError):
     """The source as a whole cannot be read; the message is for whoever named it."""
+
+
+LOOK_LEFT_OUT = "look_left_out"
+"""Of a problem: a part of the stated look that no site gets."""
+
+
+class Brand(Struct):
+    """What a source states of the look of its site: the color of links and buttons on light and on dark pages, as
+    ``#rrggbb``; a logo, another one for dark pages, and an icon, each a URL or the key of one of ``pictures``: its name,
+    and how its bytes are opened. Empty where nothing is stated."""
+
+    color: str = ""
+    dark_color: str = ""
+    logo: str = ""
+    dark_logo: str = ""
+    favicon: str = ""
+    pictures: dict[str, tuple[str, Callable[[], IO[bytes]]]] = field(default_factory=dict)
+    stored: dict[str, Blob] = field(default_factory=dict)
+    """The pictures that are in the store of files, by the same keys."""
+
+    def __bool__(self) -> bool:
+        return bool(self.color or self.logo or self.dark_logo or self.favicon)
+
+    def left_out(self) -> Problem:
+        """What is told where no site is made of the source."""
+        said = {"logo": self.logo or self.dark_logo, "icon": self.favicon, "color": self.color}
+        names = ", ".join(name for name, value in said.items() if value)
+        message = f"{names}: a space has none; publish it, and set them in the customization of its site"
+        return Problem("", 0, LOOK_LEFT_OUT, message)
+
+    def store(self, context: Context) -> None:
+        """Store the pictures, outside of any transaction."""
+        for key, (_, opening) in self.pictures.items():
+            with opening() as stream:
+                self.stored[key] = store_file(context, stream.read(MAX_FILE))
 
 
 class Source:
@@ -56,6 +95,7 @@ class Source:
         self.commit: str | None = None
         self.problems: list[Problem] = []
         self.kind = ""
+        self.brand = Brand()
         self.language = ""
         """The language that the source itself states, as it spells it."""
         self.origins: dict[str, str] = {}
@@ -110,7 +150,7 @@ class Source:
     def take_facts(self, other: Source) -> None:
         """Takes over what is known of a source whose files these are, changed or not."""
         self.commit, self.problems, self.kind = other.commit, other.problems, other.kind
-        self.language = other.language
+        self.language, self.brand = other.language, other.brand
         self.origins, self.lines, self.addresses = other.origins, other.lines, other.addresses
 
     def as_original(self, problem: Problem) -> Problem:

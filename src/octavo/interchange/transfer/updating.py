@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from octavo.content.changes.applying import Edited
-from octavo.content.changes.comparing import Sides, into_main
-from octavo.content.changes.copying import Material, adopt
+from octavo.content.changes.applying import EditedContent
+from octavo.content.changes.comparing import Sides, merge_into_main
+from octavo.content.changes.copying import CopiedMaterial, copy_material
 from octavo.content.changes.saving import create_conflicted
 from octavo.content.changes.store import find_change
 from octavo.content.revisions.bodies import get_body
@@ -69,7 +69,7 @@ class Update(Struct, frozen=True):
     that state, for the run after it. ``conflicts``: what main has as people made it. ``changes``: None where everything
     was added."""
 
-    edited: Edited
+    edited: EditedContent
     pages: list[Page]
     parts: list[PartRow]
     folder: str
@@ -154,7 +154,9 @@ def add(
         with_sources and into is None and not list_pages(tx, state) and not list_items(tx, state, "source")
     )
     kept = [item for item in items if whole or item.kind != "source"]
-    edited = adopt(tx, state, Material(planned, kept, get_body, True, folder, verbatim=True, into=into), {})
+    edited = copy_material(
+        tx, state, CopiedMaterial(planned, kept, get_body, True, folder, verbatim=True, into=into), {}
+    )
     pages = [page for page in edited.changes.pages.values() if page is not None]
     made = [item for item in edited.changes.items.values() if item is not None]
     return Update(
@@ -200,9 +202,9 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
         ),
         Versions({id: here[0].get(id) for id in page_ids}, {id: here[1].get(id) for id in item_ids}),
     )
-    merged = into_main(tx, sides, state)
+    merged = merge_into_main(tx, sides, state)
     conflicts = [replace(conflict, origin="import") for conflict in merged.conflicts]
-    edited = Edited(
+    edited = EditedContent(
         merged.changes,
         merged.bodies,
         merged.keys,
@@ -294,7 +296,7 @@ def _ranks(pages: Sequence[Page], old: dict[str, Page]) -> dict[str, str]:
 
 
 def _counted(
-    edited: Edited, here: tuple[dict[str, Page], dict[str, Item]], source: Versions, kept: int
+    edited: EditedContent, here: tuple[dict[str, Page], dict[str, Item]], source: Versions, kept: int
 ) -> ImportChanges:
     counted = ImportChanges(kept=kept)
     sides = ((edited.changes.pages, here[0], source.pages), (edited.changes.items, here[1], source.items))

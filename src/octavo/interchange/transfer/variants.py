@@ -79,6 +79,7 @@ class Variants:
 
     def bring(self, progress: Callable[[int, int], None]) -> None:
         """Brings all but the one that goes into the target."""
+        self._source.brand.store(self._context)
         for key, identity in self._identities.items():
             brought = import_source(
                 self._context,

@@ -38,7 +38,7 @@ import select
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from secrets import token_hex
 from typing import Any
 
@@ -46,7 +46,7 @@ import psycopg
 from psycopg import sql as pg_sql
 from psycopg.pq.abc import PGresult
 
-from octavo.errors import OutOfReach, Unavailable
+from octavo.errors import Damaged, OutOfReach, Unavailable
 from octavo.kit.observability.tracing import timed
 
 from .database import (
@@ -68,6 +68,7 @@ from .kept import NOTHING, KeptRows
 from .postgres_connections import (
     BEGIN_READ,
     CONNECT_SECONDS,
+    DAMAGE,
     FAILURES,
     LEAST_SECONDS,
     Connection,
@@ -126,6 +127,8 @@ class _PostgresTransaction(Transaction):
 _RETRY = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 _QUIET_SECONDS = 1
 _CHANNEL = "octavo_changed"
+_DAMAGED = "damaged"
+"""What the process says to the others that finds the database damaged."""
 _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_id() AS text)),
                      CAST(CAST(pg_current_xact_id() AS text) AS bigint)"""
 """Says that something has changed, with the number of the transaction that did it."""
@@ -204,9 +207,13 @@ class _KeptRead(Transaction):
             return timed(self.begin().execute)(statement, parameters)
         except psycopg.errors.QueryCanceled:
             raise  # it took too long, and would at the server
-        except FAILURES:
-            if self._replica is None or self.has_written:
+        except (*FAILURES, *DAMAGE) as error:
+            if self._replica is None:
                 raise
+            if isinstance(error, DAMAGE):
+                log.error("database: the replica is damaged: %s", in_one_line(error))
+            if self.has_written:
+                raise out_of_reach(error) from error
             raise self._no_more() from None
 
     def run(self, sql: str, **parameters: Any) -> int:
@@ -258,6 +265,7 @@ class PostgresDatabase(Database):
         of it. ``replica_url``: of a streaming replica, to which there are as many connections as for reads."""
         super().__init__()
         self._url = url
+        self._damaged = False
         self._most = 1 if direct_url else connections
         """Connections of this process to the server itself."""
         self._direct_url = direct_url or url
@@ -328,6 +336,20 @@ class PostgresDatabase(Database):
         except psycopg.Error as error:
             raise Unavailable(f"{name}: {in_one_line(error)}") from None
         raise Unavailable(f"{name} leads to another database than OCTAVO_DATABASE_URL.")
+
+    def is_damaged(self) -> bool:
+        return self._damaged
+
+    def _explained(self, error: psycopg.Error) -> Unavailable:
+        """What callers are told of an error that is not the statement's."""
+        if not isinstance(error, DAMAGE):
+            return out_of_reach(error)
+        if not self._damaged:
+            self._damaged = True
+            log.critical("database: %s: restore it from a backup", in_one_line(error))
+            with suppress(psycopg.Error), connect(self._direct_url) as connection:
+                connection.execute(f"NOTIFY {_CHANNEL}, '{_DAMAGED}'")
+        return Damaged()
 
     def _close_pools(self) -> None:
         self._reads.connections.close()
@@ -412,8 +434,8 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 self.end_read(connection)
-        except FAILURES as error:
-            raise out_of_reach(error) from error
+        except (*FAILURES, *DAMAGE) as error:
+            raise self._explained(error) from error
 
     @contextmanager
     def read_kept(self, begins: bool = True) -> Iterator[Transaction]:
@@ -436,8 +458,8 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 read.end()
-        except FAILURES as error:
-            raise out_of_reach(error) from error
+        except (*FAILURES, *DAMAGE) as error:
+            raise self._explained(error) from error
 
     def begin_kept(self, generation: int, snapshot: str) -> KeptRows:
         """Where reads that began at this generation keep the rows of this snapshot."""
@@ -469,6 +491,8 @@ class PostgresDatabase(Database):
     @contextmanager
     def _written(self, begin: Callable[[], AbstractContextManager[Connection]]) -> Iterator[Transaction]:
         """A write transaction on the connection that ``begin`` gives, where it has begun."""
+        if self._damaged:
+            raise Damaged
         try:
             with begin() as connection:
                 transaction = _PostgresTransaction(connection, self.caches)
@@ -490,9 +514,9 @@ class PostgresDatabase(Database):
             raise no_turn() from error
         except psycopg.errors.DiskFull as error:
             raise out_of_room(error) from error
-        except (*FAILURES, psycopg.errors.ReadOnlySqlTransaction) as error:
+        except (*FAILURES, *DAMAGE, psycopg.errors.ReadOnlySqlTransaction) as error:
             # A server takes no writes while it stands by for another one, or has no room left.
-            raise out_of_reach(error) from error
+            raise self._explained(error) from error
         assert row is not None
         self._changed(row[1])  # not waiting for our own notice: a thread reads what it wrote
         for effect in transaction._after_commit:
@@ -527,7 +551,9 @@ class PostgresDatabase(Database):
         """Takes what others say within so many seconds."""
         for notice in connection.notifies(timeout=seconds, stop_after=1):
             name, _, transaction = notice.payload.partition(" ")
-            if name != self._name:
+            if name == _DAMAGED:
+                self._damaged = True
+            elif name != self._name:
                 # An older version says no number.
                 self._knows = self._knows and transaction.isdigit()
                 self._changed(int(transaction) if transaction.isdigit() else 0)

@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
 """The server is gone, full, or overloaded; nothing is wrong with the statement."""
+DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
+"""The server read something else than it wrote."""
 CONNECT_SECONDS = 5
 """How long the server may take to answer what is no work: a connection, the beginning of a read, a sign of life."""
 LEAST_SECONDS = 0.5

@@ -30,6 +30,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import REQUEST_SECONDS, NotKept, RetryTransaction, Transaction, statements_within
 from octavo.kit.observability import tracing
 from octavo.kit.scheduling.owners import Owner
+from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import SharedThreads
 from octavo.kit.work.hub import Hub, Listener
 from octavo.settings import parse_networks
@@ -40,7 +41,6 @@ from .edge import (
     Action,
     Answer,
     Edge,
-    RateLimiter,
     Request,
     Route,
     accepts_page,
@@ -368,8 +368,10 @@ class Dispatcher:
         except self._tried_again:
             raise
         except Exception:
-            # What it was sure of may have gone since it was entered: then that is what there is to say.
-            self._enter(call)
+            # What it was sure of may have gone since it was entered: then that is what there is to say. A read saw one
+            # snapshot, and what failed in it may have ended it.
+            if operation.method != "GET":
+                self._enter(call)
             raise
 
     def _enter(self, call: Call) -> dict[str, Any]:

@@ -35,18 +35,18 @@ class RefusedTool(Exception):
 
 
 class ToolText(NamedTuple):
-    """What a tool says, and what it tells the program besides, by names. ``data``: the same as ``text``, for programs;
-    None where there is no more to it than the text."""
+    """What a tool says, and what it tells the program besides, by names. ``data``: the same as ``text``, for programs,
+    of the type that the tool ``gives`` if it names one; None where there is no more to it than the text."""
 
     text: str
     about: Mapping[str, str] = {}
-    data: dict[str, Any] | None = None
+    data: Struct | dict[str, Any] | None = None
 
 
 class Tool(NamedTuple):
     """``use`` is given what the server works on and the arguments, of type ``takes``; it gives text, or raises
     ``RefusedTool``. ``reads``: it changes nothing. ``destroys``: what it does is hard to take back. ``reaches_out``: it
-    asks servers of others."""
+    asks servers of others. ``gives``: the type of the data of all that it says; None: some has none, or another."""
 
     title: str
     description: str
@@ -55,6 +55,7 @@ class Tool(NamedTuple):
     reads: bool = True
     destroys: bool = False
     reaches_out: bool = False
+    gives: type[Struct] | None = None
 
 
 class Resource(NamedTuple):
@@ -99,9 +100,14 @@ class Server(NamedTuple):
 
 
 @cache
-def _schema(takes: type[Struct]) -> dict[str, Any]:
-    _, named = msgspec.json.schema_components([takes])
-    return {name: value for name, value in named[takes.__name__].items() if name != "title"}
+def _schema(of: type[Struct]) -> dict[str, Any]:
+    _, named = msgspec.json.schema_components([of], ref_template="#/$defs/{name}")
+    plain = {
+        each: {name: value for name, value in schema.items() if name != "title"}
+        for each, schema in named.items()
+    }
+    own = plain.pop(of.__name__)
+    return {**own, "$defs": plain} if plain else own
 
 
 def _described(name: str, tool: Tool) -> dict[str, Any]:
@@ -113,6 +119,7 @@ def _described(name: str, tool: Tool) -> dict[str, Any]:
         "title": tool.title,
         "description": tool.description,
         "inputSchema": _schema(tool.takes),
+        **({"outputSchema": _schema(tool.gives)} if tool.gives is not None else {}),
         "annotations": hints,
     }
 
@@ -211,13 +218,14 @@ def _call_tool(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any
     except (RefusedTool, msgspec.ValidationError) as error:
         # As a result, so that a model reads it and asks better.
         said, wrong = str(error), True
-    text, about, data = said if isinstance(said, ToolText) else ToolText(said)
-    found = _said(text, wrong) | ({"structuredContent": data} if data is not None else {})
-    return {**found, "_meta": about} if about else found
+    said = said if isinstance(said, ToolText) else ToolText(said)
+    found = _said(said, wrong)
+    return {**found, "_meta": said.about} if said.about else found
 
 
-def _said(text: str, wrong: bool) -> dict[str, Any]:
-    return {"content": [{"type": "text", "text": text}], "isError": wrong}
+def _said(said: ToolText, wrong: bool) -> dict[str, Any]:
+    found = {"content": [{"type": "text", "text": said.text}], "isError": wrong}
+    return found if said.data is None else {**found, "structuredContent": msgspec.to_builtins(said.data)}
 
 
 def _list_resources(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -383,10 +391,10 @@ def result_of(answer: Answer) -> bytes | None:
     return None if result is UNSET or _RESULTS.decode(result).is_error else bytes(result)
 
 
-def say_instead(answer: Answer, text: str, *, wrong: bool) -> Answer:
+def say_instead(answer: Answer, said: ToolText, *, wrong: bool) -> Answer:
     """The answer to a call of a tool with what the tool found to say later. ``wrong``: that is a failure."""
     message = msgspec.json.decode(answer.body)
-    message["result"] |= _said(text, wrong)
+    message["result"] |= _said(said, wrong)
     return msgspec.structs.replace(answer, body=msgspec.json.encode(message))
 
 

@@ -14,7 +14,22 @@ from contextvars import ContextVar
 
 from .permits import pause
 
-_deadline: ContextVar[float | None] = ContextVar("octavo_deadline", default=None)
+
+class Deadline:
+    """The end of the time for some work, ``seconds`` from now on the monotonic clock. Work that goes on in parts renews
+    it with each of them."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.renew()
+
+    def renew(self) -> None:
+        """Give the work all of its time again."""
+        self.at = time.monotonic() + self.seconds
+
+
+_deadlines: ContextVar[tuple[Deadline, ...]] = ContextVar("octavo_deadlines", default=())
+"""Those of this work, outer ones first: the earliest counts."""
 
 
 class OutOfTime(Exception):
@@ -22,25 +37,32 @@ class OutOfTime(Exception):
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """The block may take so many seconds, or what is left of an outer limit."""
-    token = _deadline.set(time.monotonic() + remaining(seconds))
+def within(deadline: Deadline) -> Iterator[None]:
+    """The block may take until a deadline, or until an outer one."""
+    token = _deadlines.set((*_deadlines.get(), deadline))
     try:
         yield
     finally:
-        _deadline.reset(token)
+        _deadlines.reset(token)
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """The block may take so many seconds, or what is left of an outer limit."""
+    with within(Deadline(seconds)):
+        yield
 
 
 def left() -> float | None:
     """Seconds until the deadline, None without one; 0 when it has passed."""
-    deadline = _deadline.get()
-    return None if deadline is None else max(0.0, deadline - time.monotonic())
+    deadlines = _deadlines.get()
+    return max(0.0, min(each.at for each in deadlines) - time.monotonic()) if deadlines else None
 
 
 def remaining(most: float) -> float:
     """Seconds that are left, at most ``most``; 0 when the deadline has passed."""
-    deadline = _deadline.get()
-    return most if deadline is None else max(0.0, min(most, deadline - time.monotonic()))
+    seconds = left()
+    return most if seconds is None else min(most, seconds)
 
 
 def check() -> None:

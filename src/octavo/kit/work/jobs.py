@@ -4,6 +4,10 @@ A job is a row: written with its cause, leased by one worker at a time, gone whe
 so handlers are idempotent; one that writes to the same database calls ``finish(tx)`` in that transaction and
 its effect happens exactly once. A failed job waits longer each time and is parked after its last attempt.
 
+A job has a limited time, and so its kind says what bounds its work. One whose work grows with content goes on in
+parts: each of them has that time for itself, and after a failure the job goes on with the part that failed
+(``advance``).
+
 States: ``later`` (its time has not come), ``ready``, ``running`` (under a lease), ``parked`` (failed for good).
 ``worker.py`` runs them, and shares its threads fairly between kinds and organizations.
 """
@@ -25,6 +29,8 @@ from octavo.kit.db.database import Database, Transaction
 from octavo.kit.db.tables import Table, declare
 from octavo.kit.ids import new_id
 from octavo.kit.observability import tracing
+from octavo.kit.scheduling import deadlines
+from octavo.kit.scheduling.deadlines import Deadline
 
 declare(*(Table(name=name, stays="the installation's own") for name in ("jobs", "schedules")))
 
@@ -45,10 +51,11 @@ STATES: dict[State, tuple[str, ...]] = {
 
 
 class Kind(NamedTuple):
-    """What jobs of a kind do, how often they are attempted, and how many seconds one attempt may take. ``waits``: they
-    mostly wait for other servers."""
+    """What jobs of a kind do, what bounds the work of one (None: it goes on in parts), how often they are attempted, and
+    how many seconds an attempt, or a part, may take. ``waits``: they mostly wait for other servers."""
 
     run: Callable[..., None]
+    bound: str | None
     attempts: int
     seconds: float
     waits: bool = False
@@ -56,7 +63,9 @@ class Kind(NamedTuple):
     @property
     def group(self) -> Group:
         """Jobs of one group share its threads, and take none of another's."""
-        return "waiting" if self.waits else "long" if self.seconds > SECONDS else "short"
+        if self.waits:
+            return "waiting"
+        return "long" if self.bound is None or self.seconds > SECONDS else "short"
 
 
 class Schedule(NamedTuple):
@@ -95,26 +104,56 @@ class LeaseLost(Exception):
     """Another worker has taken the job over: this run must leave no trace."""
 
 
+class Leased:
+    """A leased job, due since ``run_at``; ``trace``: what caused it. ``attempts`` counts the one that begins,
+    ``give_back`` ends its hold on a thread."""
+
+    def __init__(
+        self,
+        id: str,
+        kind: str,
+        payload: str,
+        attempts: int,
+        organization: str,
+        run_at: int,
+        trace: str | None,
+        give_back: Callable[[], None],
+    ) -> None:
+        self.id = id
+        self.kind = kind
+        self.payload = payload
+        self.attempts = attempts
+        self.organization = organization
+        self.run_at = run_at
+        self.trace = trace
+        self.lease = new_id()
+        self.deadline = Deadline(kinds[kind].seconds)
+        self.given_up = False
+        self.give_back = give_back
+
+
 kinds: dict[str, Kind] = {}
 schedules: dict[str, Schedule] = {}
 feeders: list[Callable[[Database], bool]] = []
-running: ContextVar[tuple[str, str] | None] = ContextVar("octavo_job", default=None)
-"""The job of this thread, and the lease it runs under."""
+running: ContextVar[Leased | None] = ContextVar("octavo_job", default=None)
+"""The job of this thread."""
 _bells: WeakSet[threading.Event] = WeakSet()
 
 
 def job(
-    kind: str, *, attempts: int = ATTEMPTS, seconds: float = SECONDS, waits: bool = False
+    kind: str, *, bound: str | None, attempts: int = ATTEMPTS, seconds: float = SECONDS, waits: bool = False
 ) -> Callable[[F], F]:
     """Registers ``function(context, **payload)`` as what jobs of this kind do.
 
-    ``waits``: it mostly waits for other servers. After ``seconds`` an attempt has failed: ``deadlines`` say so to the function, which checks them in its loops.
+    ``bound``: what bounds the work of one job; None for a kind whose jobs go on in parts, and say so after each
+    (``advance``, ``renew``). ``waits``: it mostly waits for other servers. After ``seconds`` an attempt, or a part, has
+    failed: ``deadlines`` say so to the function, which checks them in its loops.
     """
 
     def register(function: F) -> F:
         if kind in kinds:
             raise ValueError(f"two handlers of the job kind {kind!r}")
-        kinds[kind] = Kind(function, attempts, seconds, waits)
+        kinds[kind] = Kind(function, bound, attempts, seconds, waits)
         return function
 
     return register
@@ -171,9 +210,44 @@ def finish(tx: Transaction) -> None:
     Raises LeaseLost, for the transaction to roll back, when another worker has the job by now. Outside a job
     it does nothing, so that handlers can be called directly.
     """
-    current = running.get()
-    if current is not None and not delete(tx, *current):
-        raise LeaseLost(current[0])
+    run = running.get()
+    if run is not None and not delete(tx, run.id, run.lease):
+        raise LeaseLost(run.id)
+
+
+def advance(tx: Transaction, **payload: Any) -> None:
+    """Note with the transaction that a part of the job of this thread is done: whatever happens from now on, the job
+    goes on with the payload as it is with these values, all of its attempts, and its whole time.
+
+    Raise LeaseLost, for the transaction to roll back, when another worker has the job by now. Outside a job it does
+    nothing.
+    """
+    run = running.get()
+    if run is None:
+        return
+    rest = msgspec.json.encode({**msgspec.json.decode(run.payload), **payload}).decode()
+    if not tx.run(
+        "UPDATE jobs SET payload = :payload, attempts = 1 WHERE id = :id AND lease = :lease",
+        id=run.id,
+        payload=rest,
+        lease=run.lease,
+    ):
+        raise LeaseLost(run.id)
+
+    def begin_next() -> None:
+        run.payload, run.attempts = rest, 1
+        run.deadline.renew()
+
+    tx.after_commit(begin_next)
+
+
+def renew() -> None:
+    """Check the time of this work, and give the job of this thread all of it again: a part is done whose result is found
+    again, or that has none yet. Outside a job the time is only checked."""
+    deadlines.check()
+    run = running.get()
+    if run is not None:
+        run.deadline.renew()
 
 
 def delete(tx: Transaction, job_id: str, lease: str) -> bool:

@@ -223,7 +223,7 @@ def count_waiting(tx: Transaction) -> dict[str, int]:
     }
 
 
-@jobs.job("pruneEvents", seconds=600)
+@jobs.job("pruneEvents", bound=None, seconds=600)
 def prune_events(context: Context) -> None:
     """Deletes events past the time they are kept for, in small transactions."""
     before = now() - context.settings.event_days * 86_400_000
@@ -232,6 +232,7 @@ def prune_events(context: Context) -> None:
         with context.db.write() as tx:
             if not prune(tx, before):
                 return
+            jobs.advance(tx)
 
 
 jobs.schedule("pruneEvents", 3600, "pruneEvents")
@@ -267,7 +268,7 @@ def _hand_over(database: Database, name: str, handler: Handler, upto: int, faile
         return len(rows)
 
 
-@jobs.job("deliverEvent")
+@jobs.job("deliverEvent", bound="one event")
 def _deliver_again(context: Context, consumer: str, event: dict[str, Any]) -> None:
     with context.db.write() as tx:
         _consumers[consumer](tx, Event(**event))

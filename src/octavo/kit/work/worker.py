@@ -13,7 +13,7 @@ import random
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -23,15 +23,14 @@ import msgspec
 
 from octavo.kit.clock import now
 from octavo.kit.db.database import Database, Transaction
-from octavo.kit.ids import new_id
 from octavo.kit.observability import logs, tracing
-from octavo.kit.scheduling.deadlines import OutOfTime, limited
+from octavo.kit.scheduling.deadlines import OutOfTime, within
 from octavo.kit.scheduling.owners import done_for
 from octavo.kit.scheduling.permits import compute_aside
 from octavo.kit.scheduling.shares import Shares
 
 from . import jobs
-from .jobs import Kind, LeaseLost
+from .jobs import Kind, Leased, LeaseLost
 
 log = logging.getLogger(__name__)
 
@@ -42,34 +41,6 @@ _BATCH = 200
 _REST = 0.05
 """Seconds between two looks for events: those of many commits are then handed over in one transaction, and not each in
 one of its own that takes the lock and the interpreter from whoever commits."""
-
-
-class _Run:
-    """A leased job, due since ``run_at``; ``trace``: what caused it. ``attempts`` counts the one that begins, ``deadline`` is of the monotonic clock, ``give_back`` ends
-    its hold on a thread."""
-
-    def __init__(
-        self,
-        id: str,
-        kind: str,
-        payload: str,
-        attempts: int,
-        organization: str,
-        run_at: int,
-        trace: str | None,
-        give_back: Callable[[], None],
-    ) -> None:
-        self.id = id
-        self.kind = kind
-        self.payload = payload
-        self.attempts = attempts
-        self.organization = organization
-        self.run_at = run_at
-        self.trace = trace
-        self.lease = new_id()
-        self.deadline = time.monotonic() + jobs.kinds[kind].seconds
-        self.given_up = False
-        self.give_back = give_back
 
 
 class Worker:
@@ -106,7 +77,7 @@ class Worker:
         self._poll = poll
         self._wake = threading.Event()
         self._lock = threading.Lock()
-        self._active: dict[str, _Run] = {}
+        self._active: dict[str, Leased] = {}
         self._turns: list[str] = []
         self._served: dict[str, str] = {}
         jobs.listen(self._wake)
@@ -175,7 +146,7 @@ class Worker:
 
     # --- which is next --------------------------------------------------------------------------------
 
-    def _claim(self, count: int) -> list[_Run]:
+    def _claim(self, count: int) -> list[Leased]:
         """Leases up to ``count`` jobs that are due, of kinds this process knows and has room for."""
         self._turns += [kind for kind in sorted(jobs.kinds) if kind not in self._turns]
         if not (free := [kind for kind in self._turns if self._has_room(kind)]):
@@ -184,7 +155,7 @@ class Worker:
             # An idle worker takes no lock.
             if not _is_anything_due(tx, free):
                 return []
-        leased: list[_Run] = []
+        leased: list[Leased] = []
         try:
             with self._database.write() as tx:
                 _make_ready(tx)
@@ -212,7 +183,7 @@ class Worker:
         places = self._groups[jobs.kinds[kind].group]
         return places.held < places.size
 
-    def _next(self, tx: Transaction, ready: set[str]) -> _Run | None:
+    def _next(self, tx: Transaction, ready: set[str]) -> Leased | None:
         for kind in list(self._turns):
             places = self._groups[jobs.kinds[kind].group]
             if kind not in ready or places.held >= places.size:
@@ -232,7 +203,7 @@ class Worker:
                     self._turns.append(kind)
                     give_back = places.hold((organization, kind))
                     id, payload, attempts, run_at, trace = row
-                    return _Run(id, kind, payload, attempts + 1, organization, run_at, trace, give_back)
+                    return Leased(id, kind, payload, attempts + 1, organization, run_at, trace, give_back)
         return None
 
     # --- leases ---------------------------------------------------------------------------------------
@@ -246,7 +217,7 @@ class Worker:
                 runs = [run for run in self._active.values() if not run.given_up]
             try:
                 for run in runs:
-                    if moment > run.deadline + self._grace:
+                    if moment > run.deadline.at + self._grace:
                         kind = jobs.kinds[run.kind]
                         run.given_up = True
                         self._fail(run, kind, OutOfTime(f"not done within {kind.seconds:g} seconds"))
@@ -265,7 +236,7 @@ class Worker:
 
     # --- running --------------------------------------------------------------------------------------
 
-    def _run_and_wake(self, found: _Run) -> None:
+    def _run_and_wake(self, found: Leased) -> None:
         try:
             self._run(found)
         except Exception:
@@ -273,13 +244,13 @@ class Worker:
             log.exception("job left to its lease", extra={"job": found.id, "kind": found.kind})
         self._wake.set()
 
-    def _run(self, found: _Run) -> None:
+    def _run(self, found: Leased) -> None:
         kind = jobs.kinds[found.kind]
-        token = jobs.running.set((found.id, found.lease))
+        token = jobs.running.set(found)
         try:
             with logs.bound(job=found.id, kind=found.kind), done_for((found.organization, "")):
                 try:
-                    with limited(found.deadline - time.monotonic()), _traced(found):
+                    with within(found.deadline), _traced(found):
                         payload = msgspec.json.decode(found.payload)
                         compute_aside(partial(kind.run, self._context, **payload))
                 except LeaseLost:
@@ -295,7 +266,7 @@ class Worker:
                 self._active.pop(found.lease, None)
             found.give_back()
 
-    def _fail(self, found: _Run, kind: Kind, error: Exception) -> None:
+    def _fail(self, found: Leased, kind: Kind, error: Exception) -> None:
         last = found.attempts >= kind.attempts
         delay = min(FIRST_RETRY * 2 ** (found.attempts - 1), LONGEST_RETRY)
         with self._database.write() as tx:
@@ -317,7 +288,7 @@ class Worker:
 
 
 @contextmanager
-def _traced(found: _Run) -> Iterator[None]:
+def _traced(found: Leased) -> Iterator[None]:
     """The block is a trace of its own, with a link to what caused the job."""
     span = tracing.start(
         f"job {found.kind}",

@@ -31,7 +31,7 @@ from octavo.organization.spaces.store import insert_space
 from octavo.organization.spaces.wire import LANGUAGES
 from octavo.sites.site.creating import create_site
 from octavo.sites.site.published import published_url
-from octavo.sites.site.redirects.importing import lead_old_addresses
+from octavo.sites.site.redirects.importing import redirect_old_urls
 from octavo.sites.site.store import find_site_by_docs_source, get_site, list_all_sites, set_published
 from octavo.sites.site.structure.arranging import arrange_site, describe_site, provide_spaces, require_bounds
 from octavo.sites.site.structure.store import MAX_DEPTH
@@ -39,6 +39,7 @@ from octavo.sites.site.structure.store import MAX_DEPTH
 from .import_export import (
     Brought,
     Progress,
+    brand_new_site,
     bring_into,
     check_known,
     identity_of,
@@ -111,19 +112,23 @@ def bring_source(
         config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
         parts = source.parts or _parts(source, config)
         site_id = _find_site(context, organization_id, config.title, identity_of(where), site, new_site)
+        source.brand.store(context)
         bringing = _Bringing(context, organization_id, collection_id, known, config)
         guessed = bringing.guess(parts)
         with context.db.write() as tx:
             spaces = bringing.provide_spaces(tx, site_id, parts)
+            is_new = site_id is None
             if site_id is None:
                 site_id = create_site(tx, organization_id=organization_id, title=config.title)
             config.problems += arrange_site(tx, site_id, config, spaces, identity_of(where))
+            if is_new:
+                config.problems += brand_new_site(tx, context, site_id, source.brand)
         names = {**{id: spaces[key] for id, key in guessed.items()}, **spaces, **known}
         made: dict[str, Brought] = {}
         for key, part in parts.items():
             done = next((one for one in made.values() if one.outcome.space == spaces[key]), None)
             made[key] = done or bring_into(
-                context, part, where, spaces[key], names, None, False, None, progress, whole
+                context, part, where, spaces[key], names, None, False, None, progress, whole, in_site=True
             )
         for entry in source.structure:
             if not entry.default:
@@ -148,7 +153,7 @@ def _lead_old_addresses(context: Context, site_id: str, space_id: str, source: S
         access = site_access(
             tx, actor_for_job(user, row.organization_id), Can.ADMIN, row.organization_id, site_id
         )
-        return lead_old_addresses(tx, context, access, space_id, source.addresses)
+        return redirect_old_urls(tx, context, access, space_id, source.addresses)
 
 
 def _read(source: Source) -> DocsConfig:

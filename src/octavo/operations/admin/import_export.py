@@ -25,15 +25,20 @@ from octavo.interchange.transfer.importing import ImportOutcome
 from octavo.interchange.transfer.opening import open_source
 from octavo.interchange.transfer.previewing import ImportPlan, plan_source
 from octavo.interchange.transfer.reimporting import import_source
-from octavo.interchange.transfer.sources import Source, SourceError
+from octavo.interchange.transfer.sources import Brand, Source, SourceError
 from octavo.interchange.transfer.space_links import with_ids
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.files import FileStore
 from octavo.kit.net.fetch import Fetcher, FetchError
 from octavo.kit.temporary import TemporaryFolder
+from octavo.organization.access.authorization import site_access
+from octavo.organization.access.members import find_first_administrator
+from octavo.organization.access.reach import actor_for_job
+from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
 from octavo.organization.spaces.store import get_space, insert_space, require_collection
+from octavo.sites.site.branding import brand_site
 from octavo.sites.site.creating import create_site
 from octavo.sites.site.published import published_url
 from octavo.sites.site.store import find_site_of_space, get_site, set_published
@@ -208,10 +213,15 @@ def bring_into(
     author: str | None,
     progress: Progress,
     whole: bool,
+    *,
+    in_site: bool = False,
 ) -> Brought:
-    """Import an open source into a space. ``where``: its location, which identifies it."""
+    """Import an open source into a space. ``where``: its location, which identifies it. ``in_site``: the caller has a
+    site for it."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))
+    if not publish and source.brand and not in_site:
+        source.problems.append(source.brand.left_out())
     outcome = import_source(
         context,
         source,
@@ -224,13 +234,28 @@ def bring_into(
     )
     if not publish:
         return Brought(outcome, None)
+    source.brand.store(context)
     with context.db.write() as tx:
         org = get_organization(tx, get_space(tx, space_id).organization_id)
-        site_id = find_site_of_space(tx, space_id) or create_site(
-            tx, organization_id=org.id, title=title or get_space(tx, space_id).title, spaces=[space_id]
-        )
+        site_id = find_site_of_space(tx, space_id)
+        if site_id is None:
+            site_id = create_site(
+                tx, organization_id=org.id, title=title or get_space(tx, space_id).title, spaces=[space_id]
+            )
+            outcome.problems.extend(brand_new_site(tx, context, site_id, source.brand))
         set_published(tx, site_id, True)
         return Brought(outcome, published_url(context.settings.sites_url, org, get_site(tx, site_id)))
+
+
+def brand_new_site(tx: Transaction, context: Context, site_id: str, brand: Brand) -> list[Problem]:
+    """Give a new site the look that its source states, in the name of whoever administers the organization; what cannot
+    be used."""
+    organization_id = get_site(tx, site_id).organization_id
+    user = find_first_administrator(tx, organization_id)
+    if user is None or not brand:
+        return []
+    actor = actor_for_job(user, organization_id)
+    return brand_site(tx, context, site_access(tx, actor, Can.ADMIN, organization_id, site_id), brand)
 
 
 def name_of(source: Source) -> str:

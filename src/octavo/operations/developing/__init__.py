@@ -1,1 +1,2 @@
-"""What the authors of integrations do on their machines: begin one, publish it, run it while they write it."""
+"""Tools for authors of integrations on their own machine: start an integration, publish it, and run it
+during development."""

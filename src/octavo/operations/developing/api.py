@@ -1,4 +1,4 @@
-"""Calling the API of an installation, here or elsewhere, with somebody's token."""
+"""Client for the API of a local or remote Octavo server, using a person's token."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
 
 class RefusedCall(OctavoError):
-    """The API refused a call; ``code`` is the HTTP status."""
+    """Error response of the API. ``code``: HTTP status."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
         self.code = code
 
 
-class Api:
-    """``url``: of the API, without ``/v1``."""
+class ApiClient:
+    """API client. ``url``: URL of the server, without ``/v1``."""
 
     def __init__(self, url: str, token: str) -> None:
         self.url = url.rstrip("/")
         if not self.url.startswith(("http://", "https://")):
-            raise BadRequest(f"--url: expected an address such as https://docs.example.com, got {url!r}")
+            raise BadRequest(f"--url: expected a URL such as https://docs.example.com, got {url!r}")
         if not _TOKEN.fullmatch(token):
-            raise BadRequest("--token-file: expected a file with one token in it, and nothing else")
+            raise BadRequest("--token-file: expected a file that contains only a token")
         headers = {"authorization": f"Bearer {token}"}
         try:
             self._client = httpx.Client(base_url=f"{self.url}/v1", headers=headers, timeout=_SECONDS)
@@ -47,40 +47,39 @@ class Api:
         self._client.close()
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer, None where there is none. Raises RefusedCall, Unavailable."""
+        """Return the response, or None if it is empty. Raises RefusedCall, Unavailable."""
         try:
             answer = self._client.request(method, path, json=body)
         except httpx.HTTPError as error:
             raise Unavailable(
-                f"{self.url} does not answer ({error}). Does the server run? --url says where it is."
+                f"Could not reach {self.url} ({error}). Check that the server is running and that --url is correct."
             ) from None
         if answer.status_code == 401:
-            raise RefusedCall(f"{self.url} does not know this token. --token-file names another.", 401)
+            raise RefusedCall(f"{self.url} rejected the token. Use another one with --token-file.", 401)
         try:
             given = answer.json() if answer.content else None
         except ValueError:
-            raise Unavailable(
-                f"{self.url} answers, but not as the API does. Is it the right address?"
-            ) from None
+            raise Unavailable(f"{self.url} did not respond like the Octavo API. Check --url.") from None
         if not answer.is_success:
             raise RefusedCall(
-                _message(given) or f"{self.url} answered {answer.status_code}", answer.status_code
+                _message(given) or f"{self.url} returned status {answer.status_code}", answer.status_code
             )
         return given
 
     def only_organization(self) -> str:
-        """The id of the organization, when the token's owner is in no other. Raises BadRequest that lists them."""
+        """Return the id of the token owner's only organization. Raises BadRequest that lists them if there
+        are several."""
         found = self.call("GET", "/orgs")["items"]
         if len(found) == 1:
             return str(found[0]["id"])
         known = ", ".join(f"{one['id']} ({one['title']})" for one in found) or "none"
         raise BadRequest(
-            f"say with --org, or in the manifest, which organization publishes; yours are: {known}"
+            f"Choose the organization that publishes with --org or in the manifest. Your organizations: {known}"
         )
 
 
 def integration_path(name: str) -> str:
-    """Where an integration is in the API."""
+    """Return the API path of an integration."""
     return f"/integrations/{quote(name, safe='')}"
 
 

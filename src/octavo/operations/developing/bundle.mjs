@@ -1,5 +1,5 @@
-// Bundles the script of an integration into one module. Argument: JSON {entry, development}; answers JSON on standard
-// output: {script} or {problems}. The options are those that integrations are written for.
+// Bundle the script of an integration into one module. Argument: JSON {entry, development}. Prints JSON to standard
+// output: {script} or {problems}. The options are those that integrations expect.
 
 import * as esbuild from "npm:esbuild@0.28.2";
 

@@ -1,6 +1,6 @@
-"""Making one module of the files of a script, with esbuild; and fetching the npm packages that it uses.
+"""Bundle the files of a script into one module with esbuild, and install the npm packages it uses.
 
-Both are run by the Deno that runs scripts, so that nobody needs Node.js. Nothing of the integration is run by that.
+Both run in the Deno that runs scripts, so that nobody needs Node.js. No code of the integration is executed.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from octavo.kit.processes.children import run_child
 from octavo.kit.runtime.process import find_deno
 
 _PROGRAM = Path(__file__).with_name("bundle.mjs")
-_FETCHING = re.compile(
+_INSTALL_VARIABLES = re.compile(
     r"(?i)PATH|HOME|USERPROFILE|TMPDIR|XDG_CACHE_HOME|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|NPM_CONFIG_\w+|DENO_\w+"
 )
-"""Names of what fetching packages takes from an author's environment: where they are cached, and the way to them."""
+"""Environment variables of the author that installing packages can use: cache locations and network settings."""
 _SECONDS = 300
-"""For fetching packages over a slow network."""
+"""Enough to install packages over a slow network."""
 
 
 class BundleFailed(OctavoError):
-    """The message has a line for each problem, with file and line."""
+    """Failed bundling. The message has one line per problem, with file and line."""
 
 
 class _Problem(Struct):
@@ -48,23 +48,24 @@ class _Package(Struct):
 
 
 def bundle(entry: Path, *, development: bool = False) -> str:
-    """The text of the module that a script is, beginning in the file ``entry``. Raises BundleFailed, Unavailable."""
+    """Bundle a script that starts in the file ``entry`` and return the module's source. Raises BundleFailed,
+    Unavailable."""
     entry = entry.resolve()
     given = msgspec.json.encode({"entry": str(entry), "development": development}).decode()
     arguments = ["run", "--allow-all", "--no-config", "--no-lock", "--node-modules-dir=none"]
     done = _deno([*arguments, str(_PROGRAM), given], entry.parent)
     if done.returncode != 0:
-        raise Unavailable(f"esbuild, which bundles scripts, could not be run: {_last_lines(done.stderr)}")
+        raise Unavailable(f"Could not run esbuild, which bundles scripts: {_last_lines(done.stderr)}")
     answer = msgspec.json.decode(done.stdout, type=_Answer)
     if answer.problems:
-        lines = [_shown(problem, entry.parent) for problem in answer.problems]
-        raise BundleFailed("\n".join(["the script cannot be bundled:", *lines]))
+        lines = [_format_problem(problem, entry.parent) for problem in answer.problems]
+        raise BundleFailed("\n".join(["The script could not be bundled:", *lines]))
     return answer.script
 
 
 def install_packages(folder: Path, say: Callable[[str], None]) -> None:
-    """Fetches what the nearest ``package.json`` depends on, where it is not there yet; a lock file beside it says which
-    versions. Raises BadRequest, Unavailable."""
+    """Install missing dependencies of the nearest ``package.json``, in the versions of its lock file if
+    there is one. Raises BadRequest, Unavailable."""
     folder = folder.resolve()
     above = [folder, *folder.parents]
     home = next((one for one in above if (one / "package.json").is_file()), None)
@@ -76,11 +77,11 @@ def install_packages(folder: Path, say: Callable[[str], None]) -> None:
         raise BadRequest(f"{home / 'package.json'}: {error}") from None
     if all(any((one / "node_modules" / name).exists() for one in above) for name in package.dependencies):
         return
-    say(f"fetching the packages of {home / 'package.json'}")
+    say(f"Installing the packages of {home / 'package.json'}")
     done = _deno(["install"], home)
     if done.returncode != 0:
         raise Unavailable(
-            f"the packages of {home / 'package.json'} could not be fetched: {_last_lines(done.stderr)}"
+            f"Could not install the packages of {home / 'package.json'}: {_last_lines(done.stderr)}"
         )
 
 
@@ -89,15 +90,19 @@ def _deno(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[byt
     try:
         return run_child(
             [find_deno(), command, "--quiet", *options],
-            environment={name: value for name, value in os.environ.items() if _FETCHING.fullmatch(name)},
+            environment={
+                name: value for name, value in os.environ.items() if _INSTALL_VARIABLES.fullmatch(name)
+            },
             folder=folder,
             seconds=_SECONDS,
         )
     except TimeoutError:
-        raise Unavailable(f"fetching packages took longer than {_SECONDS} seconds") from None
+        raise Unavailable(
+            f"Installing packages took longer than {_SECONDS} seconds. Check the network connection and try again."
+        ) from None
 
 
-def _shown(problem: _Problem, folder: Path) -> str:
+def _format_problem(problem: _Problem, folder: Path) -> str:
     if problem.file is None:
         return f"  {problem.message}"
     hint = ""
@@ -110,4 +115,4 @@ def _shown(problem: _Problem, folder: Path) -> str:
 
 def _last_lines(said: bytes) -> str:
     lines = [line.strip() for line in said.decode(errors="replace").splitlines() if line.strip()]
-    return " ".join(lines[-3:]) or "it said nothing"
+    return " ".join(lines[-3:]) or "no error message"

@@ -1,4 +1,4 @@
-"""The integrations that come with Octavo, each a folder with its source; and the one that a new one begins as."""
+"""Built-in integrations, each a folder with its source, and the starter for new integrations."""
 
 from __future__ import annotations
 
@@ -15,51 +15,53 @@ import msgspec
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.temporary import TemporaryFolder
 
-from .api import Api
+from .api import ApiClient
 from .bundling import bundle, install_packages
 from .manifest import FILE, publication, read_manifest
 
 _STARTER = "starter"
 _SHARED = ("package.json", "package-lock.json", "tsconfig.json")
-"""Beside the folders, for all of them."""
+"""Files next to the folders that all of them share."""
 
 
 def builtin_folder() -> Path:
-    """Where they are: inside the installed package, or beside the source. Raises NotFound."""
+    """Return the folder of the built-in integrations: inside the installed package, or beside the source.
+    Raises NotFound."""
     package = Path(str(files("octavo")))
     for folder in (package / "builtin_integrations", package.parent.parent / "integrations"):
         if (folder / "package.json").is_file():
             return folder
-    raise NotFound("This installation came without the built-in integrations.")
+    raise NotFound("This installation of Octavo does not include the built-in integrations.")
 
 
 def list_builtin() -> list[str]:
-    """Their names, in order."""
+    """Return the names of the built-in integrations, sorted."""
     found = [path.parent.name for path in builtin_folder().glob(f"*/{FILE}")]
     return sorted(name for name in found if name != _STARTER)
 
 
 def build_builtin(target: Path, say: Callable[[str], None]) -> None:
-    """Writes what publishing each of them takes into the folder ``target``: ``NAME.json``, and ``NAME.js``, its script.
-    Raises BadRequest, BundleFailed, Unavailable."""
+    """Write what is needed to publish each built-in integration into the folder ``target``: ``NAME.json``,
+    and its script ``NAME.js``. Raises BadRequest, BundleFailed, Unavailable."""
     target.mkdir(parents=True, exist_ok=True)
     with TemporaryFolder("integration") as place:
-        # Packages are fetched beside the source, which stays as it is.
+        # Packages must not be installed into the source folder.
         source = Path(place) / "integrations"
         shutil.copytree(builtin_folder(), source, ignore=shutil.ignore_patterns("node_modules"))
         install_packages(source, say)
         for name in list_builtin():
             read = read_manifest(source / name)
             script = bundle(read.entry)
-            # Who publishes it and its script are put in when that is done.
+            # The publisher and the script are added when it is published.
             body = msgspec.structs.replace(publication(read, script, name), script=f"{name}.js")
             (target / f"{name}.js").write_text(script, encoding="utf-8")
             (target / f"{name}.json").write_bytes(msgspec.json.encode(body))
 
 
-def install_builtin(api: Api, name: str, *, organization: str | None = None) -> dict[str, Any]:
-    """Publishes one by an organization, and installs it there; the installation as the API shows it. Done again after an
-    update, it is its next version. Raises BadRequest, RefusedCall, Unavailable."""
+def install_builtin(api: ApiClient, name: str, *, organization: str | None = None) -> dict[str, Any]:
+    """Publish a built-in integration in an organization, install it there, and return the installation as
+    the API presents it. After an update, this publishes its next version. Raises BadRequest, RefusedCall,
+    Unavailable."""
     publisher = organization or api.only_organization()
     path = f"/orgs/{quote(publisher, safe='')}/builtin-integrations"
     installed: dict[str, Any] = api.call("POST", path, {"name": name})
@@ -67,14 +69,14 @@ def install_builtin(api: Api, name: str, *, organization: str | None = None) -> 
 
 
 def start_integration(folder: Path) -> None:
-    """Writes a first integration, named as the folder is. Raises BadRequest where there is something already."""
+    """Create a new integration, named after the folder. Raises BadRequest if the folder is not empty."""
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")
     if not name:
         raise BadRequest(
-            f"{folder}: the folder's name becomes that of the integration; expected letters in it"
+            f"{folder}: the integration is named after the folder, so its name must contain letters"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadRequest(f"{folder}: there is something already; expected a new folder")
+        raise BadRequest(f"{folder} already exists. Choose a new or empty folder.")
     source = builtin_folder()
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copytree(source / _STARTER, folder, dirs_exist_ok=True)

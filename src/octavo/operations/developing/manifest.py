@@ -1,4 +1,4 @@
-"""The manifest of an integration, ``gitbook-manifest.yaml``, as the public command-line tool reads it."""
+"""Manifest of an integration, ``gitbook-manifest.yaml``, in the format of the public command-line tool."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from octavo.kit.http.dispatcher import invalid
 
 FILE = "gitbook-manifest.yaml"
 _DEFAULT = "default"
-"""The environment whose values count when none is named."""
+"""Environment used by default."""
 _REFERENCE = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 
 class Environment(Struct, rename="camel"):
-    """What an integration has in place of its own values where it is published for ``envs.<name>``."""
+    """Values that replace those of the manifest when it is published for ``envs.<name>``."""
 
     organization: str | UnsetType = UNSET
     visibility: Literal["public", "private", "unlisted"] | UnsetType = UNSET
     secrets: dict[str, str] | UnsetType = UNSET
 
 
-class Manifest(PublishIntegration, rename="camel", kw_only=True):
-    """What is published of an integration, with the paths of files in place of the script and the images."""
+class ManifestFile(PublishIntegration, rename="camel", kw_only=True):
+    """Manifest: the body of publishIntegration, with paths of files instead of the script and images."""
 
     name: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[a-zA-Z0-9-_.]+\Z")]
     script: str
@@ -44,24 +44,24 @@ class Manifest(PublishIntegration, rename="camel", kw_only=True):
     envs: dict[str, Environment] = {}
 
 
-class Read(Struct, frozen=True):
-    """``path``: of the file. ``unknown``: sentences about keys that nobody reads."""
+class LoadedManifest(Struct, frozen=True):
+    """Manifest read from the file ``path``. ``unknown``: messages about unknown keys."""
 
     path: Path
-    manifest: Manifest
+    manifest: ManifestFile
     unknown: list[str]
 
     @property
     def entry(self) -> Path:
-        """The file that the script begins in."""
+        """Return the file in which the script starts."""
         return self.path.parent / self.manifest.script
 
 
 def find_manifest(place: Path) -> Path:
-    """The file in a folder, or the file itself. Raises BadRequest."""
+    """Return the manifest in a folder, or the given file itself. Raises BadRequest."""
     path = place / FILE if place.is_dir() else place
     if not path.is_file():
-        raise BadRequest(f"{path}: there is no manifest here. `octavo integrations new` makes one.")
+        raise BadRequest(f"{path}: no manifest found. Create an integration with `octavo integrations new`.")
     return path
 
 
@@ -71,10 +71,10 @@ def read_manifest(
     variables: Mapping[str, str] | None = None,
     *,
     secrets: bool = True,
-) -> Read:
-    """The manifest in a folder, with the values of an environment in it, and its secrets out of ``variables`` (those of
-    the process); without ``secrets`` with their names alone. Raises BadRequest that names the file and what is wrong in
-    it."""
+) -> LoadedManifest:
+    """Read the manifest in a folder, with the values of an environment applied and its secrets filled in
+    from ``variables`` (by default those of the process). Without ``secrets``, only their names are kept.
+    Raises BadRequest that names the file and the problem."""
     path = find_manifest(place)
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -83,26 +83,28 @@ def read_manifest(
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else str(path)
-        raise BadRequest(f"{where}: {getattr(error, 'problem', None) or 'this is not YAML'}") from None
+        raise BadRequest(f"{where}: {getattr(error, 'problem', None) or 'invalid YAML'}") from None
     if not isinstance(given, dict):
-        raise BadRequest(f"{path}: expected keys such as name, title, script and scopes")
+        raise BadRequest(f"{path}: expected keys such as name, title, script, and scopes")
     try:
-        manifest = msgspec.convert(given, Manifest)
+        manifest = msgspec.convert(given, ManifestFile)
     except msgspec.ValidationError as error:
-        raise BadRequest(f"{path}: {invalid(error, 'manifest')}{_allowed(str(error))}") from None
+        raise BadRequest(f"{path}: {invalid(error, 'manifest')}{_allowed_values(str(error))}") from None
     manifest = _for_environment(path, manifest, environment)
     if secrets:
-        filled = _filled(path, manifest.secrets, os.environ if variables is None else variables)
+        filled = _fill_secrets(path, manifest.secrets, os.environ if variables is None else variables)
     else:
         filled = dict.fromkeys(manifest.secrets, "")
-    read = Read(path, msgspec.structs.replace(manifest, secrets=filled), list(_unknown(path, given)))
+    read = LoadedManifest(
+        path, msgspec.structs.replace(manifest, secrets=filled), list(_unknown_keys(path, given))
+    )
     if not read.entry.is_file():
-        raise BadRequest(f"{path}: script: there is no file {read.entry}")
+        raise BadRequest(f"{path}: script: file {read.entry} not found")
     return read
 
 
-def publication(read: Read, script: str, organization: str) -> PublishIntegration:
-    """What is sent to publish it. Raises BadRequest for images that cannot be read."""
+def publication(read: LoadedManifest, script: str, organization: str) -> PublishIntegration:
+    """Return the body of publishIntegration. Raises BadRequest for unreadable images."""
     manifest = read.manifest
     fields: dict[str, Any] = {name: getattr(manifest, name) for name in PublishIntegration.__struct_fields__}
     images = [
@@ -113,26 +115,26 @@ def publication(read: Read, script: str, organization: str) -> PublishIntegratio
     return PublishIntegration(**{**fields, **made, "icon": icon, "preview_images": images})
 
 
-def _for_environment(path: Path, manifest: Manifest, name: str | None) -> Manifest:
+def _for_environment(path: Path, manifest: ManifestFile, name: str | None) -> ManifestFile:
     found = manifest.envs.get(name or _DEFAULT)
     if found is None:
         if name is not None:
             known = ", ".join(sorted(manifest.envs)) or "none"
-            raise BadRequest(f"{path}: envs: there is no environment {name!r}; there are: {known}")
+            raise BadRequest(f"{path}: envs: there is no environment {name!r}. Available: {known}")
         return manifest
     given = {key: value for key, value in msgspec.structs.asdict(found).items() if value is not UNSET}
     return msgspec.structs.replace(manifest, **given)
 
 
-def _filled(path: Path, secrets: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
-    """Secrets with ``${{ env.NAME }}`` in them replaced."""
+def _fill_secrets(path: Path, secrets: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the secrets with every ``${{ env.NAME }}`` replaced."""
 
     def value(name: str, reference: str) -> str:
         kind, _, variable = reference.partition(".")
         if kind != "env" or not variable:
             raise BadRequest(f"{path}: secrets.{name}: expected ${{{{ env.NAME }}}}, got {reference!r}")
         if not variables.get(variable):
-            raise BadRequest(f"{path}: secrets.{name}: the variable {variable} is not set in the environment")
+            raise BadRequest(f"{path}: secrets.{name}: the environment variable {variable} is not set")
         return variables[variable]
 
     return {
@@ -148,21 +150,21 @@ def _image(path: Path, field: str, name: str) -> str:
         raise BadRequest(f"{path}: {field}: {error}") from None
 
 
-def _unknown(path: Path, given: dict[Any, Any]) -> Iterator[str]:
-    known = [field.encode_name for field in msgspec.structs.fields(Manifest)]
+def _unknown_keys(path: Path, given: dict[Any, Any]) -> Iterator[str]:
+    known = [field.encode_name for field in msgspec.structs.fields(ManifestFile)]
     for key in given:
         if key not in known:
             close = difflib.get_close_matches(str(key), known, 1)
-            yield f"{path}: nothing reads {key!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+            yield f"{path}: unknown key {key!r}" + (f"; did you mean {close[0]!r}?" if close else "")
 
 
-def _allowed(message: str) -> str:
-    """The values that a field takes, when it was given another one."""
+def _allowed_values(message: str) -> str:
+    """Return the allowed values of the field that an enum error is about."""
     found = re.fullmatch(r"Invalid enum value .* - at `\$\.(\w+)(?:\[\d+\])?`", message)
-    fields = {field.encode_name: field.name for field in msgspec.structs.fields(Manifest)}
+    fields = {field.encode_name: field.name for field in msgspec.structs.fields(ManifestFile)}
     if found is None or found[1] not in fields:
         return ""
-    values = _literals(get_type_hints(Manifest)[fields[found[1]]])
+    values = _literals(get_type_hints(ManifestFile)[fields[found[1]]])
     return f"; expected one of {', '.join(values)}"
 
 

@@ -1,4 +1,4 @@
-"""Publishing an integration out of its folder, and packing it into one file, which the app publishes."""
+"""Publish an integration from its folder, or pack it into one file that can be published in the app."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from .api import Api, integration_path
+from .api import ApiClient, integration_path
 from .bundling import bundle, install_packages
 from .manifest import publication, read_manifest
 
@@ -16,9 +16,9 @@ from .manifest import publication, read_manifest
 def pack_folder(
     place: Path, target: Path | None, say: Callable[[str], None], *, environment: str | None = None
 ) -> Path:
-    """Bundles the script and writes what publishing takes into one JSON file, ``NAME.integration.json`` unless ``target``
-    says another place: the body of publishIntegration with the ``name`` of the integration, without the organization
-    that publishes and with the names of its secrets alone. Gives the path of the file.
+    """Bundle the script and write everything needed to publish into one JSON file, by default
+    ``NAME.integration.json``: the body of publishIntegration plus the integration's ``name``, without the
+    organization, and with the names of its secrets only. Return the path of the file.
 
     Raises BadRequest, BundleFailed, Unavailable, OSError.
     """
@@ -35,15 +35,15 @@ def pack_folder(
 
 
 def publish_folder(
-    api: Api,
+    api: ApiClient,
     place: Path,
     say: Callable[[str], None],
     *,
     organization: str | None = None,
     environment: str | None = None,
 ) -> dict[str, Any]:
-    """Bundles the script and publishes the next version; the integration as the API shows it. ``organization`` (id or
-    subdomain) goes before what the manifest says.
+    """Bundle the script, publish it as the next version, and return the integration as the API presents it.
+    ``organization`` (id or subdomain) takes precedence over the manifest.
 
     Raises BadRequest, BundleFailed, RefusedCall, Unavailable.
     """

@@ -1,7 +1,7 @@
-"""Development mode: an integration that runs on its author's machine, and is told what its installations are told.
+"""Development mode: run an integration on its author's machine with the events of its real installations.
 
-The server sends events to a tunnel in place of the published script. What is behind the tunnel is here: a small web
-server that hands them to the script as it is in the folder now, in the runtime that published scripts have.
+The server sends events to a tunnel instead of the published script. Behind the tunnel, a small web server
+passes them to the current script in the folder, in the same runtime that runs published scripts.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from octavo.extensions.integrations.invoking import fetch_for
 from octavo.kit.runtime.host import Host
 from octavo.kit.runtime.process import Answer, Event, Log, ScriptFailed
 
-from .api import Api, RefusedCall, integration_path
+from .api import ApiClient, RefusedCall, integration_path
 from .bundling import bundle, install_packages
 from .manifest import find_manifest, read_manifest
 
-_LARGEST = 32 * 1024 * 1024
-"""Bytes of an event with its environment and body."""
-_LOOK = 0.3
-"""Seconds between two looks at the files."""
+_MAX_EVENT_BYTES = 32 * 1024 * 1024
+"""Maximum bytes of an event with its environment and body."""
+_POLL_SECONDS = 0.3
+"""Seconds between checks for changed files."""
 _DROPPED = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
 
 Say = Callable[[str], None]
@@ -43,32 +43,32 @@ class _Environment(msgspec.Struct, rename="camel"):
 
 
 class Development:
-    """The script of a folder, run for each event with what the files hold then. Safe to share between threads."""
+    """Script of a folder, run for each event with the current files. Safe to share between threads."""
 
     def __init__(self, script: str, allowed: str, say: Say) -> None:
-        """``allowed``: the setting ``allow_private_fetch`` for requests that the script makes."""
+        """``allowed``: value of the setting ``allow_private_fetch`` for requests by the script."""
         self._current = (1, script)
-        self._allowed, self._say = allowed, say
+        self._allowed_values, self._say = allowed, say
         self._host = Host(2)
 
     def replace(self, script: str) -> None:
-        """Events that come from now on are for this script."""
+        """Use this script for all following events."""
         self._current = (self._current[0] + 1, script)
 
     def answer(self, event: Event) -> Answer:
-        """What the script answers; everything about it is printed."""
+        """Run the script for an event, print its progress, and return its response."""
         (version, script), began = self._current, time.monotonic()
         kind = msgspec.json.decode(event.event, type=dict[str, Any]).get("type", "?")
         api = msgspec.json.decode(event.environment, type=_Environment).api_endpoint
         self._say(f"{time.strftime('%H:%M:%S')}  {kind}")
         try:
             answer = self._host.run(
-                str(version), lambda: script, event, fetch_for(api, self._allowed), self._finished
+                str(version), lambda: script, event, fetch_for(api, self._allowed_values), self._finished
             )
         except ScriptFailed as error:
-            return Answer(500, [], f"the script failed: {error}".encode())
+            return Answer(500, [], f"The script failed: {error}".encode())
         taken = (time.monotonic() - began) * 1000
-        note = ", which means that it has no handler for this" if answer.status == 406 else ""
+        note = " (no handler for this event)" if answer.status == 406 else ""
         self._say(f"          answered {answer.status} after {taken:.0f} ms{note}")
         return answer
 
@@ -83,20 +83,20 @@ class Development:
 
 
 def develop(
-    api: Api,
+    api: ApiClient,
     place: Path,
     say: Say,
     *,
     environment: str | None = None,
     port: int,
     tunnel: str | None = None,
-    everybody: bool = False,
+    all_installations: bool = False,
     allowed: str = "",
 ) -> None:
-    """Runs until Ctrl-C or SIGTERM; development mode ends with it. ``tunnel``: a public address that leads to
-    ``port`` here; without, the server is to reach that port itself.
+    """Run development mode until Ctrl-C or SIGTERM. ``tunnel``: a public URL that forwards to ``port`` on
+    this machine; without it, the server must be able to reach that port directly.
 
-    Raises BadRequest, BundleFailed, RefusedCall, Unavailable, before it runs.
+    Raises BadRequest, BundleFailed, RefusedCall, Unavailable before it starts.
     """
     manifest = find_manifest(place)
     read = read_manifest(manifest, environment)
@@ -105,48 +105,49 @@ def develop(
     install_packages(manifest.parent, say)
     development = Development(bundle(read.entry, development=True), allowed, say)
     path = integration_path(read.manifest.name) + "/dev"
-    # Whoever else reaches the port does not know this path.
+    # Others who can reach the port do not know this path.
     secret = f"/{secrets.token_urlsafe(16)}"
     base = (tunnel or f"http://127.0.0.1:{port}").rstrip("/")
 
     def announce() -> None:
-        api.call("PUT", path, {"tunnelUrl": base + secret, "all": everybody})
+        api.call("PUT", path, {"tunnelUrl": base + secret, "all": all_installations})
 
-    with _served(development, port, secret), _interrupted_by_termination():
+    with _serve(development, port, secret), _interrupted_by_termination():
         try:
             announce()
         except RefusedCall as error:
-            raise _explained(error, read.manifest.name, place, port, tunnel) from None
+            raise _explain_refusal(error, read.manifest.name, place, port, tunnel) from None
         say(
-            f"{read.manifest.name} runs here now. Change its files, and the next event is for the new script."
+            f"{read.manifest.name} is running. Edit its files; the next event uses the new script."
+            " Press Ctrl-C to stop."
         )
-        seen = _state(manifest.parent)
+        seen = _file_state(manifest.parent)
         try:
             while True:
-                time.sleep(_LOOK)
-                now = _state(manifest.parent)
+                time.sleep(_POLL_SECONDS)
+                now = _file_state(manifest.parent)
                 if now == seen:
                     continue
                 if now.get(manifest) != seen.get(manifest):
-                    say("The manifest changed: the server knows that once you publish it.")
+                    say("The manifest changed. Publish the integration to apply it.")
                 seen = now
                 _reload(development, manifest, environment, announce, say)
         except KeyboardInterrupt:
             pass
         finally:
             api.call("DELETE", path)
-            say("Development mode has ended: the published script is told again.")
+            say("Development mode ended. Events go to the published script again.")
 
 
 def _reload(
     development: Development, manifest: Path, environment: str | None, announce: Callable[[], None], say: Say
 ) -> None:
-    """Takes the files as they are now; what is wrong with them is said, and the script stays as it was."""
+    """Reload the files. Problems are printed, and the previous script stays in use."""
     try:
         read = read_manifest(manifest, environment)
         install_packages(manifest.parent, say)
         development.replace(bundle(read.entry, development=True))
-        # The server forgets what it kept of answers.
+        # Makes the server discard cached responses.
         announce()
     except OctavoError as error:
         say(f"{time.strftime('%H:%M:%S')}  not reloaded: {error.message}")
@@ -154,8 +155,8 @@ def _reload(
         say(f"{time.strftime('%H:%M:%S')}  reloaded")
 
 
-def _state(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Time and size of the files in a folder, packages and hidden ones left out."""
+def _file_state(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return time and size of the files in a folder, except packages and hidden files."""
     found = {}
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != "node_modules" and not name.startswith(".")]
@@ -163,21 +164,23 @@ def _state(folder: Path) -> dict[Path, tuple[int, int]]:
             path = Path(place, name)
             try:
                 state = path.stat()
-            except OSError:  # it went meanwhile
+            except OSError:  # It was deleted meanwhile.
                 continue
             if not name.startswith(".") and name != "deno.lock":
                 found[path] = (state.st_mtime_ns, state.st_size)
     return found
 
 
-def _explained(error: RefusedCall, name: str, place: Path, port: int, tunnel: str | None) -> OctavoError:
+def _explain_refusal(
+    error: RefusedCall, name: str, place: Path, port: int, tunnel: str | None
+) -> OctavoError:
     said = error.message.rstrip(".")
     if error.code == 404:
-        return BadRequest(f"{said}. `octavo integrations publish {place}` makes {name} known to the server.")
+        return BadRequest(f"{said}. Publish {name} first: `octavo integrations publish {place}`.")
     if error.code == 400 and tunnel is None:
         return BadRequest(
-            f"{said}. Start the server with OCTAVO_ALLOW_PRIVATE_FETCH=127.0.0.1:{port}, or name with --tunnel a"
-            " public address that leads here."
+            f"{said}. Start the server with OCTAVO_ALLOW_PRIVATE_FETCH=127.0.0.1:{port}, or pass a public URL"
+            " that forwards here with --tunnel."
         )
     return error
 
@@ -186,13 +189,13 @@ def _explained(error: RefusedCall, name: str, place: Path, port: int, tunnel: st
 
 
 @contextmanager
-def _served(development: Development, port: int, path: str) -> Iterator[None]:
+def _serve(development: Development, port: int, path: str) -> Iterator[None]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
             length = self.headers.get("content-length", "")
-            if not length.isascii() or not length.isdigit() or int(length) > _LARGEST:
+            if not length.isascii() or not length.isdigit() or int(length) > _MAX_EVENT_BYTES:
                 self.close_connection = True
                 self._send(Answer(413, [], b"expected an event"))
                 return
@@ -216,12 +219,12 @@ def _served(development: Development, port: int, path: str) -> Iterator[None]:
             self.wfile.write(answer.body)
 
         def log_message(self, format: str, *arguments: Any) -> None:
-            """Events are printed, requests are not."""
+            """Print nothing: events are printed, requests are not."""
 
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     except OSError as error:
-        raise BadRequest(f"port {port}: {error.strerror}. --port names another one.") from None
+        raise BadRequest(f"port {port}: {error.strerror}. Choose another one with --port.") from None
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
     thread.start()
@@ -234,7 +237,7 @@ def _served(development: Development, port: int, path: str) -> Iterator[None]:
 
 
 def _event(content_type: str, body: bytes) -> Event:
-    """The event in a form. Raises BadRequest."""
+    """Parse the event in a form. Raises BadRequest."""
     boundary = content_type.partition("boundary=")[2].partition(";")[0].strip().strip('"').encode()
     parts: dict[str, bytes] = {}
     for part in body.split(b"--" + boundary)[1:-1] if boundary else ():
@@ -245,12 +248,12 @@ def _event(content_type: str, body: bytes) -> Event:
         event, environment = parts["event"].decode(), parts["environment"].decode()
         return Event(event, environment, parts.get("fetch-body"))
     except (KeyError, UnicodeDecodeError):
-        raise BadRequest("expected a form with event and environment") from None
+        raise BadRequest("expected a form with `event` and `environment`") from None
 
 
 @contextmanager
 def _interrupted_by_termination() -> Iterator[None]:
-    """SIGTERM is as Ctrl-C."""
+    """Handle SIGTERM like Ctrl-C."""
 
     def interrupt(number: int, frame: FrameType | None) -> NoReturn:
         raise KeyboardInterrupt

@@ -203,7 +203,7 @@ def _enqueue_failed_sign_in(context: Context, browser: Browser, email: str, meth
         )
 
 
-@jobs.job("logFailedSignIn", attempts=3)
+@jobs.job("logFailedSignIn", bound="one sign-in", attempts=3)
 def log_failed_sign_in(context: Context, email: str, method: str, client: str) -> None:
     with context.db.write() as tx:
         person = _find_person(tx, email)
@@ -228,7 +228,7 @@ def request_link(context: Context, browser: Browser, email: str) -> None:
             jobs.enqueue(tx, "mailSignInLink", email=email)
 
 
-@jobs.job("mailSignInLink", attempts=3)
+@jobs.job("mailSignInLink", bound="one mail", attempts=3)
 def mail_link(context: Context, email: str) -> None:
     with context.db.write() as tx:
         secret = issue_link(tx, context.sealer, email)
@@ -275,7 +275,7 @@ def with_link(context: Context, browser: Browser, secret: str, code: str | None)
 # --- cleanup ------------------------------------------------------------------------------------------
 
 
-@jobs.job("forgetExpiredSignIns")
+@jobs.job("forgetExpiredSignIns", bound="what expired since the last one")
 def forget_expired(context: Context) -> None:
     moment = now()
     with context.db.write() as tx:

@@ -14,7 +14,6 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.tables import Content, content_columns
-from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs
 
 from .hooks import notify_unnamed_texts
@@ -91,13 +90,13 @@ def _remove(context: Context, content: Content, before: int) -> bool:
     return len(rows) == _BATCH
 
 
-@jobs.job("removeUnused", seconds=3600)
+@jobs.job("removeUnused", bound=None, seconds=3600)
 def remove_unused(context: Context) -> None:
     """Remove texts and files that have been unused for a day."""
     before = now() - WAIT
     for content in ("text", "file"):
         while _remove(context, content, before):
-            deadlines.check()
+            jobs.renew()
 
 
 jobs.schedule("removeUnused", 3600, "removeUnused")

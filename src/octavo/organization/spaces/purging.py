@@ -9,7 +9,6 @@ from octavo.kit.db.database import Database, Transaction
 from octavo.kit.db.rows import read_schema
 from octavo.kit.db.tables import TABLES, Content, Table, content_columns
 from octavo.kit.db.turns import short_write
-from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs
 from octavo.kit.work.outbox import emit
 from octavo.organization.access.auditing import audit
@@ -85,6 +84,7 @@ def _delete_rows(db: Database, space_id: str) -> None:
         while has_more:
             with short_write(db) as tx:
                 has_more = _remove_some(tx, table, keys[name], space_id) == _BATCH
+                jobs.advance(tx)
 
 
 def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: str) -> int:
@@ -129,7 +129,7 @@ def _delete_permissions(tx: Transaction, kind: str, ids: list[str]) -> None:
     notify_left(tx, kind, ids)
 
 
-@jobs.job("purgeSpaces", seconds=3600)
+@jobs.job("purgeSpaces", bound=None, seconds=3600)
 def purge_spaces(context: Context) -> None:
     """Permanently delete what can no longer be restored."""
     before = now() - RESTORE_DAYS * DAY
@@ -137,7 +137,7 @@ def purge_spaces(context: Context) -> None:
         with context.db.read() as tx:
             found = list_purgeable(tx, before)
         for space_id in found:
-            deadlines.check()
+            jobs.renew()
             purge_space(context.db, space_id, before)
         if not found:
             break

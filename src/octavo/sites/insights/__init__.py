@@ -1,3 +1,3 @@
-"""Insights: what visitors of sites read, look for and say, counted without knowing who they are."""
+"""Insights: what visitors of sites read, search for, and rate, counted without identifying them."""
 
 from . import tables as tables

@@ -1,4 +1,4 @@
-"""What a User-Agent header says: roughly which device, browser and system, and which kind of program, if one reads."""
+"""User-Agent headers: the approximate device, browser, and operating system, and the kind of bot, if any."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-Program = Literal["crawler", "assistant", "coding-agent", "unknown"]
-"""What reads for somebody: it collects pages, it answers the question of a person, it works on their code."""
+BotKind = Literal["crawler", "assistant", "coding-agent", "unknown"]
+"""Kinds of bots: those that collect pages, answer a person's question, or work on a person's code."""
 
 
-class Agent(NamedTuple):
+class UserAgent(NamedTuple):
     device: str
     browser: str
     os: str
 
 
-_BOT = re.compile(
+_ANY_BOT = re.compile(
     r"bot\b|bot[/;_-]|crawl|spider|slurp|preview|headless|lighthouse|curl/|wget/|python|java/|go-http|okhttp|axios"
     r"|node-fetch|undici|chatgpt|claude|anthropic|perplexity|facebookexternalhit|embedly|monitor|uptime",
     re.I,
 )
-_PROGRAMS: tuple[tuple[Program, re.Pattern[str]], ...] = (
+_BOT_KINDS: tuple[tuple[BotKind, re.Pattern[str]], ...] = (
     (
         "coding-agent",
         re.compile(
@@ -40,8 +40,8 @@ _PROGRAMS: tuple[tuple[Program, re.Pattern[str]], ...] = (
         re.compile(r"bot\b|bot[/;_-]|crawl|spider|slurp|facebookexternalhit|embedly|externalagent", re.I),
     ),
 )
-"""The first that fits. Whoever names itself otherwise is unknown."""
-# The first that fits: browsers name those they descend from behind their own name.
+"""The first match wins. Bots with other names are unknown."""
+# The first match wins: browsers list the ones they descend from after their own name.
 _BROWSERS = (
     ("edge", re.compile(r"Edg(e|A|iOS)?/")),
     ("opera", re.compile(r"OPR/|Opera")),
@@ -62,16 +62,16 @@ _MOBILE = re.compile(r"Mobile|iPhone|iPod")
 
 
 @lru_cache(maxsize=512)
-def read_program(user_agent: str) -> Program | None:
-    """What kind of program reads; None for a person. Where nobody says who does, an unknown one."""
-    for kind, names in _PROGRAMS:
+def detect_bot(user_agent: str) -> BotKind | None:
+    """Return the kind of bot; None for a person. An empty header means an unknown bot."""
+    for kind, names in _BOT_KINDS:
         if names.search(user_agent):
             return kind
-    return "unknown" if not user_agent.strip() or _BOT.search(user_agent) else None
+    return "unknown" if not user_agent.strip() or _ANY_BOT.search(user_agent) else None
 
 
 @lru_cache(maxsize=512)
-def read_agent(user_agent: str) -> Agent:
+def parse_user_agent(user_agent: str) -> UserAgent:
     def first(patterns: tuple[tuple[str, re.Pattern[str]], ...]) -> str:
         return next((name for name, pattern in patterns if pattern.search(user_agent)), "unknown")
 
@@ -82,4 +82,4 @@ def read_agent(user_agent: str) -> Agent:
         device = "mobile"
     else:
         device = "unknown" if os == "unknown" else "desktop"
-    return Agent(device, first(_BROWSERS), os)
+    return UserAgent(device, first(_BROWSERS), os)

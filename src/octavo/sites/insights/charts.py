@@ -1,4 +1,4 @@
-"""Charts and tables as HTML, without any script: whatever a chart shows, a table behind it says."""
+"""Charts and tables as HTML without scripts. Every chart is accompanied by a table with the same data."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from msgspec import Struct
 
 _HEIGHT = 100
 _GAP = 0.2
-"""What part of its width a bar leaves free."""
+"""Share of its width that a bar leaves empty."""
 
 
 class Series(Struct, frozen=True):
-    """A number for each bar; ``name`` is a word of the style sheet, too."""
+    """One number per bar. ``name`` is also a class name in the style sheet."""
 
     name: str
     values: Sequence[int]
 
 
 class Chart(Struct, frozen=True):
-    """Bars, of several series one on the other. ``labels``: of the bars, in order. ``summary`` says in words what is
-    seen at a glance."""
+    """Bar chart with stacked series. ``labels``: of the bars, in order. ``summary``: what the chart shows, in words."""
 
     title: str
     summary: str
@@ -30,8 +29,8 @@ class Chart(Struct, frozen=True):
     series: Sequence[Series]
 
 
-class Table(Struct, frozen=True):
-    """``empty`` is said where there are no rows."""
+class TableCard(Struct, frozen=True):
+    """Table. ``empty``: text shown if there are no rows."""
 
     title: str
     headings: Sequence[str]
@@ -71,7 +70,7 @@ def draw_chart(chart: Chart) -> str:
     )
 
 
-def draw_table(table: Table) -> str:
+def draw_table(table: TableCard) -> str:
     body = (
         _draw_rows(table.headings, table.rows, table.title) if table.rows else f"<p>{escape(table.empty)}</p>"
     )

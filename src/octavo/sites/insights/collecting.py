@@ -1,8 +1,8 @@
-"""Taking in what visitors did: events become rows without whoever it was, and are written many at once.
+"""Turn visitor events into anonymous rows and write them in batches.
 
-Nothing that a browser says is believed more than it is worth: places must be of the site, claims must be signed,
-times lie within the last day. Programs are kept apart from people. Addresses are dropped here, and cookies but for the answer to the
-question for consent, which goes along to those who hear of the event and is not stored.
+Nothing that browsers send is trusted blindly: locations must belong to the site, claims must be signed, and
+times must be within the last day. Bots are recorded separately from people. IP addresses are dropped here,
+and so are cookies, except for the answer to the consent question, which is passed to hooks but not stored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from octavo.kit import ids
 from octavo.kit.clock import now, parse_iso
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, Transaction
-from octavo.kit.work.jobs import job, schedule
+from octavo.kit.work.jobs import advance, job, schedule
 from octavo.sites.site.audiences.adaptive import get_schema as get_visitor_schema
 from octavo.sites.site.audiences.schema import admit as admit_claims
 from octavo.sites.site.audiences.share_links import find_link_by_key
@@ -33,7 +33,7 @@ from octavo.sites.site.store import SiteRow, get_site
 from octavo.sites.site.structure.store import Structure, load_structure
 
 from . import store
-from .agents import Program, read_agent, read_program
+from .agents import BotKind, detect_bot, parse_user_agent
 from .store import EventRow
 from .types import (
     CONSENT,
@@ -60,20 +60,19 @@ _CHUNK = 5000
 
 
 def on_events(hook: Callable[[Transaction, Sequence[EventRow]], None]) -> None:
-    """Registers ``hook(tx, rows)``: called with those of people where events are written, in their
-    transaction."""
+    """Register ``hook(tx, rows)``, which is called in the writing transaction with the events of people."""
     _on_events.append(hook)
 
 
 class _Batches:
-    """Rows of several requests in one transaction: who writes takes along what others brought meanwhile."""
+    """Rows of several requests in one transaction: a writer also writes what other requests queued meanwhile."""
 
     def __init__(self) -> None:
         self._waiting: list[Sequence[EventRow]] = []
         self._lock, self._writing = threading.Lock(), threading.Lock()
 
     def write(self, database: Database, rows: Sequence[EventRow]) -> None:
-        """Returns when the rows are written. Raises what the transaction does; the rows of others wait on."""
+        """Return when the rows are written. Raises the transaction's error; rows of other requests stay queued."""
         with self._lock:
             self._waiting.append(rows)
         with self._writing:
@@ -98,7 +97,7 @@ _batches = _Batches()
 
 
 Visitor = dict[str, Any]
-"""The ``visitor`` that conditions ask, of claims that were checked."""
+"""``visitor`` that conditions evaluate, from verified claims."""
 
 
 def collect(
@@ -108,8 +107,8 @@ def collect(
     events: Sequence[Event],
     visitor: Visitor | None = None,
 ) -> None:
-    """Keeps what visitors of a published site did. ``visitor``: who did it, where that was checked before; else the
-    token of each event says it. Raises NotFound for any other site."""
+    """Record events of visitors of a published site. ``visitor``: their claims if already verified; by
+    default read from the token of each event. Raises NotFound for any other site."""
     with context.db.read() as tx:
         rows = _rows(context, tx, organization_id, site_id, [(event, visitor) for event in events])
     if rows:
@@ -117,8 +116,8 @@ def collect(
 
 
 def collect_of_sites(context: Context, events: Iterable[tuple[str, str, Event, Visitor]]) -> None:
-    """Keeps what visitors of many sites did: events with their organizations and sites, and with who did it. Those of
-    sites that are not published any more are left out."""
+    """Record events of many sites: each event with its organization, site, and visitor. Events of sites that
+    are no longer published are dropped."""
     by_site: dict[tuple[str, str], list[tuple[Event, Visitor | None]]] = {}
     for organization_id, site_id, event, visitor in events:
         by_site.setdefault((organization_id, site_id), []).append((event, visitor))
@@ -138,7 +137,7 @@ def _rows(
     site_id: str,
     events: Sequence[tuple[Event, Visitor | None]],
 ) -> list[EventRow]:
-    """The events as rows. Raises NotFound for a site that is not published."""
+    """Return the events as rows. Raises NotFound for a site that is not published."""
     missing = NotFound(f"There is no published site {site_id!r}.")
     try:
         site = get_site(tx, site_id)
@@ -147,12 +146,12 @@ def _rows(
     if not site.published or site.organization_id != organization_id:
         raise missing
     structure = load_structure(tx, site_id)
-    # Most events of a site come with the same key or none, and all are read by one schema.
+    # Most events of a site have the same share key or none, and one schema serves all of them.
     find_link = cache(lambda key: find_link_by_key(tx, site_id, key))
     read_schema = cache(lambda: get_visitor_schema(tx, site_id))
     rows = []
     for event, visitor in events:
-        program = _program(event)
+        program = _bot_kind(event)
         if _is_counted(context, event, program):
             key = event.location.site_share_key
             link = find_link(key) if key else None
@@ -162,21 +161,22 @@ def _rows(
             if visitor is None and token:
                 signed = read_visitor_token(tx, context, site, token)
                 visitor = admit_claims(read_schema(), signed.claims if signed else {}, {})
-            row.claims = _flat(visitor) if visitor is not None else None
+            row.claims = _flatten_claims(visitor) if visitor is not None else None
             rows.append(row)
     return rows
 
 
-def _program(event: Event) -> Program | None:
-    """What kind of program did it; None for a person. Only programs speak the protocol of tools."""
-    found = read_program(event.session.user_agent)
+def _bot_kind(event: Event) -> BotKind | None:
+    """Return the kind of bot that caused the event; None for a person. Only agents use the MCP protocol."""
+    found = detect_bot(event.session.user_agent)
     return "unknown" if found is None and event.location.display_context == "mcp" else found
 
 
-def _is_counted(context: Context, event: Event, program: Program | None) -> bool:
+def _is_counted(context: Context, event: Event, program: BotKind | None) -> bool:
     if program is not None:
         return context.settings.count_programs
-    # People who look at Markdown read what they counted for as a page, and what they do not find they see.
+    # People who open Markdown were already counted on the page itself, and they see missing pages and results
+    # themselves.
     return event.location.display_context != "markdown" and not isinstance(event, PageMissing | SearchMissing)
 
 
@@ -184,7 +184,7 @@ def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | No
     session, location = event.session, event.location
     at = _moment(event.timestamp if isinstance(event.timestamp, str) else None)
     day = datetime.fromtimestamp(at / 1000, UTC)
-    agent = read_agent(session.user_agent)
+    agent = parse_user_agent(session.user_agent)
     shown = structure.site_spaces.get(location.site_space or "")
     section = structure.sections.get((shown.section_id if shown else location.site_section) or "")
     referrer = session.referrer
@@ -217,7 +217,7 @@ def _row(site: SiteRow, structure: Structure, event: Event, share_link: str | No
 
 
 def _details(event: Event) -> dict[str, Any]:
-    """The columns that only some types of events have."""
+    """Return the columns that only some types of events have."""
     match event:
         case SearchTypeQuery() | SearchOpenResult() | SearchMissing() | AskQuestion():
             return {"query": event.query}
@@ -246,7 +246,7 @@ def _details(event: Event) -> dict[str, Any]:
 
 
 def _moment(timestamp: str | None) -> int:
-    """When it happened, if that is within the last day; else now."""
+    """Return when the event happened if that is within the last day, otherwise now."""
     moment = now()
     if timestamp is not None:
         try:
@@ -259,17 +259,17 @@ def _moment(timestamp: str | None) -> int:
 
 
 def _pseudonym(site: SiteRow, given: str) -> str:
-    """The same for the same visitor of a site, another at every other site."""
+    """Return a pseudonym that is stable per site and differs between sites."""
     return hashlib.blake2b(f"{site.id}\0{given}".encode(), digest_size=12).hexdigest()
 
 
 def _without_key(url: str, key: str | None) -> str:
-    """The address without the key of a share link, which opens the site to whoever reads it."""
+    """Return the URL without the key of a share link, which would grant access to the site."""
     return f"{url}/".replace(f"/{key}/", "/", 1).removesuffix("/") if key else url
 
 
 def _without_query(url: str) -> str:
-    """An address without what tokens, keys and names are put into."""
+    """Return the URL without query and fragment, which can contain tokens, keys, and names."""
     return url.partition("?")[0].partition("#")[0]
 
 
@@ -290,12 +290,12 @@ def _campaign(url: str) -> dict[str, str]:
         query = parse_qs(address.query if address is not None else "", max_num_fields=200)
     except ValueError:
         return {}
-    # What is written as %00 is no text to PostgreSQL.
+    # PostgreSQL does not accept NUL characters (%00) in text.
     return {column: query[name][0][:256].replace("\0", "") for name, column in _UTM.items() if name in query}
 
 
-def _flat(visitor: Visitor) -> str | None:
-    """Signed claims as JSON of texts, nested ones with dots in their names; None where there are none."""
+def _flatten_claims(visitor: Visitor) -> str | None:
+    """Return signed claims as JSON of strings, with dotted names for nested ones; None if there are none."""
     found: dict[str, str] = {}
 
     def walk(claims: dict[str, Any], above: str) -> None:
@@ -309,15 +309,16 @@ def _flat(visitor: Visitor) -> str | None:
     return msgspec.json.encode(found, order="sorted").decode() if found else None
 
 
-@job("forgetSiteEvents")
+@job("forgetSiteEvents", bound=None)
 def forget_events(context: Context) -> None:
-    """Deletes what is older than the setting says, a chunk at a time, so that others write in between."""
+    """Delete events older than the retention setting, in chunks, so that other writes can happen in between."""
     days = timedelta(days=context.settings.insight_days)
     moment = now() - int(days.total_seconds() * 1000)
     while True:
         with context.db.write() as tx:
             if store.delete_events_before(tx, moment, _CHUNK) < _CHUNK:
                 return
+            advance(tx)
 
 
 schedule("forgetSiteEvents", 3600, "forgetSiteEvents")

@@ -1,4 +1,4 @@
-"""The insights of a site as a page for people: what the API counts, drawn."""
+"""Insights of a site as an HTML page, drawn from the same data as the API."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from octavo.kit.clock import iso, milliseconds, now
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SiteAccess
 
-from .charts import Chart, Series, Table, draw_chart, draw_table
+from .charts import Chart, Series, TableCard, draw_chart, draw_table
 from .querying import aggregate
 from .questions import Aggregate, Column, Filter, Order, Preset
 
 CHARTS_POLICY = (
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""What the page may load: the style sheets of this server."""
+"""The page can load only style sheets of this server."""
 
 PERIODS: dict[Preset, tuple[str, str, int]] = {
     "last24Hours": ("24 hours", "hour", 24),
@@ -31,14 +31,14 @@ PERIODS: dict[Preset, tuple[str, str, int]] = {
     "last3Months": ("3 months", "week", 91),
     "lastYear": ("year", "month", 365),
 }
-"""What periods are called, the interval of a bar, and how many hours or days they go back."""
+"""For each period: its name, the interval of a bar, and its length in hours or days."""
 _TOP = 10
 _MOST = 1000
 _RATINGS = ("good", "ok", "bad")
 
 
-class Insights:
-    """The answers of one site, which is at ``address``, for one period."""
+class InsightsPage:
+    """Insights of one site, published at ``address``, for one period."""
 
     def __init__(self, tx: Transaction, site: SiteAccess, address: str, period: Preset) -> None:
         self._tx = tx
@@ -48,7 +48,7 @@ class Insights:
         self._interval = PERIODS[period][1]
         self._bars = list(_intervals(period))
 
-    def _ask(
+    def _query(
         self,
         types: Sequence[str],
         columns: Sequence[str],
@@ -56,7 +56,7 @@ class Insights:
         where: Sequence[Filter] = (),
         limit: int = _MOST,
     ) -> list[list[Any]]:
-        """Rows of the group and the columns, the most first; in any order where times are the groups."""
+        """Return rows of the group and the columns, highest first, or in any order when grouped by time."""
         selected = [Column(name) for name in columns]  # type: ignore[arg-type]
         asked = Aggregate(
             range=self._period,
@@ -70,9 +70,9 @@ class Insights:
         return [list(row) for row in zip(*(one.values for one in answered), strict=True)]
 
     def _over_time(self, types: Sequence[str], columns: Sequence[str]) -> list[list[Any]]:
-        """For each bar the values of the columns, None where there was nothing."""
+        """Return the values of the columns for each bar; None for intervals without events."""
         by = Column("datetime", interval=self._interval)  # type: ignore[arg-type]
-        found = {row[0]: row[1:] for row in self._ask(types, columns, by)}
+        found = {row[0]: row[1:] for row in self._query(types, columns, by)}
         return [found.get(iso(milliseconds(start)), [None] * len(columns)) for start in self._bars]
 
     def _labels(self) -> list[str]:
@@ -80,7 +80,7 @@ class Insights:
         return [start.strftime(form).removeprefix("0") for start in self._bars]
 
     def chart(self, title: str, types: Sequence[str], one: str, many: str) -> Chart:
-        """How often something was done, over time."""
+        """Return a chart of the number of events over time."""
         values = [row[0] or 0 for row in self._over_time(types, ["eventsCount"])]
         total = sum(values)
         summary = f"{total} {one if total == 1 else many} in the last {PERIODS[self._period][0]}"
@@ -90,38 +90,38 @@ class Insights:
         rows = [row[0] or {} for row in self._over_time(["page_post_feedback"], ["pageFeedbackRating"])]
         series = [Series(name, [row.get(name, 0) for row in rows]) for name in _RATINGS]
         said = ", ".join(f"{sum(one.values)} {one.name}" for one in series)
-        return Chart("Ratings of pages", said, self._interval.capitalize(), self._labels(), series)
+        return Chart("Page ratings", said, self._interval.capitalize(), self._labels(), series)
 
-    def pages(self) -> Table:
-        found = self._ask(["page_view"], ["eventsCount", "visitorsCount"], Column("url"), limit=_TOP)
+    def pages(self) -> TableCard:
+        found = self._query(["page_view"], ["eventsCount", "visitorsCount"], Column("url"), limit=_TOP)
         rows = [[url.removeprefix(self._address) or "/", *rest] for url, *rest in found]
-        return Table("Most read", ("Page", "Views", "Visitors"), rows, "No page was read.")
+        return TableCard("Top pages", ("Page", "Views", "Visitors"), rows, "No page views yet.")
 
-    def searches(self) -> Table:
-        found = self._ask(["search_type_query"], ["eventsCount"], Column("eventSearchQuery"), limit=_TOP)
-        return Table("Most searched", ("Words", "Searches"), found, "Nobody searched.")
+    def searches(self) -> TableCard:
+        found = self._query(["search_type_query"], ["eventsCount"], Column("eventSearchQuery"), limit=_TOP)
+        return TableCard("Top searches", ("Query", "Searches"), found, "No searches yet.")
 
-    def searches_without_result(self) -> Table:
-        """What was searched, but no result of it was opened: the words that readers use and the pages do not."""
+    def searches_without_result(self) -> TableCard:
+        """Return searches after which no result was opened: words that readers use and pages do not."""
         by = Column("eventSearchQuery")
-        opened = [row[0] for row in self._ask(["search_open_result"], ["eventsCount"], by)]
+        opened = [row[0] for row in self._query(["search_open_result"], ["eventsCount"], by)]
         rest = [Filter("eventSearchQuery", opened, "notIn")] if opened else []
-        found = self._ask(["search_type_query"], ["eventsCount"], by, rest, _TOP)
-        return Table(
-            "Searched, and no result opened",
-            ("Words", "Searches"),
+        found = self._query(["search_type_query"], ["eventsCount"], by, rest, _TOP)
+        return TableCard(
+            "Searches without an opened result",
+            ("Query", "Searches"),
             found,
-            "A result was opened of every search.",
+            "Every search led to an opened result.",
         )
 
-    def links(self) -> Table:
-        found = self._ask(["link_click"], ["eventsCount"], Column("eventLinkTargetDomain"), limit=_TOP)
+    def links(self) -> TableCard:
+        found = self._query(["link_click"], ["eventsCount"], Column("eventLinkTargetDomain"), limit=_TOP)
         rows = [[domain or "this site", *rest] for domain, *rest in found]
-        return Table("Where links led", ("Host", "Clicks"), rows, "No link was followed.")
+        return TableCard("Link destinations", ("Host", "Clicks"), rows, "No link clicks yet.")
 
 
 def _intervals(period: Preset) -> Iterator[datetime]:
-    """The beginning of each interval of a period, as events are grouped by it."""
+    """Yield the start of each interval of a period, as events are grouped by it."""
     _, interval, length = PERIODS[period]
     until = datetime.fromtimestamp(now() / 1000, UTC)
     start = until - (timedelta(hours=length) if interval == "hour" else timedelta(days=length))
@@ -143,13 +143,13 @@ def _intervals(period: Preset) -> Iterator[datetime]:
 
 
 def read_style() -> bytes:
-    """The style sheet of the page, beside that of the portal."""
+    """Return the style sheet of the page, used in addition to that of the portal."""
     return (files(__package__) / "static" / "charts.css").read_bytes()
 
 
 def draw_insights(tx: Transaction, site: SiteAccess, title: str, address: str, period: Preset) -> bytes:
-    """The page. ``address``: of the site."""
-    insights = Insights(tx, site, address, period)
+    """Return the insights page. ``address``: URL of the site."""
+    insights = InsightsPage(tx, site, address, period)
     periods = "".join(
         f'<li><a href="?range={name}"{" aria-current=true" if name == period else ""}>{words[0].capitalize()}</a></li>'
         for name, words in PERIODS.items()
@@ -158,7 +158,7 @@ def draw_insights(tx: Transaction, site: SiteAccess, title: str, address: str, p
         draw_chart(insights.chart("Page views", ["page_view"], "view", "views")),
         draw_chart(insights.chart("Searches", ["search_type_query"], "search", "searches")),
         draw_chart(insights.ratings()),
-        draw_chart(insights.chart("Clicks on links", ["link_click"], "click", "clicks")),
+        draw_chart(insights.chart("Link clicks", ["link_click"], "click", "clicks")),
         draw_table(insights.pages()),
         draw_table(insights.searches()),
         draw_table(insights.searches_without_result()),
@@ -172,7 +172,7 @@ def draw_insights(tx: Transaction, site: SiteAccess, title: str, address: str, p
         f"<title>Insights of {name} · Octavo</title>\n"
         '<link rel="stylesheet" href="/portal.css">\n<link rel="stylesheet" href="/charts.css">\n</head>\n'
         f'<body class="wide">\n<main>\n<header><h1>Insights</h1><p><a href="{escape(address)}">{name}</a>'
-        " <small>Times are UTC; programs are left out.</small></p></header>\n"
+        " <small>Times are in UTC. Bots are not included.</small></p></header>\n"
         f'<nav aria-label="Period"><ul>{periods}</ul></nav>\n'
         f'<div class="charts">{"".join(parts)}</div>\n</main>\n</body>\n</html>\n'
     ).encode()

@@ -1,4 +1,4 @@
-"""Questions about events, in the public form: what is selected, of which events, grouped by what."""
+"""Queries on events in the public form: what to select, which events, and how to group them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PRESETS = {
     "lastYear": 365 * _DAY,
 }
 _SEGMENTS = 200
-# Weeks begin on Monday; the first day of 1970 was a Thursday.
+# Weeks start on Monday; January 1, 1970 was a Thursday.
 _INTERVALS = {
     "hour": f"(e.at / {_HOUR}) * {_HOUR}",
     "day": f"(e.at / {_DAY}) * {_DAY}",
@@ -68,7 +68,7 @@ _TEXTS = {
     "eventTrademarkPlacement": "placement",
 }
 _ALWAYS_NULL = ("visitorGeoCountry", "visitorGeoPoint")
-"""What is not kept: addresses, from which a place could be guessed."""
+"""Locations are not stored: they could only be derived from IP addresses."""
 _COUNTS = {
     "eventsCount": ("count(*)",),
     "sessionsCount": ("count(DISTINCT e.session)",),
@@ -99,7 +99,7 @@ class _Question:
         return f":{name}"
 
     def expressions(self, column: Column) -> tuple[str, ...]:
-        """The SQL that a column of the answer is made of; empty for one that is always null."""
+        """Return the SQL expressions of a result column; empty for one that is always null."""
         name = column.column
         if name in _COUNTS:
             return _COUNTS[name]
@@ -114,8 +114,8 @@ class _Question:
         return (self._text(name),)
 
     def _text(self, name: str) -> str:
-        """A column as it is kept. Where a space of the site is closed to the caller, the page of the site that a visitor
-        came from may be one of it."""
+        """Return a stored column as SQL. If a space of the site is hidden from the caller, referrers within
+        the site are hidden, too, because they could be pages of that space."""
         if name == "referrer" and not self._sight.whole:
             return f"CASE WHEN e.referrer_domain = {self.bind(self._host)} THEN NULL ELSE e.referrer END"
         return f"e.{_TEXTS.get(name, 'at')}"
@@ -124,7 +124,7 @@ class _Question:
         return store.claim_expression(self._tx, self.bind(claim)[1:])
 
     def add(self, place: str, condition: Filter) -> None:
-        """Raises BadRequest for values that the column cannot have."""
+        """Add a condition. Raises BadRequest for values that the column cannot have."""
         name = condition.column
         if name == "page":
             self.where.append(self._pages(place, condition))
@@ -137,7 +137,7 @@ class _Question:
         values = [_value(place, name, value) for value in condition.values]
         if condition.operator in _OPERATORS:
             if len(values) != 1 or values[0] is None:
-                raise BadRequest(f"{place}.values: `{condition.operator}` compares with one value")
+                raise BadRequest(f"{place}.values: `{condition.operator}` requires exactly one value")
             self.where.append(f"{expression} {_OPERATORS[condition.operator]} {self.bind(values[0])}")
             return
         known = [value for value in values if value is not None]
@@ -149,7 +149,7 @@ class _Question:
 
     def _pages(self, place: str, condition: Filter) -> str:
         if condition.operator not in ("in", "notIn"):
-            raise BadRequest(f"{place}.operator: pages are `in` or `notIn`")
+            raise BadRequest(f"{place}.operator: pages can only be compared with `in` or `notIn`")
         parts = []
         for value in condition.values:
             if value is None:
@@ -176,9 +176,9 @@ def _value(place: str, name: str, value: Any) -> Any:
     if name == "eventLinkTargetValue":
         if isinstance(value, dict):
             return msgspec.json.encode(value).decode()
-        raise BadRequest(f"{place}.values: expected references")
+        raise BadRequest(f"{place}.values: expected an array of references")
     if not isinstance(value, str) or "\0" in value:
-        raise BadRequest(f"{place}.values: expected texts")
+        raise BadRequest(f"{place}.values: expected an array of strings")
     return value
 
 
@@ -190,22 +190,25 @@ def _moment(place: str, text: Any) -> int:
 
 
 def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> Aggregation:
-    """Count events of a site, which is at ``host``, in the spaces that the caller sees. The answer has the columns of ``groupBy`` and ``select``; what of these is not counted groups as
-    well. Programs are counted where `visitorBot` is named. Raises BadRequest."""
+    """Count events of a site in the spaces that the caller can see. The result has the columns of
+    ``groupBy`` and ``select``; selected columns that are not counts are grouped by as well. Bots are
+    included only if the query names `visitorBot`. ``host``: host of the site. Raises BadRequest."""
     asked = _Question(tx, site, host)
     for n, column in enumerate(body.group_by):
         if column.column in _COUNTS:
-            raise BadRequest(f"groupBy[{n}].column: {column.column!r} is counted, nothing is grouped by it")
+            raise BadRequest(
+                f"groupBy[{n}].column: {column.column!r} is a count and cannot be used for grouping"
+            )
     answered = [*body.group_by, *body.select]
     answered = [column for n, column in enumerate(answered) if column not in answered[:n]]
     answered = answered or [Column("eventsCount")]
-    since, until = _span(body.range)
+    since, until = _time_range(body.range)
     asked.where += [f"e.at >= {asked.bind(since)}", f"e.at < {asked.bind(until)}"]
     for n, condition in enumerate(body.where):
         asked.add(f"where[{n}]", condition)
     named = {*(column.column for column in answered), *(condition.column for condition in body.where)}
     if "visitorBot" not in named:
-        # Programs are counted where a question names them, and otherwise are no visitors.
+        # Bots count only if the query asks for them; otherwise they are not visitors.
         asked.where.append("e.bot IS NULL")
     made = [asked.expressions(column) for column in answered]
     flat = [expression for one in made for expression in one]
@@ -241,21 +244,21 @@ def _order(body: Aggregate, answered: list[Column], names: list[list[str]]) -> s
                 if made
                 else ""
             )
-    raise BadRequest("order.by: expected a column that is selected or grouped by")
+    raise BadRequest("order.by: expected a column from `select` or `groupBy`")
 
 
-def _span(range: str | Range) -> tuple[int, int]:
+def _time_range(range: str | Range) -> tuple[int, int]:
     if isinstance(range, Range):
         since, until = _moment("range.from", range.from_), _moment("range.to", range.to)
         if since > until:
-            raise BadRequest("range: `from` lies behind `to`")
+            raise BadRequest("range: `from` must not be after `to`")
         return since, until
     moment = now()
     return moment - _PRESETS[range], moment + 1
 
 
 def _present(column: Column, cells: tuple[Any, ...]) -> Any:
-    """The value of a column from the cells of its expressions."""
+    """Return the value of a column from the cells of its expressions."""
     name = column.column
     if name in _ALWAYS_NULL:
         return None
@@ -276,7 +279,7 @@ def _present(column: Column, cells: tuple[Any, ...]) -> Any:
 
 
 def list_segments(tx: Transaction, site: SiteAccess) -> list[Segment]:
-    """List groups of visitors with the same signed claims, of the last year, in the spaces that the caller sees."""
+    """List groups of visitors with the same signed claims in the last year, in the spaces that the caller can see."""
     since, sight = now() - _PRESETS["lastYear"], sight_of(tx, site)
     rows = store.list_segments(
         tx, site.site_id, since, _SEGMENTS, sight.prefix, sight.where, sight.parameters

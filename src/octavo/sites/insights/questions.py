@@ -1,4 +1,4 @@
-"""What is asked of the events of a site, and what is answered: the same over the API and for the page of charts."""
+"""Queries on the events of a site and their results, shared by the API and the chart page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Moment = Annotated[str, Meta(max_length=40)]
 
 
 class Column(Struct):
-    """``interval`` of `datetime` (default day), ``claim`` of `visitorClaim`, ``precision`` of `visitorGeoPoint`."""
+    """Column of a query. Only for some columns: ``interval`` of `datetime` (default day), ``claim`` of
+    `visitorClaim`, ``precision`` of `visitorGeoPoint`."""
 
     column: Count | Ratings | Dimension
     interval: Literal["hour", "day", "week", "month"] = "day"
@@ -31,7 +32,7 @@ class Column(Struct):
 
     def __post_init__(self) -> None:
         if self.column == "visitorClaim" and self.claim is None:
-            raise ValueError("claim: the column `visitorClaim` needs it")
+            raise ValueError("claim: required for the column `visitorClaim`")
 
 
 class Filter(Struct):
@@ -44,7 +45,7 @@ class Filter(Struct):
 
     def __post_init__(self) -> None:
         if self.column == "visitorClaim" and self.claim is None:
-            raise ValueError("claim: the column `visitorClaim` needs it")
+            raise ValueError("claim: required for the column `visitorClaim`")
 
 
 class Order(Struct):
@@ -70,7 +71,7 @@ class Aggregate(Struct, rename="camel"):
 
 
 class Values(Struct):
-    """A column of the answer; row n is the n-th value of each."""
+    """Column of the result; row n consists of the n-th value of each column."""
 
     column: str
     values: list[Any]
@@ -82,7 +83,7 @@ class Aggregation(Struct):
 
 
 class Segment(Struct):
-    """Visitors with the same claims."""
+    """Group of visitors with the same claims."""
 
     title: str
     claims: dict[str, str]

@@ -1,8 +1,7 @@
-"""Events that wait to be written: who reads a page never waits for the database that counts it.
+"""Queue of events to write, so that readers never wait for the database that counts their views.
 
-They wait in memory, as many as fit, and are written many at once. Of the words of a search that are looked up while
-they are typed, only those at which somebody stopped are counted; for that it is known who typed as long as they wait
-here, and no longer.
+Events wait in memory, up to a limit, and are written in batches. Of the searches made while typing, only
+those at which the reader paused are counted; the typist is remembered only while these events wait here.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ log = logging.getLogger("octavo.insights")
 
 _CAPACITY = 10_000
 _TYPING = 1_500
-"""Milliseconds after which somebody who typed no further has stopped."""
+"""Milliseconds after the last keystroke at which a search counts as finished."""
 
 
-class _Waiting(Struct, frozen=True, gc=False):
+class _QueuedEvent(Struct, frozen=True, gc=False):
     organization_id: str
     site_id: str
     event: Event | Callable[[], Event]
@@ -38,14 +37,14 @@ class _Waiting(Struct, frozen=True, gc=False):
 
 
 class EventQueue:
-    """One for a process; safe to share between threads. ``capacity``: events that wait at most."""
+    """Event queue of a process; safe to share between threads. ``capacity``: maximum number of waiting events."""
 
     def __init__(self, context: Context, metrics: Metrics | None = None, capacity: int = _CAPACITY) -> None:
         self._context = context
         self._metrics = metrics or Metrics()
         self._capacity = capacity
         self._lock, self._writing = threading.Lock(), threading.Lock()
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_QueuedEvent] = []
         self._dropped = 0
 
     def add(
@@ -56,10 +55,11 @@ class EventQueue:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Has an event of a published site written soon; drops it when the queue is full. ``event``: it, or what makes
-        it when it is written, which costs whoever is answered nothing. ``visitor``: who did it, as conditions ask for
-        them. ``typist``: the same for searches of the same reader, never written."""
-        found = _Waiting(organization_id, site_id, event, visitor, typist, now())
+        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a
+        function that creates it when it is written, which keeps that work out of the request.
+        ``visitor``: claims of the visitor, as conditions evaluate them. ``typist``: identifies searches
+        of the same reader; never stored."""
+        found = _QueuedEvent(organization_id, site_id, event, visitor, typist, now())
         with self._lock:
             if len(self._waiting) < self._capacity:
                 self._waiting.append(found)
@@ -67,8 +67,9 @@ class EventQueue:
                 self._dropped += 1
 
     def write(self, *, everything: bool = False) -> None:
-        """Writes what waits, but for searches that are being typed just now unless ``everything`` is said. Raises
-        nothing: what cannot be written waits on while the database is out of reach, and is dropped otherwise."""
+        """Write the waiting events, except searches that are still being typed unless ``everything`` is set.
+        Raises nothing: while the database is unreachable, events stay queued; events that fail otherwise
+        are dropped."""
         with self._writing:
             with self._lock:
                 waiting, self._waiting = self._waiting, []
@@ -84,10 +85,10 @@ class EventQueue:
                         ],
                     )
             except OutOfReach as error:
-                log.warning("views and searches are not written yet: %s", error.message)
+                log.warning("could not write views and searches yet, will retry: %s", error.message)
                 typing = waiting
             except Exception:
-                log.exception("views and searches could not be written")
+                log.exception("could not write views and searches; they are not counted")
                 lost = len(settled)
             with self._lock:
                 together = typing + self._waiting
@@ -95,12 +96,12 @@ class EventQueue:
                 dropped = lost + self._dropped + len(together) - len(self._waiting)
                 self._dropped = 0
             if dropped:
-                log.warning("%d views and searches were not counted", dropped)
+                log.warning("dropped %d views and searches", dropped)
                 self._metrics.count_dropped_events(dropped)
 
 
-class HeldEvents:
-    """What is added to a queue once the answer is sure: an answer that is begun anew says all of it again."""
+class DeferredEvents:
+    """Events that are queued once the response is final: a response that is started over reports its events again."""
 
     def __init__(self, queue: EventQueue) -> None:
         self._queue = queue
@@ -114,7 +115,7 @@ class HeldEvents:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """As ``EventQueue.add``, and at once where ``release`` was called already."""
+        """Like ``EventQueue.add``, and immediate once ``release`` was called."""
         if self._held is None:
             self._queue.add(organization_id, site_id, event, visitor, typist)
         else:
@@ -126,25 +127,25 @@ class HeldEvents:
             add()
 
 
-Events = EventQueue | HeldEvents
-"""What takes events."""
+Events = EventQueue | DeferredEvents
+"""Anything that accepts events."""
 
 
-def _event(one: _Waiting) -> Event:
+def _event(one: _QueuedEvent) -> Event:
     event = one.event() if callable(one.event) else one.event
     event.timestamp = iso(one.at)
     return event
 
 
-def _split(waiting: Sequence[_Waiting], since: int) -> tuple[list[_Waiting], list[_Waiting]]:
-    """Those that are settled, and the searches of whoever has searched ``since``."""
+def _split(waiting: Sequence[_QueuedEvent], since: int) -> tuple[list[_QueuedEvent], list[_QueuedEvent]]:
+    """Split events into finished ones and those of readers who searched after ``since``."""
     typists = {(one.site_id, one.typist) for one in waiting if one.typist and one.at > since}
     settled = [one for one in waiting if (one.site_id, one.typist) not in typists]
     return settled, [one for one in waiting if (one.site_id, one.typist) in typists]
 
 
-def _without_typing(waiting: Sequence[_Waiting]) -> list[_Waiting]:
-    """Without searches on the way to longer words, or back from them, by the same reader."""
+def _without_typing(waiting: Sequence[_QueuedEvent]) -> list[_QueuedEvent]:
+    """Leave out searches on the way to a longer query, or back from one, by the same reader."""
     searches: dict[tuple[str, str], list[str]] = {}
     places = []
     for one in waiting:

@@ -1,4 +1,4 @@
-"""Insights: tracking what visitors of sites do, and asking about it."""
+"""Insights: record what visitors of sites do, and query it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
 
 @operation("trackEventsInSiteById", "POST", f"{_INSIGHTS}/events", needs=PUBLIC, body_limit=256 * 1024)
 def track_events(call: Call, organization_id: str, site_id: str, body: TrackEvents) -> None:
-    """Keeps what visitors of a published site did: at most 100 events, without addresses and cookies. Programs are
-    kept apart from people, by kind. Events of unknown types are skipped, and the header Octavo-Unread-Keys names
-    them."""
+    """Record events of visitors of a published site: at most 100 events, stored without IP addresses and
+    cookies. Bots are recorded separately from people, by kind. Events of unknown types are skipped and
+    named in the header Octavo-Unread-Keys."""
     events, unknown = read_events(body.events)
     if unknown:
         call.response_headers["octavo-unread-keys"] = ", ".join(unknown)
@@ -46,8 +46,9 @@ def track_events(call: Call, organization_id: str, site_id: str, body: TrackEven
     agents="docs:gaps",
 )
 def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
-    """Counts events of a site, in the spaces that you can see: `select` says what, `where` of which events, `groupBy` for each of what.
-    People alone, unless `visitorBot` is named: it is `crawler`, `assistant`, `coding-agent` or `unknown`, and null for
+    """Aggregate the events of a site in the spaces that you can see: `select` names the values to count,
+    `where` filters events, and `groupBy` groups the result. Only people are counted unless the query
+    names `visitorBot`, which is `crawler`, `assistant`, `coding-agent`, or `unknown`, and null for
     people."""
     with call.db.read() as tx:
         return querying.aggregate(tx, site, host_of(_address(call, tx, site)), body)
@@ -61,14 +62,14 @@ def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
     returns=Listing[Segment],
 )
 def list_segments(call: Call, site: SiteAccess) -> Listing[Segment]:
-    """Groups of visitors with the same signed claims, the most active first."""
+    """List groups of visitors with the same signed claims, most active first."""
     with call.db.read() as tx:
         found = querying.list_segments(tx, site)
     return Listing(found, len(found))
 
 
 def _address(call: Call, tx: Transaction, site: SiteAccess) -> str:
-    """The URL of a site."""
+    """Return the URL of a site."""
     row = get_site(tx, site.site_id)
     return published_url(call.settings.sites_url, get_organization(tx, site.organization_id), row)
 
@@ -88,7 +89,7 @@ class InsightsQuery(Struct):
     browsed=True,
 )
 def get_insights_page(call: Call, site: SiteAccess, query: InsightsQuery) -> Reply:
-    """The insights of a site as a page of charts, for browsers in which somebody is signed in."""
+    """Get the insights of a site as an HTML page with charts, for a browser in which the caller is signed in."""
     with call.db.read() as tx:
         title = get_site(tx, site.site_id).title
         page = draw_insights(tx, site, title, _address(call, tx, site), query.range)

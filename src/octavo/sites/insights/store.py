@@ -11,7 +11,8 @@ from octavo.kit.db.database import Row, Transaction
 
 
 class EventRow(Struct, kw_only=True):
-    """``bot``: the kind of program; None for a person. ``consent``: what the visitor answered when they were asked for cookies, `yes` or `no`; never stored."""
+    """Event of a visitor. ``bot``: kind of bot; None for a person. ``consent``: the visitor's answer to the
+    cookie question, `yes` or `no`; never stored."""
 
     id: str
     site_id: str
@@ -56,7 +57,7 @@ class EventRow(Struct, kw_only=True):
 
 
 def insert_events(tx: Transaction, rows: Iterable[EventRow]) -> None:
-    # Most of the columns are of few events: who reads a page pays for those that it has.
+    # Most columns are used by few event types, so each row is inserted with only the columns it has.
     by_columns: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows:
         columns = structs.asdict(row)
@@ -69,7 +70,7 @@ def insert_events(tx: Transaction, rows: Iterable[EventRow]) -> None:
 
 
 def delete_events_before(tx: Transaction, moment: int, limit: int) -> int:
-    """Deletes at most ``limit`` events that are older; how many."""
+    """Delete at most ``limit`` older events and return how many."""
     return tx.run(
         "DELETE FROM site_events WHERE id IN (SELECT id FROM site_events WHERE at < :moment LIMIT :limit)",
         moment=moment,
@@ -78,7 +79,7 @@ def delete_events_before(tx: Transaction, moment: int, limit: int) -> int:
 
 
 def claim_expression(tx: Transaction, parameter: str) -> str:
-    """SQL: the value of the claim that a parameter names."""
+    """Return SQL for the value of the claim that a parameter names."""
     if tx.engine == "sqlite":
         return f"json_extract(e.claims, '$.\"' || :{parameter} || '\"')"
     return f"(e.claims::jsonb ->> CAST(:{parameter} AS TEXT))"
@@ -94,7 +95,7 @@ def aggregate(
     limit: int,
     parameters: dict[str, Any],
 ) -> list[Row]:
-    """The rows of a question; all of it but the parameters is SQL of ours."""
+    """Return the rows of a query. Everything but the parameters is SQL written by Octavo."""
     grouped = f" GROUP BY {', '.join(group_by)}" if group_by else ""
     return tx.all(
         f"{prefix} SELECT {', '.join(columns)} FROM site_events e WHERE {' AND '.join(where)}{grouped}{order} LIMIT :limit",
@@ -106,8 +107,8 @@ def aggregate(
 def list_segments(
     tx: Transaction, site_id: str, since: int, limit: int, prefix: str, where: str, parameters: dict[str, Any]
 ) -> list[Row]:
-    """(claims, events, visitors, sessions) of visitors with the same claims, the most active first; of the events of
-    which ``where`` behind ``prefix`` holds."""
+    """Return (claims, events, visitors, sessions) of visitors with the same claims, most active first, for
+    the events that match ``where``, which follows ``prefix``."""
     return tx.all(
         f"""{prefix} SELECT e.claims, count(*), count(DISTINCT e.visitor), count(DISTINCT e.session) FROM site_events e
            WHERE e.site_id = :site AND e.at >= :since AND e.claims IS NOT NULL AND e.bot IS NULL AND {where}

@@ -1,4 +1,4 @@
-"""What the tables of insights are."""
+"""Declarations of the insights tables."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import get_args
 
 from octavo.kit.db.tables import Table, declare
 
-from .agents import Program
+from .agents import BotKind
 from .types import DisplayContext, EventType, PageRating
 
 declare(
     Table(
         name="site_events",
-        stays="counted where it happened, and forgotten in time",
+        stays="belongs to the server that counted it, and expires",
         values={
             "type": get_args(EventType),
             "display_context": get_args(DisplayContext),
             "page_rating": get_args(PageRating),
-            "bot": get_args(Program),
+            "bot": get_args(BotKind),
         },
         json={"claims": dict[str, str], "link_target": dict},
         long=("url", "referrer", "comment"),

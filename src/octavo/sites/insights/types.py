@@ -1,4 +1,4 @@
-"""What visitors do, and where."""
+"""Events of visitors and their locations."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ Id = Annotated[str, Meta(max_length=100)]
 Text = Annotated[str, Meta(max_length=512)]
 Word = Annotated[str, Meta(max_length=256)]
 CONSENT = "__gitbook_cookie_granted"
-"""The cookie that holds whether a visitor agreed to scripts that set cookies: ``yes`` or ``no``."""
+"""Cookie that stores whether a visitor consented to scripts that set cookies: ``yes`` or ``no``."""
 
 
 class VisitorSession(Struct, rename="camel"):
-    """``ip`` and ``cookies`` are not kept; ``visitorAuthClaims`` are not believed, the token is."""
+    """Session of a visitor. ``ip`` and ``cookies`` are not stored. ``visitorAuthClaims`` are ignored; only
+    the signed token counts."""
 
     visitor_id: Id
     session_id: Id
@@ -59,7 +60,7 @@ class PageView(_Event, tag="page_view"):
 
 
 class PageMarkdownRequest(_Event, tag="page_markdown_request"):
-    """The Markdown of a page was requested. ``markdownSource``: from the menu of page actions."""
+    """Request for the Markdown of a page. ``markdownSource``: from the page actions menu."""
 
     markdown_source: Literal["page-action"] | UnsetType = UNSET
 
@@ -89,11 +90,11 @@ class SearchTypeQuery(_Event, tag="search_type_query"):
 
 
 class PageMissing(_Event, tag="page_missing"):
-    """A program asked for an address without a page; Octavo's own."""
+    """Request by a bot for a URL without a page; an Octavo extension."""
 
 
 class SearchMissing(_Event, tag="search_missing"):
-    """A program searched and found nothing; Octavo's own."""
+    """Search by a bot without results; an Octavo extension."""
 
     query: Text
 
@@ -140,7 +141,7 @@ class AskRateResponse(_Event, tag="ask_rate_response"):
 
 
 class LinkTarget(Struct):
-    """A reference of any kind; its other fields are ids."""
+    """Reference of any kind; fields other than ``kind`` and ``url`` are ids."""
 
     kind: Literal[
         "file", "url", "page", "anchor", "user", "collection", "space", "reusable-content", "openapi"

@@ -1,4 +1,4 @@
-"""Which events of a site somebody may know of: those in spaces that they see."""
+"""Events of a site that a caller can know about: those in spaces that they can see."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from octavo.organization.spaces.store import list_visible_space_ids
 from octavo.sites.site.structure.store import load_structure
 
 
-class Sight(NamedTuple):
-    """SQL around questions about events ``e``: ``where`` behind ``prefix``, with ``parameters``. ``whole``: no space of
-    the site is closed to whoever asks."""
+class EventSight(NamedTuple):
+    """SQL fragments for queries on events ``e``: ``where`` follows ``prefix`` and uses ``parameters``.
+    ``whole``: the caller can see all spaces of the site."""
 
     prefix: str
     where: str
@@ -21,15 +21,16 @@ class Sight(NamedTuple):
     whole: bool
 
 
-def sight_of(tx: Transaction, site: SiteAccess) -> Sight:
-    """What the caller may know. Where a space of the site is closed to them, so are events that belong to no space: the
-    URLs and words in them may be about that one. Administrators also see what is left of deleted spaces."""
+def sight_of(tx: Transaction, site: SiteAccess) -> EventSight:
+    """Return the events that the caller can know about. If a space of the site is hidden from them, events
+    without a space are hidden, too, because their URLs and words could be about that space.
+    Administrators also see events of deleted spaces."""
     if site.role == "admin":
-        return Sight("", "1 = 1", {}, True)
+        return EventSight("", "1 = 1", {}, True)
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     whole = shown == set(list_visible_space_ids(tx, site.organization, among=list(shown)))
     seen = select_visible_spaces(site.organization, "s.deleted_at IS NULL")
     inside = f"e.space_id IN (SELECT v.id FROM {seen.visible} v)"
-    return Sight(
+    return EventSight(
         seen.prefix, f"({inside} OR e.space_id IS NULL)" if whole else inside, seen.parameters, whole
     )

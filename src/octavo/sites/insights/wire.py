@@ -1,4 +1,4 @@
-"""What is tracked, on the wire."""
+"""Wire types of tracked events."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _typed = msgspec.json.Decoder(_Typed)
 
 
 class TrackEvents(Struct):
-    """Each event is decoded by itself, because a client that is newer than the server may send types that the server
-    does not know among others that it does."""
+    """Batch of events. Each event is decoded separately, because a client newer than the server may send
+    types that the server does not know yet."""
 
     events: Annotated[list[Raw], Meta(max_length=100, extra_json_schema=_ANY_EVENT)]
 
 
 def read_events(given: Sequence[Raw]) -> tuple[list[Event], list[str]]:
-    """The events of a batch, and where in it are those of unknown types. Raises BadRequest for an event that is not valid."""
+    """Decode a batch of events; also return the positions of events of unknown types. Raises BadRequest for
+    an invalid event."""
     events: list[Event] = []
     unknown: list[str] = []
     for number, raw in enumerate(given):
@@ -48,6 +49,6 @@ def read_events(given: Sequence[Raw]) -> tuple[list[Event], list[str]]:
 
 
 def event_schemas() -> dict[str, dict[str, Any]]:
-    """The components of the description that events are."""
+    """Return the component schemas of all event types."""
     _, found = msgspec.json.schema_components([Event], ref_template=_AT + "{name}")
     return found

@@ -63,19 +63,19 @@ class DescribedOperation(Struct, frozen=True):
                 return self.path
             return words or _first_sentence(text_of(self.data.get("description"))) or self.path
         if len(words) <= _TITLE:
-            return words or self._made_title
+            return words or self._make_title
         first = words[: _TITLE + 1].partition(". ")[0]
-        return first if len(first) < _TITLE else self._words_of_id or _shorten_title(words)
+        return first if len(first) < _TITLE else self._split_id or _shorten_title(words)
 
     @property
-    def _made_title(self) -> str:
-        said, described = self._words_of_id, _first_sentence(text_of(self.data.get("description")))
+    def _make_title(self) -> str:
+        said, described = self._split_id, _first_sentence(text_of(self.data.get("description")))
         known = {word.lower() for word in split_name(f"{self.method} {self.path}")}
         repeats = all(word.lower() in known for word in split_name(said))
         return (described or said if repeats else said) or self.name
 
     @property
-    def _words_of_id(self) -> str:
+    def _split_id(self) -> str:
         said = say_name(text_of(self.data.get("operationId"))[:200])
         # A name equal to the method carries no information.
         return "" if said.lower() == self.method else _shorten_title(said)

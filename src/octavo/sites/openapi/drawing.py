@@ -329,7 +329,7 @@ class Drawer:
         self._cut = 0
         """Number of omissions for lack of room."""
 
-    def _word(self, word: str, *marks: str, name: str = "") -> Text | Inline:
+    def _label(self, word: str, *marks: str, name: str = "") -> Text | Inline:
         """Return a label (``BlockLabels``), in the language of the site. ``name``: a value for it."""
         english = _text(getattr(_ENGLISH, f"api_{word}").replace("{name}", name), *marks)
         if not self._folded:
@@ -337,31 +337,31 @@ class Drawer:
         return Inline("openapi-word", {"word": word, **({"name": name} if name else {})}, [english])
 
     @contextmanager
-    def _inside(self, *names: str) -> Iterator[None]:
+    def _within(self, *names: str) -> Iterator[None]:
         """Draw within something of this name."""
         self._at += names
         yield
         del self._at[len(self._at) - len(names) :]
 
-    def _lead(self, word: str, *beside: Text | Inline, inner: bool = False) -> Block:
+    def _part_heading(self, word: str, *beside: Text | Inline, inner: bool = False) -> Block:
         """Return the start of a part of an operation; ``inner``: of one of its responses."""
         if not self._folded:
-            return _paragraph(self._word(word, "bold"), *beside)
-        named = {} if inner else {"part": word, **self._place(word)}
-        return Block("openapi-part", named, [self._word(word, "bold"), *beside])
+            return _paragraph(self._label(word, "bold"), *beside)
+        named = {} if inner else {"part": word, **self._anchor_data(word)}
+        return Block("openapi-part", named, [self._label(word, "bold"), *beside])
 
-    def _place(self, *names: str, below: int = 0) -> Data:
+    def _anchor_data(self, *names: str, below: int = 0) -> Data:
         """Return the anchor of a part of an operation, and its depth in the outline."""
         return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
-    def _take(self, count: int) -> int:
+    def _reserve(self, count: int) -> int:
         """Return how many of so many properties or variants can still be drawn: each can contain as many again."""
         taken = max(min(count, self._left), 0)
         self._left -= taken
         self._cut += taken < count
         return taken
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         """Start a new operation or schema, with nothing described yet."""
         self._left = self._most
         self._told = set()
@@ -421,16 +421,16 @@ class Drawer:
             self._name_fold(folded, value)
         return folded
 
-    def _wait(self, name: str, value: Any, above: tuple[str, ...], *, late: bool = False) -> Block | None:
+    def _postpone(self, name: str, value: Any, above: tuple[str, ...], *, late: bool = False) -> Block | None:
         """Return a placeholder for the nested content of a field, to be drawn after all outer levels; None to draw
         it at once because it is short. ``late``: postpone only if enough has been drawn."""
         if self._soon is None or (late and self._soon > 0):
             return None
-        title = self._promise(name, value, above)
+        title = self._predict_title(name, value, above)
         if title is None:
             return None
         waiting = _expandable(title, [], kind="openapi-later")
-        waiting.data.update(self._told_of(name, title))
+        waiting.data.update(self._fold_context(name, title))
         named = value if self._description.name_of(value) else self._description.follow(value).get("items")
         if self._description.name_of(named) and self._find_link(named) is None:
             self._name_fold(waiting, named)
@@ -446,7 +446,7 @@ class Drawer:
         folded.data["id"] = at[value["$ref"], self._left_out] = id
         self._fold_ids.add(id)
 
-    def _promise(self, name: str, value: Any, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
+    def _predict_title(self, name: str, value: Any, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
         """Return the future title of a schema's fold without drawing its content; None if that is a single line."""
         if self._is_line(value, above, deep):
             return None
@@ -455,16 +455,16 @@ class Drawer:
         variants = self._not_null(schema.get("oneOf")) or self._not_null(schema.get("anyOf"))
         if count or others:
             if count > 1 and not others and not variants:
-                return [self._word("fields", name=str(count))]
-            return [self._word("inside", name=name or "…")]
+                return [self._label("fields", name=str(count))]
+            return [self._label("inside", name=name or "…")]
         self._looked = 0
-        if any(self._holds(each, above, deep + 1) for each in variants):
+        if any(self._has_nested(each, above, deep + 1) for each in variants):
             if len(variants) == 1:
-                return self._promise(name, variants[0], above, deep + 1)
-            return [self._word("shapes", name=str(len(variants)))]
-        return self._promise(name, schema["items"], above, deep + 1) if "items" in schema else None
+                return self._predict_title(name, variants[0], above, deep + 1)
+            return [self._label("shapes", name=str(len(variants)))]
+        return self._predict_title(name, schema["items"], above, deep + 1) if "items" in schema else None
 
-    def _holds(self, value: Any, above: tuple[str, ...], deep: int) -> bool:
+    def _has_nested(self, value: Any, above: tuple[str, ...], deep: int) -> bool:
         """Return whether a schema has content to fold, without examining all of it: true if that takes too long."""
         self._looked += 1
         if self._looked > _PROMISED:
@@ -475,12 +475,12 @@ class Drawer:
         return (
             any(self._shown_in(schema))
             or any(
-                self._holds(each, above, deep + 1)
+                self._has_nested(each, above, deep + 1)
                 for key in ("oneOf", "anyOf")
                 for each in list_of(schema.get(key))
                 if not self._is_null(each)
             )
-            or ("items" in schema and self._holds(schema["items"], above, deep + 1))
+            or ("items" in schema and self._has_nested(schema["items"], above, deep + 1))
         )
 
     def _not_null(self, variants: Any) -> list[Any]:
@@ -507,23 +507,23 @@ class Drawer:
         )
         return count, bool(object_of(schema.get("additionalProperties")))
 
-    def _fill(self) -> None:
+    def _draw_postponed(self) -> None:
         """Draw postponed content, outer levels first, until there is enough; all of it if all fields are requested."""
         before, done = self._at, 0
         while done < len(self._waiting) and self._soon is not None and self._soon > 0:
-            self._draw_waiting(self._waiting[done])
+            self._draw_one_postponed(self._waiting[done])
             done += 1
         rest, self._waiting, self._soon, self._fills = self._waiting[done:], [], None, True
         for each in rest:
             self._waited += 1
             each.block.data.setdefault("id", slug(f"more {self._spec} {self._waited}"))
             if self._whole:
-                self._draw_waiting(each)
+                self._draw_one_postponed(each)
         self._at, self._left_out, self._fills = before, "", False
 
-    def _draw_waiting(self, each: _Postponed) -> None:
+    def _draw_one_postponed(self, each: _Postponed) -> None:
         self._at, self._left_out, cut = [*each.at], each.left_out, self._cut
-        inside = self.schema(each.value, each.above) or [_paragraph(self._word("nothing_more"))]
+        inside = self.schema(each.value, each.above) or [_paragraph(self._label("nothing_more"))]
         whole = cut == self._cut
         title = self._fold_title(each.name, inside, whole=whole)
         made = self._fold(title, each.named, inside, whole=False)
@@ -538,15 +538,15 @@ class Drawer:
         """Return the number of fields inside if there is nothing else, and otherwise the field's name."""
         count = _count(inside) if whole else 0
         if count > 1:
-            return [self._word("fields", name=str(count))]
+            return [self._label("fields", name=str(count))]
         shapes = inside[1] if len(inside) == 2 and inside[1].data.get("shapes") is True else None
         if shapes is not None:
             inside[0].nodes = [*inside[0].nodes[1:]]
-            return [self._word("shapes", name=str(len(shapes.nodes)))]
-        return [self._word("inside", name=name or "…")]
+            return [self._label("shapes", name=str(len(shapes.nodes)))]
+        return [self._label("inside", name=name or "…")]
 
     @staticmethod
-    def _told_of(name: str, title: Nodes) -> Data:
+    def _fold_context(name: str, title: Nodes) -> Data:
         """Return the context of a fold for screen readers, which read its title without what is above it; empty if
         the title says it."""
         says = any(node.data.get("word") == "inside" for node in title if isinstance(node, Inline))
@@ -592,7 +592,7 @@ class Drawer:
             parts.extend(
                 [
                     *([_text(" · " if self._folded else "; ")] if parts else []),
-                    _text(word, "code") if word in _KEYWORDS else self._word(word),
+                    _text(word, "code") if word in _KEYWORDS else self._label(word),
                     _text(" "),
                     _text(shown[:200], "code"),
                 ]
@@ -624,7 +624,7 @@ class Drawer:
         if parts:
             found.append(Block("openapi-limits", {}, [*parts]) if self._folded else _paragraph(*parts))
         if about:
-            found.append(_paragraph(self._word("values")))
+            found.append(_paragraph(self._label("values")))
             found += _items(
                 [
                     _paragraph(
@@ -639,22 +639,22 @@ class Drawer:
             default = {"default": marked[:200]} if isinstance(marked, str) and is_marked else {}
             found.append(Block("openapi-values", {"values": [text[:200] for text in texts], **default}))
         elif values:
-            listed: Nodes = [self._word("values"), _text(" ")]
+            listed: Nodes = [self._label("values"), _text(" ")]
             for number, value in enumerate(values[:_VALUES]):
                 shown = value if isinstance(value, str) else body_text("application/json", value)
                 listed += [*([_text(", ")] if number else []), _text(shown[:200], "code")]
             found.append(_paragraph(*listed))
-        return found + self._beyond(len(values) - _VALUES)
+        return found + self._omission_line(len(values) - _VALUES)
 
-    def _beyond(self, count: int, word: str = "beyond") -> list[Block]:
+    def _omission_line(self, count: int, word: str = "beyond") -> list[Block]:
         """Return a line about so many omitted items and where to find them; nothing for 0. ``cut``: characters."""
-        return [_paragraph(self._word(word, name=str(count)))] if count > 0 else []
+        return [_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: Any, above: tuple[str, ...] = ()) -> list[Block]:
         """Return the content of a schema without its description, which the caller shows."""
         name = self._description.name_of(value)
         if name and name in above:
-            return [_paragraph(self._word("same", name=name))]
+            return [_paragraph(self._label("same", name=name))]
         if len(above) >= self._depth:
             self._cut += 1
             return self._not_shown(self._description.merge(value))
@@ -674,20 +674,20 @@ class Drawer:
         required = {each for each in list_of(schema.get("required")) if isinstance(each, str)}
         items: list[list[Block]] = []
         for key, inner in properties.items():
-            if not self._take(1):
-                items.append(self._beyond(len(properties) - len(items)))
+            if not self._reserve(1):
+                items.append(self._omission_line(len(properties) - len(items)))
                 break
             items.append(self.value(key, inner, within, required=key in required))
         if self._brief and not above and self._left_out == "readOnly":
-            blocks += self._briefly(items, [key in required for key in properties])
+            blocks += self._fold_optional(items, [key in required for key in properties])
         else:
             blocks += self._fields(items)
         extra = schema.get("additionalProperties")
         if isinstance(extra, dict) and extra:
             blocks += self._fields(
-                [self.value("", extra, within) if self._take(1) else [_paragraph(self._word("left_out"))]]
+                [self.value("", extra, within) if self._reserve(1) else [_paragraph(self._label("left_out"))]]
             )
-        blocks += self._further(schema, within)
+        blocks += self._less_common(schema, within)
         discriminator = object_of(schema.get("discriminator"))
         for key, word in (("oneOf", "one_of"), ("anyOf", "any_of")):
             variants = self._not_null(schema.get(key))
@@ -701,12 +701,12 @@ class Drawer:
             inner = schema["items"]
             blocks += (
                 self.schema(inner, within)
-                if self._take(1)
+                if self._reserve(1)
                 else self._not_shown(self._description.follow(inner))
             )
         return blocks
 
-    def _further(self, schema: Data, above: tuple[str, ...]) -> list[Block]:
+    def _less_common(self, schema: Data, above: tuple[str, ...]) -> list[Block]:
         """Return the schemas of less common keywords, each labeled with its subject: a pattern, an index, or the
         keyword."""
         inner = [
@@ -718,10 +718,10 @@ class Drawer:
             ),
             *((key, schema[key]) for key in _INNER if isinstance(schema.get(key), dict) and schema[key]),
         ]
-        shown = inner[: self._take(len(inner))]
+        shown = inner[: self._reserve(len(inner))]
         return [
             *self._fields([self.value(name, each, above) for name, each in shown]),
-            *self._beyond(len(inner) - len(shown)),
+            *self._omission_line(len(inner) - len(shown)),
         ]
 
     def _not_shown(self, schema: Data) -> list[Block]:
@@ -733,7 +733,9 @@ class Drawer:
         if not inside:
             return []
         count = self._shown_in(schema)[0] or self._shown_in(self._description.merge(items))[0]
-        return self._beyond(count, "left_fields") if count > 1 else [_paragraph(self._word("left_out"))]
+        return (
+            self._omission_line(count, "left_fields") if count > 1 else [_paragraph(self._label("left_out"))]
+        )
 
     def _variants(
         self, variants: list[Any], above: tuple[str, ...], word: str, discriminator: Data
@@ -745,36 +747,36 @@ class Drawer:
         for value, where in object_of(discriminator.get("mapping")).items():
             target = self._description.name_of({"$ref": where}) or text_of(where)
             labels[target] = f"{labels[target]}, {value}" if target in labels else text_of(value)
-        for number, variant in enumerate(variants[: self._take(len(variants))]):
+        for number, variant in enumerate(variants[: self._reserve(len(variants))]):
             schema = self._description.follow(variant)
             name = self._description.name_of(variant)
             title = labels.get(name) or name or text_of(schema.get("title"))
             title = title or self._words(schema) or f"Variant {number + 1}"
             inside = [*_markdown(schema.get("description")), *self._limits(schema)]
-            waits = self._wait(title, variant, above, late=True) if number else None
+            waits = self._postpone(title, variant, above, late=True) if number else None
             inside += [waits] if waits is not None else self.schema(variant, above)
             made.append((title, inside))
-        more = self._beyond(len(variants) - len(made))
+        more = self._omission_line(len(variants) - len(made))
         if not self._folded:
             listed = _items([[_paragraph(_text(title, "code")), *inside] for title, inside in made])
-            return [_paragraph(self._word(word)), *more, *listed]
+            return [_paragraph(self._label(word)), *more, *listed]
         if not any(inside for _, inside in made):
             # The type already lists them, unless that is too long.
             return (
                 []
                 if self._kinds_of(variants)
                 else [
-                    _paragraph(self._word(word)),
+                    _paragraph(self._label(word)),
                     *more,
                     *_items([[_paragraph(_text(title, "code"))] for title, _ in made]),
                 ]
             )
         if len(made) == 1:
             return made[0][1] + more
-        tabs = _tabs((title, inside or [_paragraph(self._word("nothing_more"))]) for title, inside in made)
+        tabs = _tabs((title, inside or [_paragraph(self._label("nothing_more"))]) for title, inside in made)
         tabs.data["shapes"] = True
-        said = [_text(" "), self._word("told_apart"), _text(" "), _text(told, "code")] if told else []
-        return [_paragraph(self._word("shapes", name=str(len(variants))), *said), tabs, *more]
+        said = [_text(" "), self._label("told_apart"), _text(" "), _text(told, "code")] if told else []
+        return [_paragraph(self._label("shapes", name=str(len(variants))), *said), tabs, *more]
 
     def value(
         self,
@@ -789,21 +791,21 @@ class Drawer:
         """Return a property or parameter: name, type, description, and content. ``examples``: those outside its
         schema, each with its description."""
         schema = self._description.follow(value)
-        head: Nodes = [_text(name, "code") if name else self._word("other_key", "italic"), _text(" ")]
+        head: Nodes = [_text(name, "code") if name else self._label("other_key", "italic"), _text(" ")]
         for node in self._type(value):
             head.append(node)
         if required:
             # Readers always receive the required fields of a response.
             is_given = self._received or self._left_out == "writeOnly"
             word = "always" if self._folded and is_given else "required"
-            head += [_text(" "), self._word(word, "bold")]
+            head += [_text(" "), self._label(word, "bold")]
         for key, word in (
             ("readOnly", "read_only"),
             ("writeOnly", "write_only"),
             ("deprecated", "deprecated"),
         ):
             if schema.get(key) is True:
-                head += [_text(" "), self._word(word, "italic")]
+                head += [_text(" "), self._label(word, "italic")]
         top = _paragraph(*head)
         at = ".".join((*self._at, name))
         if self._folded and not self._many and name and len(at) <= _LONGEST_ADDRESS and at not in self._named:
@@ -822,8 +824,8 @@ class Drawer:
         if self._soon is not None:
             self._soon -= 1
         cut = self._cut
-        with self._inside(name):
-            waits = self._wait(name, value, above)
+        with self._within(name):
+            waits = self._postpone(name, value, above)
             if waits is not None:
                 return [*blocks, waits]
             inside = self.schema(value, above)
@@ -835,11 +837,11 @@ class Drawer:
             whole = cut == self._cut
             title = self._fold_title(name, inside, whole=whole)
             blocks.append(self._fold(title, shown, inside, whole=whole))
-            blocks[-1].data.update(self._told_of(name, title))
+            blocks[-1].data.update(self._fold_context(name, title))
         elif len(above) < 4:
             blocks += inside
         elif inside:
-            blocks += self._not_shown(self._description.merge(value)) or [_paragraph(self._word("left_out"))]
+            blocks += self._not_shown(self._description.merge(value)) or [_paragraph(self._label("left_out"))]
         return blocks
 
     def _examples(self, examples: Sequence[tuple[str, Any]]) -> list[Block]:
@@ -847,7 +849,7 @@ class Drawer:
         blocks = []
         for about, value in examples:
             shown = value if isinstance(value, str) else _on_one_line(value)
-            nodes: Nodes = [self._word("example"), _text(" "), _text(shown[:200], "code")]
+            nodes: Nodes = [self._label("example"), _text(" "), _text(shown[:200], "code")]
             nodes += [_text(f" {about}")] if about else []
             blocks.append(Block("openapi-limits", {}, [*nodes]) if self._folded else _paragraph(*nodes))
         return blocks
@@ -859,7 +861,7 @@ class Drawer:
     ) -> list[Block]:
         """Return an operation or webhook with everything that a caller needs. ``title``: the heading already shown
         above. ``further``: another operation is above it, so this one is an expandable line."""
-        self._begin()
+        self._reset()
         self._soon = self._at_first if self._folded else None
         self._received = operation.webhook
         anchor = self._description.anchor(operation)
@@ -880,7 +882,7 @@ class Drawer:
         left += self._body(operation)
         left += self._responses(operation)
         left += self._callbacks(operation)
-        self._fill()
+        self._draw_postponed()
         right = self._samples(operation)
         if self._folded and right:
             columns = [Block("column", {}, [*left]), Block("column", {}, [*right])]
@@ -915,7 +917,7 @@ class Drawer:
         listed = [Block("openapi-field", {}, [*blocks]) for blocks in fields]
         return [Block("openapi-fields", {}, [*listed])] if listed else []
 
-    def _briefly(self, fields: list[list[Block]], required: list[bool]) -> list[Block]:
+    def _fold_optional(self, fields: list[list[Block]], required: list[bool]) -> list[Block]:
         """Do the same as ``_fields`` with the optional ones folded. A single one is shown, because a fold is as
         long."""
         optional = [each for each, wanted in zip(fields, required, strict=False) if not wanted]
@@ -924,7 +926,7 @@ class Drawer:
         # Text after the last property says that there are more.
         optional += fields[len(required) :]
         shown = [each for each, wanted in zip(fields, required, strict=False) if wanted]
-        title: Nodes = [self._word("optional_fields", name=str(len(optional)))]
+        title: Nodes = [self._label("optional_fields", name=str(len(optional)))]
         return [*self._fields(shown), _expandable(title, self._fields(optional), kind="openapi-fold")]
 
     def _notes(self, operation: DescribedOperation) -> list[Block]:
@@ -932,11 +934,11 @@ class Drawer:
         notes = []
         if data.get("deprecated") is True:
             day = text_of(data.get("x-deprecated-sunset"))
-            end = [_text(" "), self._word("gone", name=day)] if day else []
-            notes.append(_hint("warning", self._word("going"), *end))
+            end = [_text(" "), self._label("gone", name=day)] if day else []
+            notes.append(_hint("warning", self._label("going"), *end))
         stability = text_of(data.get("x-stability"))
         if stability:
-            notes.append(_hint("info", self._word("stability", name=stability)))
+            notes.append(_hint("info", self._label("stability", name=stability)))
         return notes
 
     def _authentication(self, operation: DescribedOperation) -> list[Block]:
@@ -949,7 +951,7 @@ class Drawer:
         items = []
         for way in ways:
             if not way:
-                items.append([_paragraph(self._word("no_authentication"))])
+                items.append([_paragraph(self._label("no_authentication"))])
             for name, scopes in way.items():
                 scheme = self._description.follow(self._description.security_schemes.get(name))
                 given = [scope for scope in list_of(scopes) if isinstance(scope, str)]
@@ -959,24 +961,24 @@ class Drawer:
                 about = [] if name in self._schemes else _markdown(scheme.get("description"))
                 self._schemes.add(name)
                 items.append([line, *about])
-        return [self._lead("authentication"), *_items(items)]
+        return [self._part_heading("authentication"), *_items(items)]
 
     def _ways(self, ways: list[dict[str, list[Any]]]) -> list[Block]:
         """Return a line for each way to authenticate, with all schemes used together. Schemes are described on the
         authentication page, except for the only one."""
         lines: list[Block] = []
         for way in ways[:_WAYS]:
-            nodes: Nodes = [] if way else [self._word("no_authentication")]
+            nodes: Nodes = [] if way else [self._label("no_authentication")]
             for name, scopes in way.items():
                 scheme = self._description.follow(self._description.security_schemes.get(name))
                 given = [scope for scope in list_of(scopes) if isinstance(scope, str)]
                 nodes += [
                     *([_text(" + ")] if nodes else []),
-                    *self._to_scheme(name, _scheme_nodes(name, scheme)),
+                    *self._link_scheme(name, _scheme_nodes(name, scheme)),
                     *_scope_nodes(given),
                 ]
             lines.append(_paragraph(*nodes))
-        lines += self._beyond(len(ways) - _WAYS)
+        lines += self._omission_line(len(ways) - _WAYS)
         if len(ways) == 1:
             for name in ways[0]:
                 scheme = self._description.follow(self._description.security_schemes.get(name))
@@ -984,7 +986,7 @@ class Drawer:
                 self._schemes.add(name)
         return lines
 
-    def _to_scheme(self, name: str, nodes: Nodes) -> Nodes:
+    def _link_scheme(self, name: str, nodes: Nodes) -> Nodes:
         """Return the text of a scheme, linked to its description on the authentication page if there is one."""
         anchor = self._scheme_anchors.get(name)
         return [Inline("openapi-scheme", {"spec": self._spec, "anchor": anchor}, nodes)] if anchor else nodes
@@ -995,10 +997,10 @@ class Drawer:
         for place in ("path", "query", "header", "cookie"):
             given = [each for each in parameters if each.get("in") == place]
             if given:
-                with self._inside(place):
+                with self._within(place):
                     fields = [self._parameter(each) for each in given]
                 required = [each.get("required") is True for each in given]
-                blocks += [self._lead(place), *self._briefly(fields, required)]
+                blocks += [self._part_heading(place), *self._fold_optional(fields, required)]
         return blocks
 
     def _parameter(self, parameter: Data) -> list[Block]:
@@ -1016,7 +1018,7 @@ class Drawer:
             examples=all_examples(self._description, holder),
         )
         if parameter.get("deprecated") is True:
-            found[0].nodes += [_text(" "), self._word("deprecated", "italic")]
+            found[0].nodes += [_text(" "), self._label("deprecated", "italic")]
         return found
 
     def _body(self, operation: DescribedOperation, *, inner: bool = False) -> list[Block]:
@@ -1024,12 +1026,12 @@ class Drawer:
         content = object_of(body.get("content"))
         if not content:
             return []
-        required = [_text(" "), self._word("required", "bold")] if body.get("required") is True else []
+        required = [_text(" "), self._label("required", "bold")] if body.get("required") is True else []
         kinds = ", ".join(content)
-        head = self._lead("body", _text(" "), _text(kinds, "code"), *required, inner=inner)
+        head = self._part_heading("body", _text(" "), _text(kinds, "code"), *required, inner=inner)
         # Fields that appear only in responses can't be sent.
         self._left_out = "readOnly"
-        with self._inside("body"):
+        with self._within("body"):
             inside = self._contents(content)
         self._left_out = ""
         return [head, *_markdown(body.get("description")), *inside]
@@ -1052,7 +1054,7 @@ class Drawer:
             found = self._description.follow(schema)
             inside = [*_markdown(found.get("description")), *self._limits(found)]
             name = self._description.name_of(schema)
-            waiting = self._wait(name, schema, (), late=True) if waits else None
+            waiting = self._postpone(name, schema, (), late=True) if waits else None
             inside += [waiting] if waiting is not None else self.schema(schema)
             # The content below says so itself.
             has_shapes = self._folded and any(list_of(found.get(key)) for key in ("oneOf", "anyOf"))
@@ -1084,32 +1086,32 @@ class Drawer:
             title: Nodes = [*status, _text(first or (_name_status(code) if self._folded else ""))]
             headers = object_of(response.get("headers"))
             if headers:
-                with self._inside("response", code, "header"):
+                with self._within("response", code, "header"):
                     fields = [
                         self._parameter({**self._description.follow(header), "name": name})
                         for name, header in headers.items()
                     ]
-                inside += [self._lead("header", inner=True), *self._fields(fields)]
+                inside += [self._part_heading("header", inner=True), *self._fields(fields)]
             self._left_out = "writeOnly"
             named = self._many and is_error(code)
             content = object_of(response.get("content"))
-            with self._inside("response", code):
+            with self._within("response", code):
                 found = self._contents(content, named=named, waits=number > 0)
             self._left_out = ""
             inside += [*found, *self._links_of(response)]
             if self._folded:
                 is_open = bool(inside) and (all_open or (number == 0 and not self._brief))
                 answer = _expandable(title, inside, is_open=is_open, kind="openapi-answer")
-                answer.data |= {"status": code, **self._place("response", code, below=1)}
-                of = self._held(content, found)
+                answer.data |= {"status": code, **self._anchor_data("response", code, below=1)}
+                of = self._summarize_content(content, found)
                 if of:
                     answer.fragments = [*answer.fragments, Fragment("openapi-of", [_paragraph(*of)])]
                 blocks.append(answer)
             else:
                 blocks += [_paragraph(*title), *inside]
-        return [self._lead("responses"), *blocks] if blocks else []
+        return [self._part_heading("responses"), *blocks] if blocks else []
 
-    def _held(self, content: Data, drawn: list[Block]) -> Nodes:
+    def _summarize_content(self, content: Data, drawn: list[Block]) -> Nodes:
         """Return the content of a response in a few words: its name, or the number of its fields."""
         schemas = [object_of(media).get("schema") for media in content.values()]
         if not schemas or any(each != schemas[0] for each in schemas):
@@ -1119,7 +1121,7 @@ class Drawer:
         nodes: Nodes = [_text(name or self._words(self._description.follow(schemas[0])))]
         count = sum(len(block.nodes) for block in drawn if block.type == "openapi-fields")
         if count > 1 and (name or not inner):
-            nodes += [_text(" · "), self._word("fields", name=str(count))]
+            nodes += [_text(" · "), self._label("fields", name=str(count))]
         return nodes if text_of(name) or count > 1 or inner else []
 
     def _links_of(self, response: Data) -> list[Block]:
@@ -1137,7 +1139,7 @@ class Drawer:
                 shown = passed if isinstance(passed, str) else body_text("application/json", passed)
                 line += [_text(" "), _text(f"{parameter} = {shown}"[:200], "code")]
             items.append([_paragraph(*line), *_markdown(link.get("description"))])
-        return [self._lead("next", inner=True), *_items(items)] if items else []
+        return [self._part_heading("next", inner=True), *_items(items)] if items else []
 
     def _callbacks(self, operation: DescribedOperation) -> list[Block]:
         """Return the requests that the API sends as a consequence of this one."""
@@ -1149,14 +1151,14 @@ class Drawer:
                         continue
                     head = _paragraph(_text(method.upper(), "bold"), _text(" "), _text(address, "code"))
                     called = DescribedOperation(address, method, {}, data, webhook=True)
-                    with self._inside("callback", name):
+                    with self._within("callback", name):
                         inside = [head, *_markdown(data.get("description")), *self._body(called, inner=True)]
                     title = called.title if called.title != address else name
                     if self._folded:
                         blocks.append(_expandable([_text(title)], inside))
                     else:
                         blocks += [_paragraph(_text(title, "bold")), *inside]
-        return [self._lead("callbacks"), *blocks] if blocks else []
+        return [self._part_heading("callbacks"), *blocks] if blocks else []
 
     def _samples(self, operation: DescribedOperation) -> list[Block]:
         blocks: list[Block] = []
@@ -1205,13 +1207,13 @@ class Drawer:
         request = self._request(call, own, examples)
         cut = 0 if own else count_omitted_characters(self._description, operation, call.body)
         # One of them is shown, whether or not there is a choice.
-        more = self._beyond(len(given_examples) - max(len(examples), 1))
+        more = self._omission_line(len(given_examples) - max(len(examples), 1))
         content = object_of(self._description.follow(operation.data.get("requestBody")).get("content"))
         sent = call.body.media_type if call.body is not None else ""
         others = (
             [] if own or self._many else self._examples_of(content, "" if self._folded else "Body", but=sent)
         )
-        return [*request, *self._beyond(cut, "cut"), *more, *others]
+        return [*request, *self._omission_line(cut, "cut"), *more, *others]
 
     def _request(
         self, call: SampleCall, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
@@ -1239,7 +1241,7 @@ class Drawer:
         for kind, media in islice(content.items(), _MEDIA_TYPES):
             named = f"{title} {kind}".strip() if len(content) > 1 else title
             blocks += self._example(kind, media, named) if kind != but else []
-        return [*blocks, *self._beyond(len(content) - _MEDIA_TYPES)]
+        return [*blocks, *self._omission_line(len(content) - _MEDIA_TYPES)]
 
     def _example(self, kind: str, media: Any, title: str) -> list[Block]:
         """Return the example of a media type; on pages for people, all named examples."""
@@ -1256,12 +1258,12 @@ class Drawer:
         if len(listings) > 1:
             names = [name for name, _ in named[: len(listings)]]
             drawn = Block("openapi-examples", {"names": names}, [*listings])
-            return [drawn, *self._beyond(cut, "cut"), *self._beyond(len(named) - len(listings))]
+            return [drawn, *self._omission_line(cut, "cut"), *self._omission_line(len(named) - len(listings))]
         value = media_example(self._description, object_of(media), "response")
         if value is None or not media_text(self._description, kind, object_of(media), value):
             return []
         shown, cut = self._listed(kind, media, value, title)
-        return [shown, *self._beyond(cut, "cut"), *self._beyond(len(named) - 1)]
+        return [shown, *self._omission_line(cut, "cut"), *self._omission_line(len(named) - 1)]
 
     def _listed(self, kind: str, media: Any, value: Any, title: str) -> tuple[Block, int]:
         """Return an example, and how many of its characters are omitted."""
@@ -1281,7 +1283,7 @@ class Drawer:
             schema = self._description.schemas.get(name)
             if schema is None:
                 continue
-            self._begin()
+            self._reset()
             self._soon = self._at_first if self._folded else None
             self._at = [slug(name)]
             found = self._description.follow(schema)
@@ -1295,7 +1297,7 @@ class Drawer:
                     Block("openapi-limits", {}, [_text(words)]) if self._folded else _paragraph(_text(words))
                 )
             said += [*self._limits(found), *self.schema(schema)]
-            self._fill()
+            self._draw_postponed()
             blocks += said or [_paragraph(_text("any"))]
         return blocks
 
@@ -1339,7 +1341,7 @@ class Drawer:
         that require it; then the operations without authentication. ``place_of`` returns a reference to the page
         of an operation."""
         description = self._description
-        needing, together, without = self._needing()
+        needing, together, without = self._group_by_scheme()
         listed = _OperationLists(place_of, words).show
 
         blocks: list[Block] = []
@@ -1425,7 +1427,7 @@ class Drawer:
         if found.bodies:
             blocks.append(draw_subheading(words.error_bodies))
         for body in found.bodies[:_BODIES]:
-            self._begin()
+            self._reset()
             count = _fill_number(words.needed, len(body.users))
             codes = [node for code in sorted(body.codes) for node in (_text(code, "code"), _text(" "))]
             blocks.append(_paragraph(*codes, _text(body.kind, "code"), _text(f" {count}")))
@@ -1440,7 +1442,7 @@ class Drawer:
             if not quoted and not shared:
                 continue
             blocks += [draw_heading(title_of), *quoted]
-            self._begin()
+            self._reset()
             for each in shared[:_SAID]:
                 blocks += self._fields([self._parameter(each.data)])
                 blocks += users.show([], [*each.users.values()])
@@ -1472,7 +1474,7 @@ class Drawer:
             )
         ]
 
-    def _needing(
+    def _group_by_scheme(
         self,
     ) -> tuple[
         dict[str, dict[str, dict[str, DescribedOperation]]],

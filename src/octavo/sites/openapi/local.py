@@ -5,6 +5,7 @@ So a page can show an operation from a file of its space, in any revision or cha
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from msgspec import Struct
@@ -112,7 +113,7 @@ def prepare_anew(
     return anew
 
 
-def clear(tx: Transaction, space_id: str) -> None:
+def clear(tx: Transaction, space_id: str, _: Sequence[str]) -> None:
     tx.run("DELETE FROM openapi_sources WHERE space_id = :space", space=space_id)
 
 
@@ -144,7 +145,7 @@ def copy_sources(tx: Transaction, copy: Copy) -> None:
 # --- reading ----------------------------------------------------------------------------------------------
 
 
-@jobs.job("readDescriptions", seconds=900)
+@jobs.job("readDescriptions", bound=None, seconds=900)
 def read_descriptions(context: Context, space_id: str) -> None:
     """Read the queued files of a space, one after another."""
     while (content := _next(context, space_id)) is not None:
@@ -164,8 +165,7 @@ def read_descriptions(context: Context, space_id: str) -> None:
                 space=space_id,
                 content=content,
             )
-    with context.db.write() as tx:
-        jobs.finish(tx)
+            jobs.advance(tx)
 
 
 def _next(context: Context, space_id: str) -> str | None:

@@ -25,7 +25,8 @@ from octavo.content.revisions.expanding import source_of
 from octavo.content.revisions.store import Item
 from octavo.core.document.nodes import Block, Document
 from octavo.core.free_names import free_name
-from octavo.core.pages import Layout, Page, slugify
+from octavo.core.page_fields import Layout
+from octavo.core.pages import Page, slugify
 from octavo.errors import BadRequest
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
@@ -184,11 +185,11 @@ class _Pages:
         self.keys[page.id] = key
         return page.id
 
-    def add_ours(self, word: str, **fields: Any) -> str:
+    def add_labeled(self, word: str, **fields: Any) -> str:
         """Add a page titled by one of ``ReferenceWords``. Its path is the same in every language."""
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
-    def _leading_on(self) -> dict[str, str]:
+    def _child_seed(self) -> dict[str, str]:
         """Return properties for the document of a page whose operations or schemas have their own pages: their ids
         use the same seed as this page's."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
@@ -209,17 +210,17 @@ class _Pages:
             # The authentication page has samples beside the text, which need the room of the outline.
             layout = _ROWS if name == "authentication" else _WIDE
             props = {"doc": name, "operations": grouping, "seed": self._asked.seed}
-            self.add_ours(name, props=props, layout=layout)
+            self.add_labeled(name, props=props, layout=layout)
             self.pages.insert(at, self.pages.pop())
 
     def add_models(self, grouping: str) -> None:
         """Add the pages of models. ``grouping``: of the operations that a model's page links to."""
         names = list(self._description.schemas)
         if len(names) <= MANY or len(self.pages) + len(names) >= _PAGES:
-            self.add_ours("models", props={"doc": "models"})
+            self.add_labeled("models", props={"doc": "models"})
             return
-        listing = {"doc": "models"} | self._leading_on()
-        above = self.add_ours("models", props=listing, layout=_ROWS)
+        listing = {"doc": "models"} | self._child_seed()
+        above = self.add_labeled("models", props=listing, layout=_ROWS)
         for name in names:
             props = {"schema": name, "operations": grouping} | listing
             self.add(f"model {name}", name, above, props=props, layout=_ROWS)
@@ -241,7 +242,7 @@ class _Pages:
         webhooks = self._description.webhooks
         apart = len(webhooks) > _TOGETHER
         props = {"doc": "webhooks"}
-        above = self.add_ours("webhooks", props=props | (self._leading_on() if apart else {}))
+        above = self.add_labeled("webhooks", props=props | (self._child_seed() if apart else {}))
         for key, webhook in webhooks.items() if apart else ():
             named = webhook.url_name
             self.add(f"webhook {key}", webhook.title, above, slug=named, props={**props, "webhook": key})
@@ -274,7 +275,7 @@ class _Pages:
                 self.words.other if tag.name == UNTAGGED else tag.title,
                 parent_id,
                 slug=tag.title,
-                props=props | (self._leading_on() if tag.name in apart else {}),
+                props=props | (self._child_seed() if tag.name in apart else {}),
                 description=tag.page_description or None,
                 icon=tag.icon or None,
             )
@@ -323,7 +324,7 @@ def _revision(tx: Transaction, asked: ComputeInput) -> Computed:
     if props.get("changes"):
         grouping = "by-operation" if by_operation else ""
         told = {"doc": "changes", "operations": grouping, "seed": asked.seed}
-        pages.add_ours("changes", props=told, layout=_ROWS)
+        pages.add_labeled("changes", props=told, layout=_ROWS)
     if props.get("downloadLink"):
         file = Item(
             id=asked.id("file"),
@@ -334,7 +335,7 @@ def _revision(tx: Transaction, asked: ComputeInput) -> Computed:
             size=version.size,
         )
         items.append(file)
-        pages.add_ours("download", props=None, kind="link", target={"kind": "file", "file": file.id})
+        pages.add_labeled("download", props=None, kind="link", target={"kind": "file", "file": file.id})
     return Computed(pages.pages, items)
 
 

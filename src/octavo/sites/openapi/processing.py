@@ -58,7 +58,12 @@ class _CannotFetch(Exception):
         self.code = code
 
 
-@jobs.job("processSpec", attempts=3, seconds=2 * BOUNDS.longest)
+@jobs.job(
+    "processSpec",
+    bound="one specification, which a process reads in its own bounds",
+    attempts=3,
+    seconds=2 * BOUNDS.longest,
+)
 def process_spec(context: Context, spec_id: str, generation: int) -> None:
     """Process a specification unless a newer request to do so exists."""
     with context.db.write() as tx:
@@ -196,7 +201,7 @@ def _complete(
     )
 
 
-@jobs.job("checkSpecs")
+@jobs.job("checkSpecs", bound="a batch of specifications")
 def check_specs(context: Context) -> None:
     """Process specifications that are due, and those whose processing never finished."""
     with context.db.write() as tx:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from octavo.core.document.nodes import Document
 from octavo.core.document.typst import Labels
-from octavo.core.pages import PageKind
+from octavo.core.page_fields import PageKind
 
 
 class PrintChapter(Struct, frozen=True, kw_only=True):

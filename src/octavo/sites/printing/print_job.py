@@ -58,7 +58,12 @@ def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | 
     return store.find_print(tx, print_id)
 
 
-@jobs.job("makePrint", attempts=3, seconds=3 * BOUNDS.longest)
+@jobs.job(
+    "makePrint",
+    bound="one print, which a process sets in its own bounds",
+    attempts=3,
+    seconds=3 * BOUNDS.longest,
+)
 def make_print(context: Context, print_id: str) -> None:
     """Make the PDF of a row of ``prints``."""
     with context.db.read() as tx:
@@ -105,7 +110,7 @@ def _run(folder: Path, arguments: list[str]) -> bool:
     return run_apart("octavo.sites.printing.compiling", folder, arguments, bounds=BOUNDS)
 
 
-@jobs.job("forgetOldPrints")
+@jobs.job("forgetOldPrints", bound="what expired since the last one")
 def forget_old_prints(context: Context) -> None:
     """Delete prints after a week; opening a link to one makes it again."""
     with context.db.write() as tx:

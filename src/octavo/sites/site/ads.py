@@ -1,4 +1,4 @@
-"""Ads on sites: Octavo shows none. What is said about them is kept and answered, for programs that ask."""
+"""Ad settings of sites. Octavo shows no ads; settings are stored and returned for API clients that use them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from . import store
 
 
 def submit_ads(tx: Transaction, site: SiteAccess, status: str, topic: str) -> None:
-    """Sends a site in for review, or turns its ads off."""
+    """Submit a site for ad review, or turn off its ads."""
     ads: dict[str, object] = {"status": status, "topic": topic}
     if status == "disabled":
         ads["zoneId"] = ""
@@ -32,7 +32,7 @@ def review_ads(
     reporting_id: str | None = None,
     reason: str | None = None,
 ) -> None:
-    """Keeps what became of a site that was sent in: it is `live` with two ids, or was `rejected` for a reason."""
+    """Store the result of a review: the site is `live` with two ids, or was `rejected` for a reason."""
     ads: dict[str, object] = {"status": status}
     if status == "live":
         before = store.get_site(tx, site.site_id).settings.ads or {}
@@ -57,7 +57,7 @@ def _put(tx: Transaction, site: SiteAccess, ads: dict[str, object]) -> None:
 def list_sites_with_ads(
     tx: Transaction, caller: SignedIn, status: str, limit: int, page: str | None
 ) -> tuple[Slice[store.SiteRow], dict[str, OrgRow]]:
-    """Of the sites that the caller manages those that stand so, oldest first; and whose they are, by id."""
+    """List the sites with an ad status that the caller manages, oldest first, and their organizations by id."""
     managed = {}
     for organization_id in list_reachable_organizations(tx, caller.actor):
         try:

@@ -1,4 +1,4 @@
-"""Ads on the wire."""
+"""Wire types of ads."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Id = Annotated[str, Meta(max_length=256)]
 
 
 class UpdateAds(Struct):
-    """A site is sent in for review with a ``topic``, or shows no ads."""
+    """Submit a site for review with a ``topic``, or disable its ads."""
 
     status: Literal["in-review", "disabled"] = "in-review"
     topic: Topic = "webdev"
 
 
 class UpdateAdsOfSite(Struct, rename="camel"):
-    """``zoneId`` and ``reportingId`` belong to the status `live`, ``reason`` to `rejected`."""
+    """Result of a review. ``zoneId`` and ``reportingId``: only with status `live`; ``reason``: only with `rejected`."""
 
     status: Literal["live", "rejected", "pending"]
     zone_id: Id | UnsetType = UNSET
@@ -33,9 +33,9 @@ class UpdateAdsOfSite(Struct, rename="camel"):
     def __post_init__(self) -> None:
         for name, given in (("zoneId", self.zone_id), ("reportingId", self.reporting_id)):
             if (given is UNSET) == (self.status == "live"):
-                raise ValueError(f"{name}: expected with the status `live`, and only there")
+                raise ValueError(f"{name}: required with the status `live`, not allowed otherwise")
         if self.reason is not UNSET and self.status != "rejected":
-            raise ValueError("reason: belongs to the status `rejected`")
+            raise ValueError("reason: only allowed with the status `rejected`")
 
 
 class AdsQuery(PageQuery):
@@ -43,7 +43,7 @@ class AdsQuery(PageQuery):
 
 
 class AdsOfSite(Struct, rename="camel"):
-    """``email``: of the caller, who manages the site."""
+    """Ad settings of a site. ``email``: of the caller, who manages the site."""
 
     id: str
     url: str

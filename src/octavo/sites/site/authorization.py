@@ -1,4 +1,4 @@
-"""Entering by names that the world knows sites by."""
+"""Authorization for paths that name an organization by subdomain, or a site by host name or by id alone."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .store import find_site, find_site_by_hostname, list_claiming
 
 @enters(OrgAccess, "subdomain")
 def enter_subdomain(call: Call, needs: Can, subdomain: str) -> OrgAccess:
-    """The caller in the organization whose sites are below this name."""
+    """Authorize the caller in the organization with this subdomain."""
     missing = NotFound(f"There is no subdomain {subdomain!r}.")
     with call.db.read() as tx:
         found = find_organization_by_hostname(tx, subdomain.lower())
     if found is None:
-        # Who is signed in is asked first, as everywhere.
+        # Authenticate first, as everywhere.
         call.actor  # noqa: B018
         raise missing
     try:
@@ -30,12 +30,12 @@ def enter_subdomain(call: Call, needs: Can, subdomain: str) -> OrgAccess:
 
 @enters(SiteAccess, "hostname")
 def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
-    """The caller at the site that has this host name of its own, else at one that claims it."""
+    """Authorize the caller at the site with this host name, or at one that claims it."""
     name = spell_host(hostname)
     with call.db.read() as tx:
         owner = find_site_by_hostname(tx, name)
         found = [*([owner] if owner is not None else []), *list_claiming(tx, name)]
-    # Who is signed in is asked first, as everywhere.
+    # Authenticate first, as everywhere.
     call.actor  # noqa: B018
     for site in found:
         try:
@@ -47,7 +47,7 @@ def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
 
 @enters(SiteAccess, "siteId")
 def enter_site_alone(call: Call, needs: Can, site_id: str) -> SiteAccess:
-    """The caller at a site whose organization the path does not name."""
+    """Authorize the caller at a site whose organization the path does not name."""
     missing = NotFound(f"There is no site {site_id!r}.")
     with call.db.read() as tx:
         found = find_site(tx, site_id)

@@ -1,4 +1,4 @@
-"""A new site over spaces of its organization."""
+"""Create sites over spaces of an organization."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def create_site(
     visibility: str = "public",
     spaces: Sequence[str] = (),
 ) -> str:
-    """Makes an unpublished site over spaces of the organization.
+    """Create an unpublished site over spaces of the organization and return its id.
 
-    Without a title it takes that of the first space. Raises BadRequest for a space named twice, NotFound naming
-    one that is not the organization's. Whether the caller may see the spaces is for the caller to have checked.
+    Without a title it takes that of the first space. Raises BadRequest for a duplicate space, NotFound naming
+    a space that does not belong to the organization. The caller must have checked access to the spaces.
     """
     titles = []
     for n, space_id in enumerate(spaces):
         if space_id in spaces[:n]:
-            raise BadRequest(f"spaces[{n}]: {space_id!r} is named twice.")
+            raise BadRequest(f"spaces[{n}]: {space_id!r} is listed twice.")
         space = get_space(tx, space_id)
         if space.organization_id != organization_id or space.deleted_at is not None:
             raise NotFound(f"spaces[{n}]: there is no space {space_id!r} in this organization.")

@@ -1,4 +1,4 @@
-"""The record by which a host proves whose it is."""
+"""DNS record that proves which organization a host belongs to."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 from octavo.kit.context import Context
 
 
-class Record(NamedTuple):
-    """A TXT record."""
+class TxtRecord(NamedTuple):
+    """DNS TXT record."""
 
     name: str
     text: str
 
 
-def record_of(context: Context, organization_id: str, host: str) -> Record:
-    """The record that proves a host to be an organization's."""
+def verification_record(context: Context, organization_id: str, host: str) -> TxtRecord:
+    """Return the record that proves that a host belongs to an organization."""
     text = context.signer.derive("host", f"{organization_id} {host}")
-    return Record(f"_octavo.{host}", f"octavo-site={text}")
+    return TxtRecord(f"_octavo.{host}", f"octavo-site={text}")

@@ -1,4 +1,4 @@
-"""Changing and removing sites."""
+"""Update and delete sites."""
 
 from __future__ import annotations
 
@@ -15,40 +15,42 @@ from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.orgs.store import forget_default_site
 
 from . import store
-from .hostnames import hostname_columns, is_proved, proxy_columns
-from .locations import require_apart, require_basename, spell_hostname, spell_proxy
-from .publishing import require_opening_if_published
+from .hostnames import hostname_columns, is_verified, proxy_columns
+from .locations import normalize_hostname, normalize_proxy, require_apart, require_basename
+from .publishing import require_publish_permission_if_published
 from .structure.changing import lock, set_defaults
 
 _AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
-"""How many people each visibility lets in; nobody knows who holds a key, and who a token."""
+"""Visibilities ordered by how many people they let in; share links and tokens cannot be compared."""
 _PLAIN = ("title", "visibility", "agents_context")
 
 
-class Proved(NamedTuple):
-    """Whether the host name and the proxy that a body gives are proved to be the organization's."""
+class VerifiedLocations(NamedTuple):
+    """Result of verifying that the requested host name and proxy belong to the organization."""
 
     hostname: bool = False
     proxy: bool = False
 
 
-def find_proofs(context: Context, site: SiteAccess, given: Mapping[str, Any]) -> Proved:
-    """Asks the network about the hostname and the proxy that are given. Raises BadRequest for what is no address."""
+def verify_locations(context: Context, site: SiteAccess, given: Mapping[str, Any]) -> VerifiedLocations:
+    """Check on the network whether the requested host name and proxy are verified. Raises BadRequest for
+    invalid values."""
     organization_id, hostname, proxy = site.organization_id, False, False
     if given.get("hostname") is not None:
-        name = spell_hostname(context.settings, given["hostname"])
-        hostname = is_proved(context, organization_id, name, leading_here=True)
+        name = normalize_hostname(context.settings, given["hostname"])
+        hostname = is_verified(context, organization_id, name, points_here=True)
     if given.get("proxy") is not None:
-        host, _ = spell_proxy(context.settings, given["proxy"])
-        proxy = is_proved(context, organization_id, host, leading_here=False)
-    return Proved(hostname, proxy)
+        host, _ = normalize_proxy(context.settings, given["proxy"])
+        proxy = is_verified(context, organization_id, host, points_here=False)
+    return VerifiedLocations(hostname, proxy)
 
 
 def update_site(
-    tx: Transaction, context: Context, site: SiteAccess, given: Mapping[str, Any], proved: Proved
+    tx: Transaction, context: Context, site: SiteAccess, given: Mapping[str, Any], proved: VerifiedLocations
 ) -> None:
-    """Sets what is given, by the names of ``UpdateSite``. Raises BadRequest, Conflict for a basename that is taken, NotFound for a default that
-    is not in the site, Forbidden where it would show spaces to more people that the caller may not publish."""
+    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest, Conflict for a basename in
+    use, NotFound for a default that is not on the site, Forbidden if it would show spaces that the caller
+    cannot publish to more people."""
     lock(tx, site.site_id)
     before = store.get_site(tx, site.site_id)
     values = {name: given[name] for name in _PLAIN if name in given}
@@ -62,10 +64,10 @@ def update_site(
     if "adaptive_content" in given:
         settings = replace(settings, adaptive=given["adaptive_content"].enabled)
         widens = widens or settings.adaptive != before.settings.adaptive
-    # Visitors are sent there with the tokens that let them in.
+    # Visitors are redirected there with the tokens that grant them access.
     elsewhere = any(given.get(name) is not None for name in ("hostname", "proxy"))
     if widens or elsewhere:
-        require_opening_if_published(tx, site)
+        require_publish_permission_if_published(tx, site)
     if "hostname" in given:
         values |= hostname_columns(tx, context.settings, before, given["hostname"], proved.hostname)
         settings = replace(settings, hostname_status=None)
@@ -85,7 +87,7 @@ def update_site(
 def _rename(tx: Transaction, site: SiteAccess, old: str, new: str) -> None:
     require_basename(new)
     if store.find_site_by_basename(tx, site.organization_id, new) is not None:
-        raise Conflict(f"basename: another site of the organization has the basename {new!r}.")
+        raise Conflict(f"basename: another site of the organization already has the basename {new!r}.")
     store.remove_former_name(tx, site.organization_id, new)
     store.put_former_name(tx, site.organization_id, old, site.site_id)
 
@@ -99,7 +101,7 @@ def _note(tx: Transaction, site: SiteAccess, before: store.SiteRow, values: dict
 
 
 def delete_site(tx: Transaction, site: SiteAccess) -> bool:
-    """Removes a site; True, since whoever has it in hand found it there."""
+    """Delete a site and return True: the caller has just read it."""
     title = store.get_site(tx, site.site_id).title
     store.delete_site(tx, site.site_id)
     forget_default_site(tx, site.organization_id, site.site_id)

@@ -1,8 +1,8 @@
-"""Whose a host name is: what proves that it is a site's, whether it leads here, and giving it up.
+"""Host names of sites: how they are verified, whether they point to this server, and how they are removed.
 
-A name or a path that a site is given counts once it is proved: then the site is there, and nobody else may be. Until
-then the site claims it, and keeps nobody from it. Names of the first organization, which is the operator's own, count
-at once, and so do those of all where the operator says so.
+A host name or proxy path is used once it is verified; then no other site can have it. Until then the site
+only claims it, which does not keep others from it. Names of the first organization, the operator's own, are
+used immediately, and so are those of all organizations if the operator's settings say so.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from octavo.organization.orgs.store import get_organization, is_trusted
 from octavo.settings import Settings, parse_servers
 
 from . import store
-from .domain_verification import record_of
+from .domain_verification import verification_record
 from .locations import read_hostname, read_proxy, require_apart
 
 HostnameStatus = Literal["live", "dns_no_cname", "dns_wrong_cname"]
@@ -32,7 +32,7 @@ Resolve = Callable[[str], set[str]]
 
 
 def find_addresses(host: str) -> set[str]:
-    """The addresses of a host; none where it has none."""
+    """Return the addresses of a host; empty if it has none."""
     try:
         return {str(found[4][0]) for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
     except (OSError, UnicodeError):
@@ -40,7 +40,7 @@ def find_addresses(host: str) -> set[str]:
 
 
 def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_addresses) -> HostnameStatus:
-    """Whether a host name has an address of the installation's own sites. Asks the network."""
+    """Return whether a host name resolves to an address of this server's sites. Uses the network."""
     found = resolve(hostname)
     if not found:
         return "dns_no_cname"
@@ -48,8 +48,8 @@ def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_ad
 
 
 def require_shared_host(context: Context, host: str) -> None:
-    """Raises NotFound for a ``Host`` header that names a site: at its own host name there is nothing but that site, and
-    what belongs to all of them is at the address of sites alone."""
+    """Raise NotFound if the ``Host`` header names a site. At a site's own host name there is only that site;
+    paths shared by all sites exist only at the sites domain."""
     name = host_name(host)
     if "." not in name or name == context.settings.sites_address.host:
         return
@@ -58,36 +58,36 @@ def require_shared_host(context: Context, host: str) -> None:
             raise NotFound("There is nothing at this address.")
 
 
-def is_proved(context: Context, organization_id: str, host: str, *, leading_here: bool) -> bool:
-    """Whether a host is an organization's: by the operator's word, by a domain above it that is proved to be, by its
-    record, or, with ``leading_here``, because its address is that of the sites. Asks the network; not to be called within a
-    transaction."""
+def is_verified(context: Context, organization_id: str, host: str, *, points_here: bool) -> bool:
+    """Return whether a host belongs to an organization: the operator's settings say so, a domain above it is
+    verified, its DNS record proves it, or, with ``points_here``, it resolves to the address of the
+    sites. Uses the network; do not call within a transaction."""
     settings = context.settings
     with context.db.read() as tx:
         if settings.trust_hosts or is_trusted(tx, organization_id):
             return True
         proved = get_organization(tx, organization_id).proved
-        # Its record in DNS may still be there for the organization that gave it up.
-        leading_here = leading_here and not store.is_former_hostname(tx, host, but=organization_id)
+        # The DNS record may still exist for the organization that gave up the name.
+        points_here = points_here and not store.is_former_hostname(tx, host, but=organization_id)
     if any(host == domain or host.endswith(f".{domain}") for domain in proved):
         return True
-    if leading_here and check_hostname(settings, host) == "live":
+    if points_here and check_hostname(settings, host) == "live":
         return True
-    record = record_of(context, organization_id, host)
+    record = verification_record(context, organization_id, host)
     try:
         return record.text in find_texts(record.name, parse_servers(settings.dns_servers))
     except Unavailable:
         return False
 
 
-# --- what was claimed -------------------------------------------------------------------------------------
+# --- claims -------------------------------------------------------------------------------------------
 
 
 def hostname_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
 ) -> dict[str, Any]:
-    """What a site's row says of a host name that it is given: that it has it, or that it claims it. Raises BadRequest,
-    Conflict for one that is another's."""
+    """Return the columns of a site that get a new host name: verified or claimed. Raises BadRequest,
+    Conflict for one of another site."""
     if given is None:
         return {"hostname": None, "claimed_hostname": None}
     hostname = read_hostname(tx, settings, site.id, given)
@@ -99,7 +99,7 @@ def hostname_columns(
 def proxy_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
 ) -> dict[str, Any]:
-    """The same of host and path at which a proxy shows it."""
+    """Return the same columns for the host and path of a proxy."""
     if given is None:
         return {"proxy_host": None, "proxy_path": None, "claimed_proxy": None}
     host, path = read_proxy(tx, settings, site.id, site.organization_id, given)
@@ -111,11 +111,11 @@ def proxy_columns(
 def put_status(
     tx: Transaction, context: Context, site: SiteAccess, hostname: str, status: HostnameStatus, proved: bool
 ) -> None:
-    """Keeps what a check found; a name that is proved now is the site's. Raises Conflict when the site has another
-    host name meanwhile, or another site has this one."""
+    """Store the result of a check; a verified name becomes the site's. Raises Conflict if the site's host
+    name changed meanwhile, or another site has this one."""
     row = store.get_site(tx, site.site_id)
     if hostname not in (row.hostname, row.claimed_hostname):
-        raise Conflict("The host name was changed meanwhile.")
+        raise Conflict("The host name was changed by another request. Reload it and try again.")
     values: dict[str, Any] = {"settings": replace(row.settings, hostname_status=status)}
     if proved and hostname == row.claimed_hostname:
         values |= hostname_columns(tx, context.settings, row, hostname, True)
@@ -127,14 +127,14 @@ def put_status(
 
 
 def remove_hostname(tx: Transaction, site: SiteAccess, hostname: str) -> None:
-    """The site is below the installation's address again, or claims the name no more. Raises NotFound for a name that it
-    has not."""
+    """Remove a host name or the claim to it, so that the site is only below the sites domain. Raises
+    NotFound for a name that the site does not have."""
     row = store.get_site(tx, site.site_id)
     if hostname == row.claimed_hostname:
         store.update_site(tx, site.site_id, claimed_hostname=None)
     elif hostname == row.hostname:
         store.update_site(tx, site.site_id, hostname=None)
     else:
-        raise NotFound("The host name was given up meanwhile.")
+        raise NotFound("The host name was already removed.")
     target = ("site", site.site_id)
     audit(tx, site.actor, "site.hostnameRemoved", site.organization_id, target, before={"hostname": hostname})

@@ -1,5 +1,5 @@
-"""Where a site may be: its basename below the address of its organization, a host name of its own, or a path at which a
-proxy shows it. The same rules hold for what the API is given and for archives of organizations."""
+"""Locations of sites: a basename below the organization's URL, a custom domain, or a path at which a
+proxy shows it. The same rules apply to API requests and to archives of organizations."""
 
 from __future__ import annotations
 
@@ -20,88 +20,91 @@ _BASENAME = re.compile(r"\w[\w.-]{0,99}")
 
 
 def require_basename(given: str) -> None:
-    """Raises BadRequest for what is no basename as it is kept, in lower case."""
+    """Raise BadRequest for a basename that is invalid or not in lowercase."""
     if not _BASENAME.fullmatch(given) or given != given.lower():
-        raise BadRequest("basename: expected letters, digits and `-_.`")
+        raise BadRequest("basename: can only contain lowercase letters, digits, and `-_.`")
 
 
-def spell_hostname(settings: Settings, given: str) -> str:
-    """A host name as it is kept. Raises BadRequest for what is none, and for the server's own."""
+def normalize_hostname(settings: Settings, given: str) -> str:
+    """Return a normalized host name. Raises BadRequest for an invalid one, and for that of the server itself."""
     hostname = spell_host(given)
     if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
-        raise BadRequest("hostname: expected a host name with three parts or more, as docs.example.com")
+        raise BadRequest("hostname: must be a host name with at least three parts, such as docs.example.com")
     if _is_own(settings, hostname):
-        raise BadRequest("hostname: this server itself is there")
+        raise BadRequest("hostname: this is the host name of the Octavo server. Choose another one.")
     return hostname
 
 
 def read_hostname(tx: Transaction, settings: Settings, site_id: str, given: str) -> str:
-    """``spell_hostname``, of a name that is free. Raises Conflict for one that another site has."""
-    hostname = spell_hostname(settings, given)
+    """Return ``normalize_hostname`` of a name that is available. Raises Conflict if another site has it."""
+    hostname = normalize_hostname(settings, given)
     other = store.find_site_by_hostname(tx, hostname)
     if other is not None and other.id != site_id:
         raise Conflict(f"hostname: {hostname!r} belongs to another site.")
     if store.is_proxied_at(tx, hostname, but=site_id):
-        raise Conflict(f"hostname: a proxy shows another site below {hostname!r}.")
+        raise Conflict(f"hostname: another site is already shown through a proxy at {hostname!r}.")
     return hostname
 
 
-def spell_proxy(settings: Settings, given: str) -> tuple[str, str]:
-    """Host and path of a proxy as they are kept. Raises BadRequest for what is none, and for one at the server's own."""
+def normalize_proxy(settings: Settings, given: str) -> tuple[str, str]:
+    """Return the normalized host and path of a proxy. Raises BadRequest for invalid values, and for the host
+    of the server itself."""
     name, slash, path = given.partition("/")
     found = _PROXY.fullmatch(f"{spell_host(name)}{slash}{path}")
     if found is None or len(found[1]) > 253 or len(given) > store.MAX_PROXY:
-        raise BadRequest("proxy: expected a host name and a path of letters, digits, - and _")
+        raise BadRequest(
+            "proxy: must be a host name and a path of letters, digits, `-`, and `_`, such as example.com/docs"
+        )
     host, path = found.groups()
     if _is_own(settings, host):
-        raise BadRequest("proxy: this server itself is there")
+        raise BadRequest("proxy: this is the host name of the Octavo server. Choose another one.")
     return host, path
 
 
 def read_proxy(
     tx: Transaction, settings: Settings, site_id: str, organization_id: str, given: str
 ) -> tuple[str, str]:
-    """``spell_proxy``, of an address that is free. Raises Conflict for one that another site has, or that is below or
-    above one of another organization."""
-    host, path = spell_proxy(settings, given)
+    """Return ``normalize_proxy`` of a location that is available. Raises Conflict if another site has it, or
+    a site of another organization is above or below it."""
+    host, path = normalize_proxy(settings, given)
     other = store.find_site_by_hostname(tx, host)
     if other is not None and other.id != site_id:
-        raise Conflict(f"proxy: {host!r} is the host name of another site, which is all that is there.")
+        raise Conflict(f"proxy: {host!r} is already the custom domain of another site.")
     other = store.find_site_by_proxy(tx, host, path)
     if other is not None and other.id != site_id and other.proxy_path == path:
-        raise Conflict(f"proxy: another site is at {host}{path}.")
+        raise Conflict(f"proxy: another site is already at {host}{path}.")
     if store.is_proxied_near(tx, host, path, but=organization_id):
-        raise Conflict(f"proxy: {host}{path} is below or above the address of somebody else's site.")
+        raise Conflict(f"proxy: {host}{path} is above or below the path of another organization's site.")
     return host, path
 
 
 def require_apart(hostname: str | None, proxy_host: str | None) -> None:
-    """Raises Conflict for a site that a proxy shows at its own host name."""
+    """Raise Conflict for a site with a proxy at its own host name."""
     if hostname is not None and hostname == proxy_host:
-        raise Conflict(f"proxy: all that is at {hostname!r} is this site, by its host name.")
+        raise Conflict(f"proxy: {hostname!r} is already the custom domain of this site.")
 
 
 def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raises BadRequest or Conflict unless a site of an archive may be here where its row says that it is."""
+    """Raise BadRequest or Conflict if a site of an archive cannot be at the location in its row."""
     require_basename(row["basename"])
     hostname, host, path = row.get("hostname"), row.get("proxy_host"), row.get("proxy_path")
     if hostname is not None and read_hostname(tx, settings, row["id"], hostname) != hostname:
-        raise BadRequest("hostname: expected it in lower case, as DNS has it")
+        raise BadRequest("hostname: must be in lowercase, as in DNS")
     if (host is None) is not (path is None):
-        raise BadRequest("proxy_path: expected a host and a path, or neither")
+        raise BadRequest("proxy_path: requires proxy_host, and the other way around")
     if host is not None and read_proxy(tx, settings, row["id"], row["organization_id"], f"{host}{path}") != (
         host,
         path,
     ):
-        raise BadRequest("proxy_host: expected it in lower case, as DNS has it")
+        raise BadRequest("proxy_host: must be in lowercase, as in DNS")
     require_apart(hostname, host)
 
 
 def check_former_name(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raises BadRequest for a former name in an archive that no site can have had."""
+    """Raise BadRequest for a former name in an archive that no site can have had."""
     require_basename(row["basename"])
 
 
 def _is_own(settings: Settings, hostname: str) -> bool:
-    """Whether the installation itself is at this host."""
+    """Return whether Octavo itself is at this host."""
     return hostname in {spell_host(settings.address.host), spell_host(settings.sites_address.host)}

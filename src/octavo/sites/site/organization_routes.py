@@ -1,4 +1,4 @@
-"""Making an organization, with a site to begin with."""
+"""Create an organization, optionally with its first site."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ operation = Area("orgs").operation
 
 
 class CreateOrganizationQuery(Struct, rename="camel"):
-    """``withDefaultSite``: whether the organization begins with a space and a site that shows it. ``openapiUrl``:
-    where its first API specification comes from."""
+    """``withDefaultSite``: also create a space and a site that shows it. ``openapiUrl``: source of its first
+    API specification."""
 
     with_default_site: bool = False
     openapi_url: FetchUrl | None = None
@@ -32,8 +32,9 @@ class CreateOrganizationQuery(Struct, rename="camel"):
 def create(
     call: Call, caller: SignedIn, query: CreateOrganizationQuery, body: CreateOrganization
 ) -> Organization:
-    """A new organization, which the caller administers. With `withDefaultSite` it has an empty space and an
-    unpublished site over it, which is its default content. With `openapiUrl` it has the API specification `api`."""
+    """Create an organization, which the caller administers. With `withDefaultSite`, it gets an empty space
+    and an unpublished site for it, which is its default content. With `openapiUrl`, it gets the API
+    specification `api`."""
     with call.db.write() as tx:
         made = create_organization_for(tx, caller.actor, caller.user_id, body.title, body.email_domains)
         if query.with_default_site:

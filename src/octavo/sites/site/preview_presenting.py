@@ -1,5 +1,5 @@
-"""What of a site a visitor with certain claims sees, and what keeps the rest from them: the same outline, views and
-documents that the reader is drawn from, asked what they decided."""
+"""Visibility of a site's content for a visitor with certain claims, and what hides the rest. Uses the same
+outline, views, and documents as the reader, with the decisions that they made."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from .audiences.wire import (
 from .previewing import read_claims, require_seeing_all
 from .store import get_site
 from .structure.outline import Outline
-from .structure.store import GroupRow, SectionRow, SiteSpaceRow, Structure, load_structure
+from .structure.store import SectionGroupRow, SectionRow, SiteSpaceRow, Structure, load_structure
 
 _EXCERPT = 200
-Row = SectionRow | GroupRow | SiteSpaceRow
+Row = SectionRow | SectionGroupRow | SiteSpaceRow
 
 
 def list_entries(
     tx: Transaction, context: Context, site: SiteAccess, query: PretendedQuery
 ) -> PretendedListing:
-    """The sections and variants of a site, or the pages of one of its site spaces, in reading order. Raises Forbidden
-    for who does not see all that the site shows, BadRequest for claims that are no object, NotFound for a site space of
-    another site."""
+    """List the sections and variants of a site, or the pages of one of its site spaces, in reading order.
+    Raises Forbidden if the caller cannot see everything the site shows, BadRequest for invalid claims,
+    NotFound for a site space of another site."""
     structure = load_structure(tx, site.site_id)
     require_seeing_all(tx, site, structure)
     given, visitor = read_claims(tx, site.site_id, query.claims)
@@ -60,7 +60,7 @@ def list_entries(
     else:
         shown = structure.site_spaces.get(query.site_space)
         if shown is None:
-            raise NotFound(f"siteSpace: there is no site space {query.site_space!r} in this site.")
+            raise NotFound(f"siteSpace: there is no site space {query.site_space!r} on this site.")
         seen = frozenset(one.space_id for one in outline.site_spaces())
 
         def view(space_id: str) -> SpaceView:
@@ -83,40 +83,40 @@ def list_entries(
         count=total,
         next=Next(following) if following is not None else UNSET,
         claims=visitor["claims"],
-        ignored=list(_left_out(given, visitor["claims"])),
+        ignored=list(_ignored_claims(given, visitor["claims"])),
         enabled=row.settings.adaptive,
     )
 
 
-def _left_out(given: Mapping[str, Any], admitted: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """The names of claims that the schema does not let through, those in others behind their names and a point."""
+def _ignored_claims(given: Mapping[str, Any], admitted: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Yield the names of claims that the schema does not define, with dotted names for nested ones."""
     for name, value in given.items():
         known = admitted.get(name)
         if isinstance(value, dict) and isinstance(known, dict):
-            yield from _left_out(value, known, f"{above}{name}.")
+            yield from _ignored_claims(value, known, f"{above}{name}.")
         elif known is None or isinstance(known, dict):
             yield f"{above}{name}"
 
 
-def _asked(shown: Shown, expression: str | None) -> PretendedCondition | UnsetType:
-    return _told(shown, expression, shown.holds(expression)) if expression else UNSET
+def _evaluate_condition(shown: Shown, expression: str | None) -> PretendedCondition | UnsetType:
+    return _present_condition(shown, expression, shown.holds(expression)) if expression else UNSET
 
 
-def _told(shown: Shown, expression: str, holds: bool) -> PretendedCondition:
+def _present_condition(shown: Shown, expression: str, holds: bool) -> PretendedCondition:
     return PretendedCondition(expression, holds, (None if holds else shown.problem(expression)) or UNSET)
 
 
 # --- sections and variants -------------------------------------------------------------------------------
 
 
-class _Placed(NamedTuple):
+class _PlacedRow(NamedTuple):
     row: Row
     level: int
     key: str
 
 
 class _Parts:
-    """The sections and variants of a site."""
+    """Sections and variants of a site."""
 
     def __init__(self, tx: Transaction, site: SiteAccess, structure: Structure, outline: Outline) -> None:
         self._structure = structure
@@ -127,19 +127,19 @@ class _Parts:
             for id, (space, _) in list_spaces_by_id(tx, site.organization, sorted(spaces)).items()
         }
 
-    def slice(self, query: PretendedQuery) -> Slice[_Placed]:
+    def slice(self, query: PretendedQuery) -> Slice[_PlacedRow]:
         rows = sorted(self._rows(), key=lambda placed: placed.key)
         return slice_items(rows, query.limit, query.page, lambda placed: placed.key)
 
-    def _rows(self) -> Iterator[_Placed]:
+    def _rows(self) -> Iterator[_PlacedRow]:
         structure = self._structure
         for shown in structure.variants(None):
-            yield _Placed(shown, 0, f"0{structure.key(shown)}")
+            yield _PlacedRow(shown, 0, f"0{structure.key(shown)}")
         for node in structure.ordered():
             level = structure.depth(structure.parent(node))
-            yield _Placed(node, level, f"1{structure.key(node)}")
+            yield _PlacedRow(node, level, f"1{structure.key(node)}")
             for shown in structure.variants(node.id) if isinstance(node, SectionRow) else ():
-                yield _Placed(shown, level + 1, f"1{structure.key(shown)}")
+                yield _PlacedRow(shown, level + 1, f"1{structure.key(shown)}")
 
     def entry(self, row: Row, level: int) -> PretendedEntry:
         obstacle = self.obstacle(row)
@@ -163,7 +163,9 @@ class _Parts:
         return Obstacle(_object_of(found.row), found.row.id, self._title(found.row), found.reason, condition)
 
     def _condition(self, row: Row) -> PretendedCondition | UnsetType:
-        return _asked(self._outline.shown, None if isinstance(row, GroupRow) else row.condition)
+        return _evaluate_condition(
+            self._outline.shown, None if isinstance(row, SectionGroupRow) else row.condition
+        )
 
     def _title(self, row: Row) -> str:
         return self._titles[row.space_id] if isinstance(row, SiteSpaceRow) else row.title
@@ -178,12 +180,12 @@ def _object_of(row: Row) -> PretendedObject:
 # --- pages -----------------------------------------------------------------------------------------------
 
 _Line = tuple[Page, list[str]]
-"""A page and what sorts it among all pages, level by level."""
+"""Page with its sort key among all pages, level by level."""
 
 
 class _Pages:
-    """The pages of a site space. ``seen``: the spaces that the visitor sees; ``base``: the path of the site space;
-    ``obstacle``: what keeps all of it from the visitor."""
+    """Pages of a site space. ``seen``: spaces that the visitor can see; ``base``: path of the site space;
+    ``obstacle``: what hides all of it from the visitor."""
 
     def __init__(
         self,
@@ -220,7 +222,7 @@ class _Pages:
             visible=obstacle is None,
             listed=obstacle is None and not tree.is_hidden(page),
             path=f"{self._base}{place}" if is_document else UNSET,
-            condition=_asked(shown, page.condition),
+            condition=_evaluate_condition(shown, page.condition),
             hidden_by=obstacle or UNSET,
             parts=self._parts(page, shown) if is_document and obstacle is None else UNSET,
         )
@@ -229,7 +231,7 @@ class _Pages:
         tree = self._view.tree
         for above in (*self._view.every.ancestors(page), page):
             if above.id in tree.withheld:
-                condition = _asked(self._view.shown(above), above.condition)
+                condition = _evaluate_condition(self._view.shown(above), above.condition)
                 return Obstacle("page", above.id, above.title, "condition", condition)
         if page.kind == "link" and self._is_closed(self._documents.target(page)):
             return Obstacle("page", page.id, page.title, "target")
@@ -238,7 +240,7 @@ class _Pages:
         return None
 
     def _is_closed(self, target: dict[str, Any]) -> bool:
-        """Whether a link leads to what this visitor does not see."""
+        """Return whether a link leads to something that this visitor cannot see."""
         own = self._view.state.space_id
         return self._view.is_withheld(target) or target.get("space", own) not in {own, *self._seen}
 
@@ -246,25 +248,25 @@ class _Pages:
         return [
             PretendedPart(
                 " ".join(decision.text.split())[:_EXCERPT],
-                _told(shown, decision.expression, decision.holds),
+                _present_condition(shown, decision.expression, decision.holds),
             )
             for decision in self._documents.decisions(page)
         ]
 
 
 def _lines(tree: PageTree) -> Iterator[_Line]:
-    """The pages of a tree in reading order."""
+    """Yield the pages of a tree in reading order."""
     stack: list[tuple[Page, list[str]]] = [(page, []) for page in reversed(tree.children.get(None, []))]
     while stack:
         page, above = stack.pop()
-        # No rank has a sign that sorts before the blank.
+        # Ranks contain no character that sorts before a space.
         line = [*above, f"{page.rank} {page.id}"]
         yield page, line
         stack += [(child, line) for child in reversed(tree.children.get(page.id, []))]
 
 
 def _is_empty(tree: PageTree, page: Page) -> bool:
-    """Whether there is nothing in a group but groups in which there is nothing."""
+    """Return whether a group contains nothing but empty groups."""
     stack = [page]
     while stack:
         below = tree.children.get(stack.pop().id, [])

@@ -1,8 +1,9 @@
-"""Previews: an address by which a member sees a site as visitors will, published or not, for an hour, and no longer
-than the member sees all that it shows, and than the token or session is good that it was made by.
+"""Previews: URLs that show a site to a member as visitors will see it, published or not, for one hour, and
+only while the member can see everything it shows and the token or session that created the preview is
+valid.
 
-It may say whom to pretend to be, claims as a visitor's token would have them, and show one change request as if it
-were merged. It shows no other: whoever is handed the address sees that one draft.
+A preview can pretend to be a visitor with certain claims, and can show one change request as if it were
+merged, but no others: whoever gets the URL sees only that draft.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from .store import find_site, get_site
 from .structure.store import Structure, load_structure
 
 PREVIEWED = "/~previewed/"
-"""Previews in frames of the app begin with this, and then have their token: a frame gets no cookies where sites are on
-another domain than the app, and should leave none with whoever looks at the site as a visitor next."""
+"""Path of previews in frames of the app, followed by their token. Frames get no cookies if sites are on
+another domain than the app, and must not leave cookies that affect later visits to the site."""
 PREVIEW = "preview_token"
-"""The parameter of addresses that a token comes in."""
+"""Query parameter that contains a token."""
 _PURPOSE = "site preview"
 _OPERATION = "getSitePublishingPreviewById"
 _HOUR = 3_600_000
@@ -64,9 +65,10 @@ def make_preview(
     look: bool = False,
     theme: Mode | None = None,
 ) -> str:
-    """A token that shows the site to its holder with what a member sees, as the ``visitor`` that conditions ask.
-    ``change``: the id of a change request that is shown in place of what its space has. ``look``: with the look that the
-    member tries. ``theme``: light or dark, whatever the look says."""
+    """Return a token that shows the site to its holder as the member sees it, with the given ``visitor`` for
+    conditions. ``change``: id of a change request to show instead of the content of its space. ``look``:
+    use the customization that the member previews. ``theme``: light or dark, regardless of the
+    customization."""
     preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme)
     payload = msgspec.json.encode(preview).decode()
     until = now() + _HOUR
@@ -75,9 +77,9 @@ def make_preview(
     return signer.sign(_PURPOSE, payload, until)
 
 
-class Preview(Struct, frozen=True):
-    """What a token says. ``drafted``: the change request that it shows. ``expires`` in milliseconds. ``look``: the
-    person whose tried look it shows."""
+class PreviewGrant(Struct, frozen=True):
+    """Contents of a preview token. ``drafted``: the change request it shows. ``expires``: milliseconds.
+    ``look``: the person whose previewed customization it shows."""
 
     site: str
     visitor: dict[str, Any]
@@ -88,14 +90,15 @@ class Preview(Struct, frozen=True):
 
 
 def preview_until(signer: Signer, token: str) -> int | None:
-    """When a token ends, in milliseconds; None for one that is not good."""
+    """Return when a token expires, in milliseconds; None for an invalid one."""
     signed = signer.read(_PURPOSE, token)
     return signed.expires if signed is not None else None
 
 
-def read_preview(tx: Transaction, signer: Signer, token: str) -> Preview | None:
-    """What a good token says, else None: also when the member who made it has left, is disabled, took the token back
-    that they made it by or ended the session, or does not see all that the site shows any more."""
+def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | None:
+    """Return the contents of a valid token, otherwise None: also if the member who created it has left, is
+    deactivated, revoked the token or ended the session used to create it, or can no longer see everything
+    the site shows."""
     signed = signer.read(_PURPOSE, token)
     if signed is None or signed.expires is None:
         return None
@@ -117,12 +120,12 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> Preview | None:
     if found.change and drafted is None:
         return None
     look = actor.user_id if found.look else None
-    return Preview(found.site, found.visitor, drafted, signed.expires, look, found.theme)
+    return PreviewGrant(found.site, found.visitor, drafted, signed.expires, look, found.theme)
 
 
 def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Drafted | None:
-    """A change request of a space that a site shows."""
-    # Each space has a number 1.
+    """Return a change request of a space that a site shows."""
+    # Every space has a change request number 1, so numbers are ambiguous here.
     if not change_id or change_id.isdigit():
         return None
     for shown in structure.site_spaces.values():
@@ -138,18 +141,18 @@ def _sees_all(tx: Transaction, actor: Actor, structure: Structure) -> bool:
 
 
 def require_seeing_all(tx: Transaction, site: SiteAccess, structure: Structure) -> None:
-    """Raises Forbidden for who does not see all that the site shows."""
+    """Raise Forbidden if the caller cannot see everything the site shows."""
     if not _sees_all(tx, site.actor, structure):
-        raise Forbidden("This site shows spaces that you do not see: its preview is not for you.")
+        raise Forbidden("You can't preview this site because it shows spaces that you don't have access to.")
 
 
 def read_claims(tx: Transaction, site_id: str, claims: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The claims that JSON has, unsigned ones below `unsigned`, and the visitor whom conditions meet with them. Raises
-    BadRequest for JSON that is no object."""
+    """Return the claims in a JSON text, unsigned ones under `unsigned`, and the visitor they describe.
+    Raises BadRequest for JSON that is not an object."""
     try:
         given = msgspec.json.decode(claims, type=dict[str, Any]) if claims else {}
     except (msgspec.MsgspecError, RecursionError):
-        raise BadRequest("claims: expected an object as JSON") from None
+        raise BadRequest("claims: must be a JSON object") from None
     unsigned = given.get(UNSIGNED)
     return given, admit(get_schema(tx, site_id), given, unsigned if isinstance(unsigned, dict) else {})
 
@@ -162,18 +165,21 @@ def preview_url(
     claims: str | None,
     change_id: str | None,
 ) -> str:
-    """Raises Forbidden for who does not see all that the site shows, BadRequest for claims that are no object, NotFound
-    for a site space of another site, or a change request of a space that this one does not show."""
+    """Return the URL of a preview. Raises Forbidden if the caller cannot see everything the site shows,
+    BadRequest for invalid claims, NotFound for a site space of another site, or a change request of a
+    space that this site does not show."""
     structure = load_structure(tx, site.site_id)
     start = None
     if site_space_id is not None:
         start = structure.site_spaces.get(site_space_id)
         if start is None:
-            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} in this site.")
+            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} on this site.")
     if change_id is not None:
         drafted = _find_drafted(tx, structure, change_id)
         if drafted is None:
-            raise NotFound(f"changeRequest: this site shows no space with a change request {change_id!r}.")
+            raise NotFound(
+                f"changeRequest: there is no change request {change_id!r} in the spaces of this site."
+            )
         showing = (s for s in structure.site_spaces.values() if s.space_id == drafted.space_id)
         start = start or next(showing)
     base = structure.base(start) if start is not None else ""
@@ -188,14 +194,15 @@ def preview_url(
 def framed_preview_url(
     tx: Transaction, context: Context, site: SiteAccess, site_space_id: str | None, theme: Mode | None
 ) -> str:
-    """An address for a frame of the app that shows the site with the look that the caller tries. Raises Forbidden for
-    who does not see all that the site shows, NotFound for a site space of another site."""
+    """Return a URL for a frame of the app that shows the site with the customization that the caller
+    previews. Raises Forbidden if the caller cannot see everything the site shows, NotFound for a site
+    space of another site."""
     structure = load_structure(tx, site.site_id)
     base = ""
     if site_space_id is not None:
         start = structure.site_spaces.get(site_space_id)
         if start is None:
-            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} in this site.")
+            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} on this site.")
         base = structure.base(start)
     require_seeing_all(tx, site, structure)
     visitor = admit(get_schema(tx, site.site_id), {}, {})

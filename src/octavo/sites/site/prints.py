@@ -1,4 +1,4 @@
-"""How prints of a space look: in the fonts and colours, and with the logo, of the site that shows it."""
+"""Style of a space's PDFs: fonts, colors, and logo of the site that shows it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from octavo.sites.fonts.built_in import FONTS, printed_files
 from octavo.sites.fonts.serving import list_faces
 from octavo.sites.printing.styles import FontFile, PrintLook, register_look_finder
 
-from .customization.colors import colours_of
+from .customization.colors import site_theme
 from .customization.editing import look_of
 from .customization.model import FontDefinition
 from .published import published_url
@@ -21,15 +21,15 @@ from .structure.store import load_structure
 
 
 def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLook | None:
-    """That of the oldest published site that shows the space; None where none does."""
+    """Return the style of the oldest published site that shows the space; None if there is none."""
     shown = [site for site in list_sites_of_space(tx, space_id) if site.published]
     if not shown:
         return None
     site = min(shown, key=lambda one: (one.created_at, one.id))
     place = next(one for one in load_structure(tx, site.id).site_spaces.values() if one.space_id == space_id)
     look = look_of(tx, site.id, place.id)
-    colours = colours_of(look.styling).light
-    # Without a logo in the header there may be one in the footer, as on cards.
+    colours = site_theme(look.styling).light
+    # Without a header logo, use the footer logo, as cards do.
     logo = look.header.logo if look.header.logo is not UNSET else look.footer.logo
     organization = get_organization(tx, site.organization_id)
     return PrintLook(
@@ -46,7 +46,7 @@ def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLo
 
 
 def _font(tx: Transaction, organization_id: str, chosen: str | FontDefinition) -> tuple[FontFile, ...]:
-    """The files of a font; none for one that there is not, any more or by its licence."""
+    """Return the files of a font; empty for one that does not exist or must not be embedded."""
     if isinstance(chosen, FontDefinition):
         faces = list_faces(tx, organization_id, chosen.id)
         return tuple(FontFile(content=content, weights=(weight,)) for weight, content in faces)

@@ -1,4 +1,4 @@
-"""All that a published site is, in one answer: what a renderer of its own draws it from."""
+"""Complete description of a published site, for external renderers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .wire import present_site
 def present_profile(
     tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None
 ) -> PublishedSite:
-    """Raises NotFound for a site that is not published, or a key that opens nothing."""
+    """Return the profile of a site. Raises NotFound for a site that is not published, or an unknown key."""
     shown = ShownStructure(tx, to, site, share_key)
     if not shown.site.published and isinstance(site, SiteAccess):
         raise NotFound("This site is not published.")

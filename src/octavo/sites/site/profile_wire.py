@@ -1,4 +1,4 @@
-"""The profile of a published site on the wire."""
+"""Wire types of the profile of a published site."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from octavo.organization.access.wire import User
 from .customization.model import Customization
 from .scripts import IntegrationScript
 from .structure.wire import SiteStructure
-from .types import Searched
+from .types import SearchedSpaces
 from .wire import Site, SiteOrganizationTarget
 
 
 class Customizations(Struct, rename="camel"):
-    """Of the site, and by their ids of those site spaces that look otherwise."""
+    """Customization of the site, and of the site spaces with overrides by id."""
 
     site: Customization
     site_spaces: dict[str, Customization]
@@ -34,8 +34,9 @@ class PublishedSite(Struct, tag_field="object", tag="published-content-site"):
 
 
 class SearchScope(Struct, rename="camel"):
-    """``default``: the default content of each section, in the language of ``currentSiteSpace`` where there is such a
-    variant, and ``currentSiteSpace`` itself; ``restrictTo`` narrows this to the latter, or to the others."""
+    """Search scope. ``default``: the default content of each section, in the language of
+    ``currentSiteSpace`` if there is such a variant, and ``currentSiteSpace`` itself. ``restrictTo``:
+    limits this to the current site space, or to the others."""
 
     mode: Literal["default", "specific", "all"]
     current_site_space: str | None = None
@@ -44,13 +45,13 @@ class SearchScope(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if self.mode == "specific" and self.site_space_ids is None:
-            raise ValueError("scope: `specific` needs `siteSpaceIds`")
+            raise ValueError("scope: `specific` requires `siteSpaceIds`")
         if self.restrict_to is not None and (self.mode != "default" or self.current_site_space is None):
-            raise ValueError("scope: `restrictTo` needs the mode `default` and `currentSiteSpace`")
+            raise ValueError("scope: `restrictTo` requires the mode `default` and `currentSiteSpace`")
 
 
 class SearchSite(Struct, rename="camel"):
-    """Older clients set the scope beside the query: ``current`` is the scope ``default``."""
+    """Search request. Older clients set the scope next to the query: ``current`` is the scope ``default``."""
 
     query: Annotated[str, Meta(max_length=MAX_SEARCH)]
     scope: SearchScope | UnsetType = UNSET
@@ -60,15 +61,15 @@ class SearchSite(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if self.scope is UNSET and self.mode is UNSET and self.site_space_ids is UNSET:
-            raise ValueError("scope: expected `scope` or `mode`")
+            raise ValueError("scope: provide `scope` or `mode`")
         if self.mode == "current" and self.site_space_id is UNSET:
-            raise ValueError("siteSpaceId: the mode `current` needs it")
+            raise ValueError("siteSpaceId: required for the mode `current`")
         if self.mode == "specific" and self.site_space_ids is UNSET:
-            raise ValueError("siteSpaceIds: the mode `specific` needs it")
+            raise ValueError("siteSpaceIds: required for the mode `specific`")
 
 
 def named_spaces(body: SearchSite) -> dict[str, str]:
-    """The site spaces that a body names, by where it does."""
+    """Return the site spaces that a request names, by field."""
     found: dict[str, str] = {}
     if body.scope is not UNSET:
         found |= {f"scope.siteSpaceIds[{n}]": id for n, id in enumerate(body.scope.site_space_ids or [])}
@@ -81,15 +82,15 @@ def named_spaces(body: SearchSite) -> dict[str, str]:
     return found
 
 
-def searched(body: SearchSite) -> Searched:
+def requested_spaces(body: SearchSite) -> SearchedSpaces:
     scope = body.scope
     if scope is not UNSET:
         if scope.mode == "default":
-            return Searched(scope.restrict_to or "default", scope.current_site_space)
-        return Searched("named" if scope.mode == "specific" else "all")
+            return SearchedSpaces(scope.restrict_to or "default", scope.current_site_space)
+        return SearchedSpaces("named" if scope.mode == "specific" else "all")
     if body.mode == "current" and body.site_space_id is not UNSET:
-        return Searched("default", body.site_space_id)
-    return Searched("all" if body.mode == "all" else "named")
+        return SearchedSpaces("default", body.site_space_id)
+    return SearchedSpaces("all" if body.mode == "all" else "named")
 
 
 # --- people -------------------------------------------------------------------------------------------

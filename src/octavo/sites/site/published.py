@@ -1,4 +1,4 @@
-"""Where sites are published."""
+"""URLs of published sites."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .store import SiteRow
 
 
 def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
-    """Where visitors find a site: at an address of its own, or below the installation's address for sites."""
+    """Return the URL of a site: its own, or the one below the sites domain."""
     return (
         own_url(sites_url, site)
         or f"{sites_url.rstrip('/')}/{org.hostname or org.id}/{quote(site.basename)}/"
@@ -18,6 +18,6 @@ def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
 
 
 def own_url(sites_url: str, site: SiteRow) -> str | None:
-    """A site's address outside of the installation's: where a proxy shows it, else its own host name."""
+    """Return the URL of a site outside the sites domain: that of its proxy, or its custom domain."""
     place = site.proxy or site.hostname
     return f"{sites_url.partition('://')[0]}://{place}/" if place else None

@@ -1,7 +1,8 @@
-"""Who may publish which spaces: whoever administers each of them, when the site is made, when it is published, and when
-it is opened further: to a wider audience, or by a key.
+"""Permission to publish spaces: only their administrators can publish them, which is checked when a site is
+created, published, or opened to a wider audience or with a key.
 
-The role in the organization says who may make and change sites, and nothing about what a site may show.
+The role in the organization allows people to create and edit sites, but says nothing about what a site may
+show.
 """
 
 from __future__ import annotations
@@ -24,48 +25,52 @@ from .structure.store import load_structure
 
 
 def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, str]) -> None:
-    """Raises NotFound or Forbidden naming a space that the caller may not publish in a site of ``org``. ``spaces``:
-    their ids by where a body says them."""
+    """Raise NotFound or Forbidden naming a space that the caller cannot publish on a site of ``org``.
+    ``spaces``: ids by request field."""
     for place, space_id in spaces.items():
         space = find_space_access(tx, org.actor, Can.VIEW, space_id)
         if space is None or space.organization_id != org.organization_id:
             raise NotFound(f"{place}: there is no space {space_id!r} in this organization.")
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(f"{place}: a space is published by those who administer it.")
+            raise Forbidden(f"{place}: you need the administrator role in this space to publish it.")
 
 
-def may_open(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> bool:
-    """Whether these spaces of a site, or all that it shows, are the caller's to publish. Those in the trash count: the
-    site shows them again when they are restored."""
+def may_publish_all(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> bool:
+    """Return whether the caller can publish these spaces, or all that the site shows. Spaces in the trash
+    count, because the site shows them again when they are restored."""
     if spaces is None:
         structure = load_structure(tx, site.site_id, trashed=True)
         spaces = {shown.space_id for shown in structure.site_spaces.values()}
     return all(find_kept_space_access(tx, site.actor, Can.ADMIN, space_id) is not None for space_id in spaces)
 
 
-def require_opening(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> None:
-    """Raises Forbidden unless ``may_open``."""
-    if not may_open(tx, site, spaces):
-        raise Forbidden("This site shows spaces that you do not administer: they are not yours to publish.")
-
-
-def require_opening_if_published(
+def require_publish_permission(
     tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None
 ) -> None:
-    """``require_opening`` for a change that shows something to more people at once. Of a site that is not published
-    the right is asked when it is."""
+    """Raise Forbidden unless ``may_publish_all``."""
+    if not may_publish_all(tx, site, spaces):
+        raise Forbidden(
+            "This site shows spaces that you don't administer. Ask an administrator of all its spaces to publish it."
+        )
+
+
+def require_publish_permission_if_published(
+    tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None
+) -> None:
+    """Apply ``require_publish_permission`` to a change that immediately shows something to more people. For an
+    unpublished site, permission is checked when it is published."""
     if store.get_site(tx, site.site_id).published:
-        require_opening(tx, site, spaces)
+        require_publish_permission(tx, site, spaces)
 
 
 def publish_site(tx: Transaction, site: SiteAccess) -> None:
-    """Opens a site to its audience. Raises Forbidden when it shows a space that the caller may not publish."""
-    require_opening(tx, site)
+    """Publish a site for its audience. Raises Forbidden if it shows a space that the caller cannot publish."""
+    require_publish_permission(tx, site)
     store.set_published(tx, site.site_id, True)
     audit(tx, site.actor, "site.published", site.organization_id, ("site", site.site_id))
 
 
 def unpublish_site(tx: Transaction, site: SiteAccess) -> None:
-    """Closes a site."""
+    """Unpublish a site."""
     store.set_published(tx, site.site_id, False)
     audit(tx, site.actor, "site.unpublished", site.organization_id, ("site", site.site_id))

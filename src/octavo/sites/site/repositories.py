@@ -1,7 +1,7 @@
-"""A site and a repository: ``docs.yaml`` is its structure, and each space of it has a folder there.
+"""Git sync of a site: ``docs.yaml`` contains its structure, and each space has a folder.
 
-The structure is one thing: it goes one way or the other as a whole. Where both sides changed it since they agreed,
-somebody says which one counts. Spaces are synced page by page, as every synced space is.
+The structure is synced as a whole in one direction. If both sides changed it since the last sync, a person
+decides which one to keep. Spaces are synced page by page, like all synced spaces.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from .structure.arranging import arrange_site, describe_site, name_spaces, provi
 from .structure.store import MAX_DEPTH, load_structure
 
 
-class _Agreed(Struct):
-    """``file``: the hash of docs.yaml, None where there was none. ``ours``: of the structure as one."""
+class _LastSync(Struct):
+    """State at the last sync. ``file``: hash of docs.yaml, None if there was none. ``ours``: hash of the structure."""
 
     file: str | None
     ours: str
@@ -67,10 +67,10 @@ class _Site:
             config = _read(ground)
         except Stopped as stopped:
             raise BadRequest(f"folder: {stopped.message}") from None
-        ours, there = name_spaces(tx, row.id), _there(config, ground, set())
+        ours, there = name_spaces(tx, row.id), _existing_keys(config, ground, set())
         keys = {entry.key for entry in config.spaces}
         for key in ours.keys() - keys:
-            message = f"{key} would be taken out of the site; its content stays where it is"
+            message = f"{key} would be removed from the site; its content is kept"
             config.problems.append(Problem(DOCS_PATH, 0, "removed", message))
         places = {
             entry.directory or "": SpaceFolder(
@@ -84,11 +84,12 @@ class _Site:
     def settle(self, tx: Transaction, actor: Actor, row: ProjectRow, ground: Ground) -> Settled:
         access = _access(tx, actor, row)
         data = ground.read(DOCS_PATH)
-        agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else None
+        agreed = msgspec.json.decode(row.agreed, type=_LastSync) if row.agreed else None
         problems: list[Problem] = []
         if agreed is not None and row.first == "export" and not ground.is_as_seen(DOCS_PATH):
             raise Stopped(
-                Reason.STRUCTURE, f"{DOCS_PATH} was changed again since somebody decided how to go on"
+                Reason.STRUCTURE,
+                f"{DOCS_PATH} was changed again after the conflict was decided. Decide again which side to keep.",
             )
         side = _side(row, agreed, data, describe_site(tx, get_site(tx, row.id)).config, problems)
         made: set[str] = set()
@@ -99,19 +100,20 @@ class _Site:
             text = _write(tx, access, row, ground)
             if text != data:
                 files = {DOCS_PATH: text}
-        ours = _print_of(describe_site(tx, get_site(tx, row.id)).config)
+        ours = _structure_hash(describe_site(tx, get_site(tx, row.id)).config)
         spaces = {folder: (space_id, space_id in made) for folder, space_id in _folders(tx, row, problems)}
-        return Settled(spaces, _Agreed(_hash(files.get(DOCS_PATH, data)), ours), files, problems)
+        return Settled(spaces, _LastSync(_hash(files.get(DOCS_PATH, data)), ours), files, problems)
 
 
 def _access(tx: Transaction, actor: Actor, row: ProjectRow) -> SiteAccess:
-    """Raises NotFound, and Forbidden for whoever does not see each space of the site, those in the trash included:
-    docs.yaml names all of them, and says of each what it is called and whether it is there."""
+    """Return access to the site. Raises NotFound, and Forbidden if the caller cannot see every space of the
+    site, including those in the trash: docs.yaml contains the title of each and whether it exists."""
     access = site_access(tx, actor, Can.ADMIN, row.organization_id, row.id)
     shown = {one.space_id for one in load_structure(tx, row.id, trashed=True).site_spaces.values()}
     if any(find_kept_space_access(tx, actor, Can.VIEW, space_id) is None for space_id in shown):
         raise Forbidden(
-            "This site shows spaces that you cannot see. Ask somebody who sees all of them to connect the repository."
+            "This site shows spaces that you can't see."
+            " Ask someone who has access to all of them to connect the repository."
         )
     return access
 
@@ -120,9 +122,9 @@ def _hash(data: bytes | None) -> str | None:
     return hashlib.sha256(data).hexdigest() if data is not None else None
 
 
-def _print_of(config: DocsConfig) -> str:
-    """The hash of a structure. Without languages: what the first import of a space finds of its language is no change
-    that anybody made."""
+def _structure_hash(config: DocsConfig) -> str:
+    """Return the hash of a structure, without languages: a language detected by the first import of a space
+    is not a change by a person."""
     plain = [(entry, entry.language) for entry in config.spaces]
     for entry, _ in plain:
         entry.language = None
@@ -133,37 +135,38 @@ def _print_of(config: DocsConfig) -> str:
 
 
 def _source(row: ProjectRow) -> str:
-    """As an import of the repository calls it."""
+    """Return the source id of the repository, as imports use it."""
     return hashlib.sha256(row.remote.encode()).hexdigest()
 
 
 def _side(
-    row: ProjectRow, agreed: _Agreed | None, data: bytes | None, config: DocsConfig, problems: list[Problem]
+    row: ProjectRow, agreed: _LastSync | None, data: bytes | None, config: DocsConfig, problems: list[Problem]
 ) -> First | None:
-    """The side whose structure the other one gets; None where both have it."""
+    """Return the side whose structure replaces the other one; None if both are equal."""
     if agreed is None:
         return row.first  # type: ignore[return-value]
-    theirs, ours = _hash(data) != agreed.file, _print_of(config) != agreed.ours
+    theirs, ours = _hash(data) != agreed.file, _structure_hash(config) != agreed.ours
     if not (theirs or ours) or data is not None and _edited(data, config) == data:
         return None
     if row.first is not None:
         return row.first  # type: ignore[return-value]
     if theirs and ours and row.direction == "both":
         raise Stopped(
-            Reason.STRUCTURE, "Both the structure of the site and docs.yaml were changed since the last sync"
+            Reason.STRUCTURE,
+            "Both the site structure and docs.yaml were changed since the last sync. Choose which side to keep.",
         )
     if theirs and row.direction != "export":
         return "import"
     if ours and row.direction != "import":
         return "export"
     if theirs:
-        message = "it was changed in the repository, which only takes the structure of the site"
+        message = "it was changed in the repository, which only receives the structure from the site"
         problems.append(Problem(DOCS_PATH, 0, "not_imported", message))
     return None
 
 
 def _edited(data: bytes | None, config: DocsConfig) -> bytes:
-    """docs.yaml as the structure has it, with what else is written there; the same bytes where both agree."""
+    """Return docs.yaml updated to the structure, keeping everything else in it; unchanged if both agree."""
     try:
         text = data.decode("utf-8") if data is not None else None
     except UnicodeDecodeError:
@@ -174,10 +177,13 @@ def _edited(data: bytes | None, config: DocsConfig) -> bytes:
 
 
 def _read(ground: Ground) -> DocsConfig:
-    """Raises Stopped, BadRequest for more than a site may have."""
+    """Read docs.yaml. Raises Stopped, and BadRequest if it exceeds the limits of a site."""
     data = ground.read(DOCS_PATH)
     if data is None:
-        raise Stopped(Reason.EMPTIED, f"The repository has no {DOCS_PATH} in this folder")
+        raise Stopped(
+            Reason.EMPTIED,
+            f"The repository has no {DOCS_PATH} in this folder. Add it, or choose another folder.",
+        )
     try:
         config = read_docs(data.decode("utf-8"), max_depth=MAX_DEPTH, languages=LANGUAGES)
     except (YamlError, UnicodeDecodeError) as error:
@@ -186,8 +192,8 @@ def _read(ground: Ground) -> DocsConfig:
     return config
 
 
-def _there(config: DocsConfig, ground: Ground, synced: set[str]) -> set[str]:
-    """The keys of spaces with a folder that is there, or was when they were synced; the others are reported."""
+def _existing_keys(config: DocsConfig, ground: Ground, synced: set[str]) -> set[str]:
+    """Return the keys of spaces whose folder exists or existed when they were synced; report the others."""
     found: set[str] = set()
     for entry in config.spaces:
         if entry.directory is None:
@@ -195,7 +201,7 @@ def _there(config: DocsConfig, ground: Ground, synced: set[str]) -> set[str]:
         if ground.holds(entry.directory) or entry.directory in synced:
             found.add(entry.key)
         else:
-            message = f"there is no folder {entry.directory or './'}; {entry.key} is left out"
+            message = f"there is no folder {entry.directory or './'}; {entry.key} is skipped"
             config.problems.append(Problem(DOCS_PATH, entry.line, "missing_directory", message))
     return found
 
@@ -203,15 +209,20 @@ def _there(config: DocsConfig, ground: Ground, synced: set[str]) -> set[str]:
 def _arrange(
     tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Ground, made: set[str]
 ) -> Sequence[Problem]:
-    """The structure that docs.yaml says. ``made`` gets the spaces that it makes."""
+    """Apply the structure in docs.yaml to the site. ``made``: receives the ids of created spaces."""
     config = _read(ground)
-    there = _there(config, ground, {member.folder[len(row.folder) :] for member in list_members(tx, row.id)})
+    there = _existing_keys(
+        config, ground, {member.folder[len(row.folder) :] for member in list_members(tx, row.id)}
+    )
     if not there:
-        raise Stopped(Reason.CONTENT, f"{DOCS_PATH} names no folder that is there")
+        raise Stopped(
+            Reason.CONTENT,
+            f"{DOCS_PATH} names no existing folder. Add a folder with content, or correct the names.",
+        )
     ours = name_spaces(tx, row.id)
     for key in there & ours.keys():
         if find_space_access(tx, access.actor, Can.ADMIN, ours[key]) is None:
-            raise Forbidden(f"the space {key} is not theirs")
+            raise Forbidden(f"no permission to publish the space {key}")
 
     def make(entry: DocsEntry) -> str:
         org = organization_access(tx, access.actor, Can.VIEW, access.organization_id)
@@ -225,7 +236,7 @@ def _arrange(
 
 
 def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Ground) -> bytes:
-    """docs.yaml as the structure has it, each space in a folder that is its own for good."""
+    """Return docs.yaml updated to the structure, with a permanent folder for each space."""
     described = describe_site(tx, get_site(tx, row.id))
     synced = {member.space_id for member in list_members(tx, row.id)}
     taken = set(described.spaces)
@@ -234,7 +245,7 @@ def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Ground)
         folder = entry.directory or ""
         space_id = spaces[entry.key] = described.spaces[folder]
         if row.agreed is not None and folder and space_id not in synced and ground.holds(folder):
-            # What lies there is not the space's.
+            # What is in that folder does not belong to the space.
             name = free_name(folder[:-1], lambda name: f"{name}/" in taken or ground.holds(f"{name}/"))
             entry.directory = f"{name}/"
             taken.add(entry.directory)
@@ -243,14 +254,15 @@ def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Ground)
 
 
 def _folders(tx: Transaction, row: ProjectRow, problems: list[Problem]) -> list[tuple[str, str]]:
-    """The folder of each space that has one. None lies in another: two spaces would write into each other."""
+    """Return the folder of each space that has one. Folders are never nested, because two spaces would write
+    into each other."""
     shown = load_structure(tx, row.id).site_spaces.values()
     wanted = {one.docs_directory: one.space_id for one in shown if one.docs_directory is not None}
     found: list[tuple[str, str]] = []
     taken: set[str] = set()
     for folder in sorted(wanted):
         if any(folder.startswith(other) for other, _ in found):
-            message = "it lies in the folder of another space, which alone is synced"
+            message = "it is inside the folder of another space; only that space is synced"
             problems.append(Problem(folder, 0, "overlapping", message))
         elif wanted[folder] not in taken:
             taken.add(wanted[folder])

@@ -1,4 +1,4 @@
-"""Sites: making, reading, publishing."""
+"""Sites: create, get, update, publish, search, and related resources."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from . import ads, editing, hostnames, organization_routes, publishing, scripts,
 from .ads_wire import AdsOfSite, AdsQuery, UpdateAds, UpdateAdsOfSite, present_ads
 from .creating import create_site as create
 from .profile_presenting import present_profile
-from .profile_wire import PublishedSite, SearchSite, UserSitePermission, named_spaces, searched
+from .profile_wire import PublishedSite, SearchSite, UserSitePermission, named_spaces, requested_spaces
 from .published import published_url
 from .publishing import require_publishable
 from .scripts import IntegrationScript
@@ -64,7 +64,8 @@ def _site(call: Call, tx: Transaction, organization_id: str, site_id: str) -> Si
     agents="docs:read",
 )
 def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
-    """The sites of an organization, newest first; with ``space`` those that show a space that the caller sees."""
+    """List the sites of an organization, newest first. `space` filters by a space that they show and that
+    the caller can see."""
     with call.db.read() as tx:
         row = get_organization(tx, org.organization_id)
         if query.space is not None and find_space_access(tx, org.actor, Can.VIEW, query.space) is None:
@@ -92,7 +93,7 @@ def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
     yields=("content:read",),
 )
 def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
-    """A new site, not yet published, over spaces of the organization that the caller administers."""
+    """Create an unpublished site over spaces that the caller administers."""
     given = body or CreateSite()
     with call.db.write() as tx:
         require_publishable(tx, org, {f"spaces[{n}]": space for n, space in enumerate(given.spaces)})
@@ -116,18 +117,18 @@ def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
     errors=(404,),
 )
 def get_site(call: Call, site: SiteAccess) -> Site:
-    """One site."""
+    """Get a site."""
     with call.db.read() as tx:
         return _site(call, tx, site.organization_id, site.site_id)
 
 
 @operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN, returns=Site)
 def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
-    """Changes a site. A basename that it leaves leads on to it; so do the addresses of sections and variants. A host
-    name, and a path at which a proxy shows the site, count once they are proved to be the organization's; sent again,
-    they are looked at again."""
+    """Update a site. Former basenames redirect to the new one, and so do former paths of sections and
+    variants. A host name, or a path at which a proxy shows the site, is used once it is verified to
+    belong to the organization; send it again to repeat the check."""
     wanted = given(body)
-    proved = editing.find_proofs(call.context, site, wanted)
+    proved = editing.verify_locations(call.context, site, wanted)
     with call.db.write() as tx:
         editing.update_site(tx, call.context, site, wanted, proved)
         return _site(call, tx, site.organization_id, site.site_id)
@@ -137,7 +138,7 @@ def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
     "deleteSiteById", "DELETE", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN, returns=Deletion
 )
 def delete_site(call: Call, site: SiteAccess) -> bool:
-    """Removes a site with its structure and settings. The content of its spaces stays where it is."""
+    """Delete a site with its structure and settings. The content of its spaces is kept."""
     with call.db.write() as tx:
         return editing.delete_site(tx, site)
 
@@ -151,7 +152,8 @@ def delete_site(call: Call, site: SiteAccess) -> bool:
     yields=("content:read",),
 )
 def publish_site(call: Call, site: SiteAccess) -> Site:
-    """Opens the site to the audience its visibility sets. For those who administer each space that it shows."""
+    """Publish a site for the audience set by its visibility. Requires the administrator role in every space
+    it shows."""
     with call.db.write() as tx:
         publishing.publish_site(tx, site)
         return _site(call, tx, site.organization_id, site.site_id)
@@ -161,7 +163,7 @@ def publish_site(call: Call, site: SiteAccess) -> Site:
     "unpublishSite", "POST", "/orgs/{organizationId}/sites/{siteId}/unpublish", needs=Can.ADMIN, returns=Site
 )
 def unpublish_site(call: Call, site: SiteAccess) -> Site:
-    """Closes the site; nobody reaches it until it is published again."""
+    """Unpublish a site. Nobody can open it until it is published again."""
     with call.db.write() as tx:
         publishing.unpublish_site(tx, site)
         return _site(call, tx, site.organization_id, site.site_id)
@@ -177,7 +179,8 @@ def unpublish_site(call: Call, site: SiteAccess) -> Site:
     visitors=True,
 )
 def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQuery) -> PublishedSite:
-    """A published site as a whole: its structure, as far as the caller sees it, and how it looks."""
+    """Get a published site as a whole: its structure, as far as the caller can see it, its customization,
+    and its scripts."""
     with call.db.read() as tx:
         return present_profile(tx, call, site, query.share_key)
 
@@ -194,14 +197,16 @@ def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQ
 def search_site(
     call: Call, site: SiteAccess | VisitedSite, body: SearchSite, query: PageQuery
 ) -> SearchListing[SearchSpace]:
-    """All spaces of the site with pages that match, best first, of those the caller sees, each with its ten best
-    pages.
+    """Search the spaces of a site that the caller can see. Returns spaces with matching pages, best first,
+    each with its ten best pages.
 
-    Up to 1,000 spaces are counted exactly. Of more, of words that each are on more than 1,000 pages, and of pages that
-    have only some of the words, `count` is a smaller number, and `countIsLowerBound` says so."""
+    Up to 1,000 spaces are counted exactly. If there are more, if every word occurs on more than 1,000 pages,
+    or for pages that contain only some of the words, `count` is a lower bound, and `countIsLowerBound` is
+    set.
+    """
     with call.db.read() as tx:
         asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)
-        return searching.search_site(tx, call, site, asked, named_spaces(body), searched(body))
+        return searching.search_site(tx, call, site, asked, named_spaces(body), requested_spaces(body))
 
 
 @operation(
@@ -212,7 +217,7 @@ def search_site(
     returns=Listing[UserSitePermission],
 )
 def list_people(call: Call, site: SiteAccess, query: PageQuery) -> Listing[UserSitePermission]:
-    """Everybody who sees the site in the organization, with their role: nobody has another one here than there."""
+    """List everyone who can see the site, with their role, which is the same as in the organization."""
     with call.db.read() as tx:
         found = store.list_people(tx, site.organization_id, query.limit, query.page)
         people = present_people(call, tx, [user_id for user_id, _ in found.rows])
@@ -229,14 +234,14 @@ def list_people(call: Call, site: SiteAccess, query: PageQuery) -> Listing[UserS
     errors=(400,),
 )
 def list_scripts(call: Call, site: SiteAccess) -> list[IntegrationScript]:
-    """The scripts that integrations put into the site's pages."""
+    """List the scripts that integrations add to the site's pages."""
     with call.db.read() as tx:
         return scripts.list_scripts(tx, call.context, site.site_id)
 
 
 @operation("updateSiteAdsById", "POST", "/orgs/{organizationId}/sites/{siteId}/ads", needs=Can.ADMIN)
 def update_ads(call: Call, site: SiteAccess, body: UpdateAds | None) -> None:
-    """Keeps what is said about ads, and shows it on the site. Octavo shows no ads."""
+    """Update the ad settings of a site. They are stored and returned, but Octavo shows no ads."""
     with call.db.write() as tx:
         wanted = body or UpdateAds()
         ads.submit_ads(tx, site, wanted.status, wanted.topic)
@@ -244,7 +249,7 @@ def update_ads(call: Call, site: SiteAccess, body: UpdateAds | None) -> None:
 
 @operation("adsListSites", "GET", "/ads/sites", needs=Can.SIGN_IN, returns=Listing[AdsOfSite])
 def list_ads(call: Call, caller: SignedIn, query: AdsQuery) -> Listing[AdsOfSite]:
-    """Of the sites that the caller manages, those that were sent in for ads and what became of that."""
+    """List the sites that the caller manages by the status of their ad review."""
     with call.db.read() as tx:
         found, owners = ads.list_sites_with_ads(tx, caller, query.status, query.limit, query.page)
         user = find_user(tx, caller.user_id)
@@ -259,14 +264,14 @@ def list_ads(call: Call, caller: SignedIn, query: AdsQuery) -> Listing[AdsOfSite
 
 @operation("adsUpdateSite", "PATCH", "/ads/sites/{siteId}", needs=Can.ADMIN)
 def review_ads(call: Call, site: SiteAccess, body: UpdateAdsOfSite) -> None:
-    """Keeps what became of a site that was sent in for ads. Octavo shows no ads."""
+    """Store the result of a site's ad review. Octavo shows no ads."""
     with call.db.write() as tx:
         ads.review_ads(tx, site, **given(body))
 
 
 @operation("getSubdomain", "GET", "/subdomains/{subdomain}", needs=Can.VIEW, returns=Subdomain)
 def get_subdomain(call: Call, org: OrgAccess) -> Subdomain:
-    """What the first part of the address of an organization's sites stands for."""
+    """Get the organization whose sites are below a subdomain."""
     with call.db.read() as tx:
         return Subdomain(
             get_organization(tx, org.organization_id).hostname or "",
@@ -274,7 +279,7 @@ def get_subdomain(call: Call, org: OrgAccess) -> Subdomain:
         )
 
 
-# --- addresses ----------------------------------------------------------------------------------------
+# --- URLs ---------------------------------------------------------------------------------------------
 
 
 @operation(
@@ -286,14 +291,14 @@ def get_subdomain(call: Call, org: OrgAccess) -> Subdomain:
     yields=("content:read",),
 )
 def get_content_by_url(call: Call, caller: SignedIn, query: AddressQuery) -> CollectionAt | SpaceAt:
-    """What of the caller's content is at an address, of the application or of a published site."""
+    """Get the content at a URL of the app or of a published site, if the caller can see it."""
     with call.db.read() as tx:
         return present_address(tx, call, caller, query.url)
 
 
 @operation("getEmbedByUrl", "GET", "/urls/embed", needs=Can.SIGN_IN, returns=Embed, scripts=True)
 def get_embed_by_url(call: Call, caller: SignedIn, query: EmbedQuery) -> Embed:
-    """What an address shows when it is embedded; one that cannot be reached is a plain link."""
+    """Get how a URL is embedded. A URL that cannot be reached is embedded as a plain link."""
     return find_embed(call.context, query.url)
 
 
@@ -310,7 +315,7 @@ def _named(call: Call) -> str:
 
 @operation("getCustomHostname", "GET", "/custom-hostnames/{hostname}", needs=Can.VIEW, returns=CustomHostname)
 def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
-    """Which site a host name belongs to, and what the last check of it said."""
+    """Get a host name: its site and the result of its last check."""
     with call.db.read() as tx:
         return _hostname(call, tx, site)
 
@@ -323,11 +328,11 @@ def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
     errors=(400, 409),
 )
 def check_hostname(call: Call, site: SiteAccess) -> None:
-    """Asks the network whether the host name leads to the sites of this server, and whether it is proved."""
+    """Check whether a host name points to the sites of this server, and whether it is verified."""
     hostname = _named(call)
     status = hostnames.check_hostname(call.settings, hostname)
     leads_here = status == "live"
-    proved = hostnames.is_proved(call.context, site.organization_id, hostname, leading_here=leads_here)
+    proved = hostnames.is_verified(call.context, site.organization_id, hostname, points_here=leads_here)
     with call.db.write() as tx:
         hostnames.put_status(tx, call.context, site, hostname, status, proved)
 
@@ -336,13 +341,13 @@ def check_hostname(call: Call, site: SiteAccess) -> None:
     "removeCustomHostname", "DELETE", "/custom-hostnames/{hostname}", needs=Can.ADMIN, returns=Deletion
 )
 def remove_hostname(call: Call, site: SiteAccess) -> bool:
-    """Gives a host name up: the site is below the address of this server's sites again."""
+    """Remove a host name. The site is then only available at its URL below the sites domain."""
     with call.db.write() as tx:
         hostnames.remove_hostname(tx, site, _named(call))
     return True
 
 
-# --- pictures for looks ----------------------------------------------------------------------------------
+# --- images ----------------------------------------------------------------------------------------------
 
 _PICTURES = "/orgs/{organizationId}/pictures"
 
@@ -351,7 +356,7 @@ _PICTURES = "/orgs/{organizationId}/pictures"
     "listPictures", "GET", _PICTURES, needs=Can.VIEW, returns=Listing[OrganizationPicture], extension=True
 )
 def list_pictures(call: Call, org: OrgAccess, query: PageQuery) -> Listing[OrganizationPicture]:
-    """The pictures that an organization uploaded for its sites, oldest first."""
+    """List the images that an organization uploaded for its sites, oldest first."""
     with call.db.read() as tx:
         found = site_images.list_pictures(tx, org.organization_id, query.limit, query.page)
         return present_slice(found, lambda row: present_picture(call, row))
@@ -368,8 +373,8 @@ def list_pictures(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Organ
     extension=True,
 )
 def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> OrganizationPicture:
-    """A picture made of a file that the caller uploaded: PNG, JPEG, GIF, WebP, SVG or an icon. Everybody who knows its
-    `url` has it; customization names that."""
+    """Create an image from a file that the caller uploaded: PNG, JPEG, GIF, WebP, SVG, or an icon. Its
+    `url`, which can be used in customizations, is public."""
     with call.db.write() as tx:
         return present_picture(call, site_images.create(tx, call.context, org, body.storage_key))
 
@@ -383,6 +388,6 @@ def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> Organizat
     extension=True,
 )
 def delete_picture(call: Call, org: OrgAccess, picture_id: str) -> bool:
-    """Removes a picture. Sites that show it show none."""
+    """Delete an image. Sites that use it no longer show it."""
     with call.db.write() as tx:
         return site_images.delete(tx, org, picture_id)

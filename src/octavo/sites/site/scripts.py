@@ -1,4 +1,4 @@
-"""The scripts that integrations give a site's pages: who knows them registers here."""
+"""Registry of providers of scripts that integrations add to a site's pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from octavo.kit.db.database import Transaction
 
 
 class IntegrationScript(Struct, rename="camel"):
-    """A script that an integration puts into a site's pages: its address. ``cookies``: whether it may set any."""
+    """Script that an integration adds to a site's pages. ``script``: its URL; ``cookies``: whether it can
+    set cookies."""
 
     script: str
     cookies: bool
@@ -23,7 +24,7 @@ _providers: list[Provider] = []
 
 
 def provide_scripts(provider: Provider) -> None:
-    """Registers ``provider(tx, context, site_id)``."""
+    """Register ``provider(tx, context, site_id)``."""
     _providers.append(provider)
 
 

@@ -1,5 +1,5 @@
-"""Search of a site over the API: the spaces it shows, as far as the caller sees them, and for a visitor what the site
-tells them of."""
+"""Search of a site through the API: in the spaces that the caller can see, and for visitors only in what the
+site shows them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from octavo.organization.spaces.store import get_titles, list_spaces_by_id
 
 from .structure.outline import Outline
 from .structure.store import Structure, load_structure
-from .types import Searched
+from .types import SearchedSpaces
 from .visible_sections import sight_of
 
 
@@ -26,11 +26,11 @@ def search_site(
     site: SiteAccess | VisitedSite,
     asked: SearchQuery,
     named: Mapping[str, str],
-    where: Searched,
+    where: SearchedSpaces,
 ) -> SearchListing[SearchSpace]:
-    """Spaces with pages that match, each with its best pages. ``named``: site spaces by where in the body they are named;
-    ``where``: which site spaces are searched. Raises NotFound for a site space that is not in the site, or
-    whose space the caller does not see."""
+    """Search a site and return spaces with matching pages, each with its best pages. ``named``: site spaces
+    by request field; ``where``: which site spaces to search. Raises NotFound for a site space that is not
+    on the site, or whose space the caller cannot see."""
     structure = load_structure(tx, site.site_id)
     if isinstance(site, VisitedSite):
         visitor = site.visitor
@@ -44,7 +44,7 @@ def search_site(
         wanted = {id: space for id, space in shown.items() if space in seen}
     for place, id in named.items():
         if id not in wanted:
-            raise NotFound(f"{place}: there is no site space {id!r} in this site.")
+            raise NotFound(f"{place}: there is no site space {id!r} on this site.")
     if where.spread == "named":
         wanted = {id: wanted[id] for id in named.values()}
     elif where.spread == "currentSiteSpace" and where.current is not None:
@@ -69,8 +69,8 @@ def search_site(
 def _by_default(
     tx: Transaction, structure: Structure, wanted: Mapping[str, str], current: str | None
 ) -> dict[str, str]:
-    """One site space of each section, and the one that the search is made from: of a section's variants the first in
-    the language of that one, else the default, else the first that the caller sees."""
+    """Return one site space per section, plus the one that the search starts from: the section's first
+    variant in the language of that one, otherwise the default, otherwise the first visible one."""
     languages = {id: titles.language for id, titles in get_titles(tx, list(set(wanted.values()))).items()}
     language = languages.get(wanted[current]) if current is not None else None
     found = {} if current is None else {current: wanted[current]}

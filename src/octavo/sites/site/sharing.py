@@ -1,4 +1,4 @@
-"""Where share links open spaces."""
+"""URLs of spaces that share links open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .store import list_sites_of_space
 
 
 def _find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> str | None:
-    """The address of a space on the published site that a key opens; None where it opens none that shows the space."""
+    """Return the URL of a space on a published site that a key opens; None if it opens no site with the space."""
     for site in list_sites_of_space(tx, space_id):
         place = find_place(tx, space_id, site.id)
         if site.published and place is not None and find_link_by_key(tx, site.id, key) is not None:

@@ -1,9 +1,12 @@
-"""Pictures that an organization uploaded for the looks of its sites: logos, icons.
+"""Images that an organization uploaded to customize its sites, such as logos and icons.
 
-Whoever knows the address of one has it: pages show it to visitors who are not signed in yet.
+Everyone who knows the URL of an image can load it, because pages show it to visitors who are not signed in
+yet.
 """
 
 from __future__ import annotations
+
+from urllib.parse import quote
 
 from msgspec import Struct
 
@@ -15,19 +18,22 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.files import FileGrant, FileStore
+from octavo.kit.http.operation import Actor
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.spaces.garbage import release, retain
 
+PICTURES = "/~pictures/"
+"""What the addresses of pictures begin with, below that of all sites."""
 _HEAD = 4096
-"""Bytes in which an SVG says that it is one."""
+"""Bytes at the beginning of a file in which an SVG must identify itself."""
 _TYPES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
     b"GIF8": "image/gif",
     b"\x00\x00\x01\x00": "image/x-icon",
 }
-"""By the first bytes."""
+"""Media types by the first bytes of a file."""
 
 
 class PictureRow(Struct, frozen=True):
@@ -42,8 +48,13 @@ class PictureRow(Struct, frozen=True):
 _COLUMNS = "id, name, hash, type, size, created_at"
 
 
+def picture_url(sites_url: str, row: PictureRow) -> str:
+    """Where everybody has a picture, for as long as it is there."""
+    return f"{sites_url.rstrip('/')}{PICTURES}{row.id}/{quote(row.name, safe='')}"
+
+
 def list_pictures(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[PictureRow]:
-    """Oldest first."""
+    """List images, oldest first."""
     return list_page(
         tx, limit, page, _COLUMNS, "FROM pictures WHERE organization_id = :org", lambda row: PictureRow(*row),
         org=organization_id,
@@ -51,18 +62,28 @@ def list_pictures(tx: Transaction, organization_id: str, limit: int, page: str |
 
 
 def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> PictureRow:
-    """A picture of an upload of the caller. Raises NotFound, BadRequest."""
+    """Create an image from an upload of the caller. Raises NotFound, BadRequest."""
     upload = get_upload(tx, org.organization_id, org.user_id, "customization_picture", key)
     assert upload.hash is not None, "what get_upload gives has come"
-    type = _type_of(context.files, upload.hash)
+    row = insert(tx, context.files, org.organization_id, org.actor, upload.name, upload.hash, upload.size)
+    if row is None:
+        raise BadRequest("storageKey: must be a PNG, JPEG, GIF, WebP, SVG, or icon file")
+    return row
+
+
+def insert(
+    tx: Transaction, files: FileStore, organization_id: str, actor: Actor, name: str, hash: str, size: int
+) -> PictureRow | None:
+    """A picture of a stored file; None where that is none."""
+    type = _type_of(files, hash)
     if type is None:
-        raise BadRequest("storageKey: the file is no PNG, JPEG, GIF, WebP, SVG or icon")
-    retain(tx, "file", [upload.hash])
-    row = PictureRow(ids.new_id(), upload.name, upload.hash, type, upload.size, now())
+        return None
+    retain(tx, "file", [hash])
+    row = PictureRow(ids.new_id(), name, hash, type, size, now())
     tx.run(
         f"""INSERT INTO pictures (organization_id, {_COLUMNS})
             VALUES (:org, :id, :name, :hash, :type, :size, :created_at)""",
-        org=org.organization_id,
+        org=organization_id,
         id=row.id,
         name=row.name,
         hash=row.hash,
@@ -70,14 +91,12 @@ def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> Pictu
         size=row.size,
         created_at=row.created_at,
     )
-    audit(
-        tx, org.actor, "picture.created", org.organization_id, ("picture", row.id), after={"name": row.name}
-    )
+    audit(tx, actor, "picture.created", organization_id, ("picture", row.id), after={"name": row.name})
     return row
 
 
 def delete(tx: Transaction, org: OrgAccess, picture_id: str) -> bool:
-    """Removes a picture; sites that show it show none. False when it is not there."""
+    """Delete an image; sites that use it no longer show one. Return False if it does not exist."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM pictures WHERE id = :id AND organization_id = :org",
         id=picture_id,
@@ -94,13 +113,13 @@ def delete(tx: Transaction, org: OrgAccess, picture_id: str) -> bool:
 
 
 def find_picture(tx: Transaction, picture_id: str) -> tuple[FileGrant, int] | None:
-    """The file of a picture and its size, for whoever knows its id."""
+    """Return the file of an image and its size to anyone who knows its id."""
     row = tx.one("SELECT hash, name, type, size FROM pictures WHERE id = :id", id=picture_id)
     return None if row is None else (FileGrant(*row[:3]), row[3])
 
 
 def _type_of(files: FileStore, hash: str) -> str | None:
-    """What kind of picture a file is by its bytes; None for none."""
+    """Return the media type of an image by its bytes; None for other files."""
     head = b"".join(files.open(hash, 0, _HEAD))
     for begin, type in _TYPES.items():
         if head.startswith(begin):

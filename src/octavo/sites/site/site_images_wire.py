@@ -1,19 +1,15 @@
-"""Pictures of an organization on the wire."""
+"""Wire types of images of an organization."""
 
 from __future__ import annotations
 
 from typing import Annotated
-from urllib.parse import quote
 
 from msgspec import Meta, Struct
 
 from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
 
-from .site_images import PictureRow
-
-PICTURES = "/~pictures/"
-"""What the addresses of pictures begin with, below that of all sites."""
+from .site_images import PictureRow, picture_url
 
 
 class CreatePicture(Struct, rename="camel"):
@@ -21,7 +17,7 @@ class CreatePicture(Struct, rename="camel"):
 
 
 class OrganizationPicture(Struct, rename="camel"):
-    """``url``: where everybody has it, for as long as it is there."""
+    """Image. ``url``: public until the image is deleted."""
 
     id: str
     name: str
@@ -31,6 +27,5 @@ class OrganizationPicture(Struct, rename="camel"):
 
 
 def present_picture(to: Recipient, row: PictureRow) -> OrganizationPicture:
-    base = to.settings.sites_url.rstrip("/")
-    url = f"{base}{PICTURES}{row.id}/{quote(row.name, safe='')}"
+    url = picture_url(to.settings.sites_url, row)
     return OrganizationPicture(row.id, row.name, url, row.size, iso(row.created_at))

@@ -15,13 +15,13 @@ from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 
 MAX_PROXY = 512
-"""Characters of host and path of a proxy."""
+"""Maximum characters of the host and path of a proxy."""
 
 
-class VisitorAuth(Struct, frozen=True, omit_defaults=True):
-    """How visitors of a site sign in. ``login_url``: where they are sent; ``key_version``: of the key that their
-    tokens are signed with, see ``audiences.visitor_auth``; ``by_integration``: an integration on the site comes before
-    the address."""
+class VisitorAuthSettings(Struct, frozen=True, omit_defaults=True):
+    """Sign-in settings for visitors of a site. ``login_url``: where they are sent; ``key_version``: version
+    of the key that signs their tokens, see ``audiences.visitor_auth``; ``by_integration``: an integration
+    on the site takes precedence over the URL."""
 
     login_url: str | None = None
     key_version: str = ""
@@ -29,23 +29,22 @@ class VisitorAuth(Struct, frozen=True, omit_defaults=True):
 
     @property
     def takes_others(self) -> bool:
-        """Whether visitors may come through an integration."""
+        """Return whether visitors can sign in through an integration."""
         return self.by_integration or self.login_url is None
 
 
 class SiteSettings(Struct, frozen=True, omit_defaults=True):
-    """What is seldom asked for; kept as JSON in ``sites.settings``. ``ads`` means nothing here, it is kept and
-    answered."""
+    """Rarely queried settings, stored as JSON in ``sites.settings``. ``ads``: stored and returned without effect."""
 
     adaptive: bool = False
-    visitor_auth: VisitorAuth = VisitorAuth()
+    visitor_auth: VisitorAuthSettings = VisitorAuthSettings()
     ads: dict[str, Any] | None = None
     hostname_status: str | None = None
 
 
 class SiteRow(Struct, frozen=True):
-    """``claimed_hostname`` and ``claimed_proxy``: what the site was given and is not proved to be its owner's; there is
-    nothing at them."""
+    """Site. ``claimed_hostname`` and ``claimed_proxy``: requested locations that are not verified to belong
+    to its owner; nothing is served there."""
 
     id: str
     organization_id: str
@@ -68,7 +67,7 @@ class SiteRow(Struct, frozen=True):
 
     @property
     def proxy(self) -> str | None:
-        """Host and path at which a proxy of the owner's shows the site, without a slash at the end."""
+        """Return the host and path at which a proxy of the owner shows the site, without a trailing slash."""
         return f"{self.proxy_host}{self.proxy_path}" if self.proxy_host else None
 
 
@@ -102,7 +101,7 @@ def find_site(tx: Transaction, site_id: str) -> SiteRow | None:
 
 
 def list_sites_of_space(tx: Transaction, space_id: str) -> list[SiteRow]:
-    """Every site that shows a space."""
+    """List all sites that show a space."""
     rows = tx.all(
         f"SELECT {_SITE} FROM sites t WHERE t.id IN (SELECT x.site_id FROM site_spaces x WHERE x.space_id = :space)",
         space=space_id,
@@ -111,7 +110,7 @@ def list_sites_of_space(tx: Transaction, space_id: str) -> list[SiteRow]:
 
 
 def list_sites_of_organization(tx: Transaction, organization_id: str) -> list[SiteRow]:
-    """Every site of an organization, published or not."""
+    """List all sites of an organization, published or not."""
     rows = tx.all(
         f"SELECT {_SITE} FROM sites t WHERE t.organization_id = :org ORDER BY t.id", org=organization_id
     )
@@ -119,7 +118,7 @@ def list_sites_of_organization(tx: Transaction, organization_id: str) -> list[Si
 
 
 def list_published_sites(tx: Transaction, organization_id: str) -> list[SiteRow]:
-    """Every published site of an organization."""
+    """List all published sites of an organization."""
     rows = tx.all(
         f"SELECT {_SITE} FROM sites t WHERE t.organization_id = :org AND t.published = 1 ORDER BY t.id",
         org=organization_id,
@@ -128,7 +127,7 @@ def list_published_sites(tx: Transaction, organization_id: str) -> list[SiteRow]
 
 
 def list_public_sites(tx: Transaction, limit: int, page: str | None) -> Slice[SiteRow]:
-    """Every site of the installation that is published for everybody and in search engines, newest first."""
+    """List all sites of the server that are published for everyone including search engines, newest first."""
     public = "t.published = 1 AND t.visibility = 'public'"
     return list_page(
         tx, limit, page, _SITE, f"FROM sites t WHERE {public}", _site, by="t.id", descending=True
@@ -150,7 +149,7 @@ def find_site_by_hostname(tx: Transaction, hostname: str) -> SiteRow | None:
 
 
 def find_site_by_proxy(tx: Transaction, host: str, path: str) -> SiteRow | None:
-    """The site that a proxy shows at this address or above it, the nearest. ``path``: decoded."""
+    """Return the site that a proxy shows at this location or the nearest one above it. ``path``: decoded."""
     parts = path.strip("/").split("/")
     above = list(accumulate(parts, lambda whole, part: f"{whole}/{part}"))[:MAX_PROXY]
     row = tx.one(
@@ -163,7 +162,7 @@ def find_site_by_proxy(tx: Transaction, host: str, path: str) -> SiteRow | None:
 
 
 def is_proxied_at(tx: Transaction, host: str, *, but: str) -> bool:
-    """Whether a proxy shows any site at a host, other than one."""
+    """Return whether a proxy shows any site other than ``but`` at a host."""
     found = tx.value(
         "SELECT 1 FROM sites WHERE proxy_host = :host AND id <> :but LIMIT 1", host=host, but=but
     )
@@ -171,7 +170,7 @@ def is_proxied_at(tx: Transaction, host: str, *, but: str) -> bool:
 
 
 def is_proxied_near(tx: Transaction, host: str, path: str, *, but: str) -> bool:
-    """Whether a proxy shows a site of another organization than ``but`` at a host, above or below a path."""
+    """Return whether a proxy shows a site of an organization other than ``but`` at a host, above or below a path."""
     rows = tx.all(
         "SELECT proxy_path FROM sites WHERE proxy_host = :host AND organization_id <> :but",
         host=host,
@@ -181,7 +180,7 @@ def is_proxied_near(tx: Transaction, host: str, path: str, *, but: str) -> bool:
 
 
 def list_claiming(tx: Transaction, hostname: str) -> list[SiteRow]:
-    """The sites that claim a host name, oldest first."""
+    """List the sites that claim a host name, oldest first."""
     rows = tx.all(
         f"SELECT {_SITE} FROM sites t WHERE t.claimed_hostname = :hostname ORDER BY t.id", hostname=hostname
     )
@@ -189,12 +188,12 @@ def list_claiming(tx: Transaction, hostname: str) -> list[SiteRow]:
 
 
 def list_all_sites(tx: Transaction) -> list[SiteRow]:
-    """Every site of the installation, oldest first."""
+    """List all sites of the server, oldest first."""
     return [_site(row) for row in tx.all(f"SELECT {_SITE} FROM sites t ORDER BY t.id")]
 
 
 def find_site_by_docs_source(tx: Transaction, organization_id: str, source: str) -> str | None:
-    """The site of an organization that was last made from this source."""
+    """Return the site of an organization that was last created or updated from this source."""
     found = tx.value(
         "SELECT id FROM sites WHERE organization_id = :org AND docs_source = :source",
         org=organization_id,
@@ -204,7 +203,7 @@ def find_site_by_docs_source(tx: Transaction, organization_id: str, source: str)
 
 
 def set_docs_source(tx: Transaction, site: SiteRow, source: str) -> None:
-    """Remembers what a site was made from; no other site of the organization is that any more."""
+    """Record the source of a site; no other site of the organization keeps it."""
     if find_site_by_docs_source(tx, site.organization_id, source) != site.id:
         names = {"org": site.organization_id, "source": source}
         tx.run(
@@ -225,7 +224,7 @@ def list_sites(
     published: bool | None = None,
     types: list[str] | None = None,
 ) -> Slice[SiteRow]:
-    """Sites of an organization, newest first; ``title`` matches any part, whatever the case."""
+    """List sites of an organization, newest first. ``title``: case-insensitive part of the title."""
     where, given = ["t.organization_id = :org"], dict[str, Any](org=organization_id)
     if space is not None:
         where.append("EXISTS (SELECT 1 FROM site_spaces x WHERE x.site_id = t.id AND x.space_id = :space)")
@@ -249,7 +248,7 @@ def list_sites(
 def list_sites_with_ads(
     tx: Transaction, organization_ids: list[str], status: str, limit: int, page: str | None
 ) -> Slice[SiteRow]:
-    """The sites of these organizations about whose ads this was said, oldest first."""
+    """List the sites of these organizations with this ad status, oldest first."""
     source = "FROM sites t WHERE t.organization_id IN :orgs AND t.ads_status = :status AND t.ads_status IS NOT NULL"
     return list_page(tx, limit, page, _SITE, source, _site, by="t.id", orgs=organization_ids, status=status)
 
@@ -282,24 +281,24 @@ def set_published(tx: Transaction, site_id: str, published: bool) -> None:
 
 
 def find_site_of_space(tx: Transaction, space_id: str) -> str | None:
-    """The oldest site that shows a space."""
+    """Return the oldest site that shows a space."""
     found = tx.value("SELECT min(site_id) FROM site_spaces WHERE space_id = :space", space=space_id)
     return None if found is None else str(found)
 
 
 def update_site(tx: Transaction, site_id: str, **values: Any) -> None:
-    """Sets columns of a site; ``settings`` as they are, not as JSON."""
+    """Update columns of a site. ``settings``: not encoded as JSON."""
     if "settings" in values:
         values["ads_status"] = (values["settings"].ads or {}).get("status")
         values["settings"] = msgspec.json.encode(values["settings"]).decode()
     if "hostname" in values:
-        _give_up_hostname(tx, site_id)
+        _record_former_hostname(tx, site_id)
         tx.run("DELETE FROM site_former_hostnames WHERE hostname = :name", name=values["hostname"])
     columns = ", ".join(f"{name} = :{name}" for name in values)
     tx.run(f"UPDATE sites SET {columns}, updated_at = :at WHERE id = :site", at=now(), site=site_id, **values)
 
 
-def _give_up_hostname(tx: Transaction, site_id: str) -> None:
+def _record_former_hostname(tx: Transaction, site_id: str) -> None:
     tx.run(
         """INSERT INTO site_former_hostnames (hostname, organization_id, given_up_at)
            SELECT hostname, organization_id, :at FROM sites WHERE id = :site AND hostname IS NOT NULL
@@ -311,7 +310,7 @@ def _give_up_hostname(tx: Transaction, site_id: str) -> None:
 
 
 def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
-    """Whether a site of another organization had this host name last."""
+    """Return whether a site of another organization was the last to have this host name."""
     row = tx.one(
         "SELECT 1 FROM site_former_hostnames WHERE hostname = :name AND organization_id <> :org",
         name=hostname,
@@ -321,7 +320,7 @@ def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
 
 
 def find_version(tx: Transaction, site_id: str) -> int | None:
-    """A number that changes with all that visitors of a site are shown, but for the content of its spaces."""
+    """Return a number that changes with everything visitors of a site see, except the content of its spaces."""
     found: int | None = tx.value("SELECT version FROM site_versions WHERE site_id = :site", site=site_id)
     return found
 
@@ -331,13 +330,13 @@ def touch_site(tx: Transaction, site_id: str) -> None:
 
 
 def delete_site(tx: Transaction, site_id: str) -> None:
-    """With all that belongs to it; the content of its spaces stays."""
-    _give_up_hostname(tx, site_id)
+    """Delete a site with everything that belongs to it; the content of its spaces is kept."""
+    _record_former_hostname(tx, site_id)
     tx.run("DELETE FROM sites WHERE id = :site", site=site_id)
 
 
 def put_former_name(tx: Transaction, organization_id: str, basename: str, site_id: str) -> None:
-    """Remembers what a site was called in its address."""
+    """Record the former basename of a site."""
     tx.run(
         """INSERT INTO site_former_names (organization_id, basename, site_id, created_at)
            VALUES (:org, :basename, :site, :at)
@@ -370,7 +369,7 @@ def find_site_by_former_name(tx: Transaction, organization_id: str, basename: st
 def list_people(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[tuple[str, str]]:
-    """Everybody who sees the sites of an organization, by id, with their role in it."""
+    """List everyone who can see the sites of an organization, by id, with their role."""
     people = """FROM members m JOIN users u ON u.id = m.user_id AND u.disabled = 0
                 WHERE m.organization_id = :org AND m.disabled = 0 AND m.role IS NOT NULL"""
     return list_page(
@@ -380,7 +379,7 @@ def list_people(
 
 
 def touch_sites(tx: Transaction, organization_id: str) -> None:
-    """Has what is kept of an organization's sites looked at again."""
+    """Invalidate what is cached of an organization's sites."""
     tx.run(
         "UPDATE site_versions SET version = version + 1"
         " WHERE site_id IN (SELECT id FROM sites WHERE organization_id = :org)",

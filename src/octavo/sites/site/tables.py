@@ -1,4 +1,4 @@
-"""What the tables of sites are."""
+"""Declarations of the site tables."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ declare(
         columns=(row("parent_id", "site_section_groups"),),
         json={"localized": Localized},
     ),
-    # The database keeps it.
+    # The database maintains it.
     Table(name="site_versions", derived=True),
     Table(name="site_former_paths", of_organization=_OF_SITE),
     Table(name="site_former_names", of_organization="organization_id = :org", check=check_former_name),
@@ -61,16 +61,16 @@ declare(
     Table(
         name="site_former_hostnames",
         of_organization="organization_id = :org",
-        stays="names rest where they were given up",
+        stays="names are only blocked on the server where they were removed",
     ),
     Table(name="share_links", stays="secret", secrets=("key_hash",)),
     Table(name="site_mcp_servers", stays="secret"),
     Table(
         name="site_look_drafts",
-        stays="is tried by one person here",
+        stays="is a preview of one person on this server",
         json={"customization": dict, "override": dict},
     ),
     Table(name="pictures", of_organization="organization_id = :org", columns=(file("hash"),)),
 )
-# Pages that show images are drawn again with what was made of these.
+# Cached pages that show images must be rendered again when variants of these are ready.
 on_variants_created(touch_sites)

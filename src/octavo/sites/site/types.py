@@ -1,4 +1,4 @@
-"""What sites can be."""
+"""Types, visibilities, and other enumerations of sites."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ SiteType = Literal["basic", "premium", "ultimate", "sponsored", "legacy-basic", 
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth"]
 SiteTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
 Backend = Literal["custom", "integration"]
-"""Who signs visitors in: an address of the owner's, or an integration."""
+"""Backend of visitor authentication: a URL of the owner, or an integration."""
 
 
-class Searched(NamedTuple):
-    """``spread``: which site spaces are searched. ``current``: the one that the search is made from."""
+class SearchedSpaces(NamedTuple):
+    """Scope of a search. ``spread``: which site spaces are searched. ``current``: the one that the search
+    starts from."""
 
     spread: Literal["all", "named", "default", "currentSiteSpace", "otherSiteSpaces"]
     current: str | None = None

@@ -1,4 +1,4 @@
-"""What an address means to a member: of the application, or of a published site."""
+"""Resolve URLs of the app and of published sites to content."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from .urls_wire import CollectionAt, SpaceAt
 
 
 def present_address(tx: Transaction, to: Recipient, caller: SignedIn, url: str) -> CollectionAt | SpaceAt:
-    """The collection or space at an address, with change request and page where it names them. Raises NotFound for
-    an address that leads nowhere, and for what the caller does not see."""
-    missing = NotFound("url: there is nothing that you see at this address.")
+    """Return the collection or space at a URL, with the change request and page if it names them. Raises
+    NotFound for a URL that leads nowhere, or to something the caller cannot see."""
+    missing = NotFound("url: nothing was found at this URL, or you don't have access to it.")
     parts = read_address(url)
     if parts is None:
         raise missing

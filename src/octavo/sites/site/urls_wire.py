@@ -1,4 +1,4 @@
-"""What addresses mean, on the wire."""
+"""Wire types of resolved URLs."""
 
 from __future__ import annotations
 

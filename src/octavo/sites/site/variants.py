@@ -1,4 +1,4 @@
-"""Versions and languages of a source as the variants of a site."""
+"""Versions and languages of an import, shown as variants of a site."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from octavo.organization.access.authorization import SiteAccess, site_access
 from octavo.organization.access.roles import Can
 
 from . import store
+from .branding import brand_site
 from .creating import create_site
 from .publishing import require_publishable
-from .redirects.importing import lead_old_addresses
+from .redirects.importing import redirect_old_urls
 from .structure.arranging import arrange_site
 from .structure.changing import add_site_space, update_site_space
 from .structure.store import load_structure
@@ -35,8 +36,9 @@ def arrange_variants(
     spaces: Mapping[str, str],
     parts: Mapping[str, Source],
 ) -> tuple[str, list[Problem]]:
-    """Shows spaces as variants: of the site that shows the first of them already, beside it, or of a new one. Answers with
-    its id, and what could not be done. Raises Forbidden, NotFound."""
+    """Show spaces as variants: next to the first one on the site that already shows it, otherwise on a new
+    site. Return the id of the site and the problems found. Raises Forbidden, NotFound."""
+    problems: list[Problem] = []
     first = next((entry for entry in structure if entry.default), structure[0])
     site_id = store.find_site_of_space(tx, spaces[first.key])
     if site_id is None:
@@ -45,21 +47,21 @@ def arrange_variants(
         require_publishable(tx, site.organization, dict(spaces))
         arrange_site(tx, site_id, DocsConfig(title=title, structure=structure), spaces, "", by=site)
         audit(tx, actor, "site.created", organization_id, ("site", site_id), after={"title": title})
+        problems += brand_site(tx, context, site, parts[first.key].brand)
     else:
         site = site_access(tx, actor, Can.ADMIN, organization_id, site_id)
         require_publishable(tx, site.organization, dict(spaces))
         _add(tx, site, structure, spaces, spaces[first.key])
-    problems: list[Problem] = []
     for entry in structure:
         if not entry.default:
-            problems += lead_old_addresses(tx, context, site, spaces[entry.key], parts[entry.key].addresses)
+            problems += redirect_old_urls(tx, context, site, spaces[entry.key], parts[entry.key].addresses)
     return site_id, problems
 
 
 def _add(
     tx: Transaction, site: SiteAccess, structure: Sequence[DocsEntry], spaces: Mapping[str, str], first: str
 ) -> None:
-    """Shows the spaces beside the first, where they are not shown yet."""
+    """Add the spaces that are not shown yet next to the first."""
     shown = load_structure(tx, site.site_id)
     beside = next(row for row in shown.site_spaces.values() if row.space_id == first)
     there = {row.space_id for row in shown.variants(beside.section_id)}

@@ -1,4 +1,4 @@
-"""What a visitor of a site finds: sections of pages that the site tells them of."""
+"""Search results that a visitor of a site may see."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections.abc import Mapping
 
 from octavo.content.references.viewing import SpaceView, load_view
 from octavo.content.revisions.store import shown_state
-from octavo.content.search.drafts import Draft, draft_of
-from octavo.content.search.store import Found
+from octavo.content.search.drafts import SearchedDraft, draft_of
+from octavo.content.search.store import FoundSection
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Drafted, Visitor
 
 
 class Sight:
-    """Which sections a visitor may find. ``views``: of the spaces that they see, by their ids. ``draft``: what one of
-    them shows in place of main."""
+    """Filter for sections that a visitor may find. ``views``: the spaces that they can see, by id.
+    ``draft``: state that one of them shows instead of main."""
 
     def __init__(
         self, tx: Transaction, views: Mapping[str, SpaceView], drafted: Drafted | None = None
     ) -> None:
         """``drafted``: the change request that a preview shows."""
         self.views = views
-        self.draft: Draft | None = None
+        self.draft: SearchedDraft | None = None
         if drafted is not None and drafted.space_id in views:
             self.draft = draft_of(tx, views[drafted.space_id].state)
         self._known: dict[tuple[str, str, tuple[str, ...]], bool] = {}
 
-    def __call__(self, found: Found) -> bool:
+    def __call__(self, found: FoundSection) -> bool:
         key = (found.space_id, found.page_id, found.conditions)
         if key not in self._known:
             self._known[key] = self._sees(*key)

@@ -1,11 +1,11 @@
-"""Tokens by which whatever draws a site elsewhere reads it over the API for a visitor.
+"""Tokens that let external renderers read a site through the API for a visitor.
 
-They are JWTs, since those who draw read the claims in them. They are short and stay the same for an hour, since what
-was drawn is kept under them, in a folder whose name has no room for more: the header is empty, the signature is cut to
-96 bits, and when a token ends and which site it is of is not in it but in what is signed, and found from the time and
-from what is asked for. A person or an API specification is
-asked for as what a page of the site names. They end with what lets visitors in:
-with the share link, with the key of signed visitors, when a site is unpublished or has another visibility.
+They are JWTs, because renderers read the claims in them. They are short and stay the same for an hour,
+because renderers cache pages in folders named after the token, whose length is limited: the header is empty,
+the signature is cut to 96 bits, and expiry and site are not in the token but in the signed text, and are
+derived from the time and the request. A person or an API specification can be requested if a page of the site
+refers to it. Tokens end with what grants the visitor access: the share link, the key of visitor
+authentication, and when a site is unpublished or its visibility changes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from octavo.organization.orgs.store import get_organization
 from .audiences.adaptive import get_schema
 from .audiences.schema import UNSIGNED, admit
 from .audiences.share_links import find_link, share_key
-from .previewing import Preview, preview_until, read_preview
+from .previewing import PreviewGrant, preview_until, read_preview
 from .published import published_url
 from .store import SiteRow, find_site, list_sites_of_organization, list_sites_of_space
 from .structure.outline import Outline
@@ -47,9 +47,9 @@ _MAX = 32 * 1024
 
 
 class _Payload(Struct, omit_defaults=True):
-    """``exp`` in seconds, 0 for one that ends with the hour; ``claims``: the visitor's, below `unsigned` those that
-    nobody signed. ``link``: the id of the share link; ``preview``: the token of a preview, which is asked again whenever
-    this one is used."""
+    """``exp``: in seconds, 0 for a token that ends with the hour; ``claims``: the visitor's, unsigned ones
+    under `unsigned`. ``link``: id of the share link; ``preview``: token of a preview, which is checked
+    again whenever this one is used."""
 
     exp: int = 0
     claims: dict[str, Any] | None = None
@@ -69,9 +69,9 @@ def make_visitor_token(
     preview: str = "",
     until: int | None = None,
 ) -> str:
-    """A token that is good for one to two hours. ``claims``: the ``visitor`` that conditions ask; ``link``: the id of
-    the share link that lets them in, ``preview``: the token that does; ``until``: when what they proved ends, in
-    milliseconds."""
+    """Return a token that is valid for one to two hours. ``claims``: the ``visitor`` for conditions;
+    ``link``: id of the share link that grants access; ``preview``: preview token that does; ``until``:
+    when this access ends, in milliseconds."""
     expires, exp = max(_ends()), 0
     if preview:
         until = preview_until(signer, preview)
@@ -91,13 +91,13 @@ def make_visitor_token(
 
 
 def _ends() -> tuple[int, int]:
-    """When tokens of this hour and of the one before end, in seconds."""
+    """Return when tokens of this hour and of the previous one end, in seconds."""
     hour = now() // 1000 // _HOUR
     return (hour + 2) * _HOUR, (hour + 1) * _HOUR
 
 
 def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> str:
-    """Over the token, when it ends, and what lets its holder in, so that it ends with that."""
+    """Sign the token, its expiry, and what grants its holder access, so that it ends with that."""
     if preview:
         by = "preview"
     elif site.visibility == "share-link":
@@ -110,11 +110,11 @@ def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> 
 
 
 def find_visitor(call: Call, token: str) -> Visitor | None:
-    """Who a token of a visitor, or of a preview, is for; None for one that is not good for what is asked for. Raises
-    NotFound for a person or an API specification that no page names to them."""
+    """Return the visitor of a visitor or preview token; None for one that is not valid for this request.
+    Raises NotFound for a person or API specification that no page they can see refers to."""
     if len(token) > _MAX:
         return None
-    asked = _asked_for(call)
+    asked = _requested_resource(call)
     key = ("visitor", token, asked)
 
     def read() -> tuple[int, Visitor] | None:
@@ -123,17 +123,20 @@ def find_visitor(call: Call, token: str) -> Visitor | None:
             if found is None or asked.named is None:
                 return found
             expires, visitor = found
-            # The same as a token of any other site, so that nobody learns what pages name that they do not see.
+            # The same response as for a token of any other site, so that nobody learns what hidden pages
+            # refer to.
             if not is_named_for(tx, visitor, call.settings.url, *asked.named):
-                raise _not_named()
+                raise _no_reference()
             return expires, replace(visitor, named=asked.named)
 
     found: tuple[int, Visitor] | None = call.context.fresh.get(key, read)
     return found[1] if found is not None and now() < found[0] * 1000 else None
 
 
-def _read(tx: Transaction, context: Context, token: str, asked: _Asked) -> tuple[int, Visitor] | None:
-    """With the moment at which it ends, in seconds."""
+def _read(
+    tx: Transaction, context: Context, token: str, asked: _RequestedResource
+) -> tuple[int, Visitor] | None:
+    """Return the visitor, and when the token ends in seconds."""
     signer = context.signer
     header, _, rest = token.partition(".")
     if header != _HEADER:
@@ -173,19 +176,19 @@ def _read(tx: Transaction, context: Context, token: str, asked: _Asked) -> tuple
         visitor: dict[str, Any] = NOBODY
         if payload.claims is not None:
             visitor = admit(get_schema(tx, site.id), claims, unsigned if isinstance(unsigned, dict) else {})
-        return expires, _make(tx, context, site, visitor, link=payload.link)
+        return expires, _make_visitor(tx, context, site, visitor, link=payload.link)
     if asked.named is not None and now() < max(ends) * 1000:
-        # Its site could be any that does not name them. Renderers take what is not there, and no other answer.
-        raise _not_named()
+        # It could be a token of any site without a reference. Renderers handle 404 but no other error.
+        raise _no_reference()
     return None
 
 
-def _not_named() -> NotFound:
-    return NotFound("No page of this site names this to whoever asks.")
+def _no_reference() -> NotFound:
+    return NotFound("No page of this site refers to this.")
 
 
-class _Asked(Struct, frozen=True):
-    """What a request asks for, as far as that says which sites a token may be of."""
+class _RequestedResource(Struct, frozen=True):
+    """Requested resource, as far as it determines which sites a token can be of."""
 
     site_id: str | None
     space_id: str | None
@@ -208,7 +211,7 @@ class _Asked(Struct, frozen=True):
         return list_sites_of_organization(tx, self.organization_id or "")
 
 
-def _asked_for(call: Call) -> _Asked:
+def _requested_resource(call: Call) -> _RequestedResource:
     parameters = call.path_parameters
     site_id, space_id = parameters.get("siteId"), parameters.get("spaceId")
     named: tuple[NamedKind, str] | None = None
@@ -219,7 +222,7 @@ def _asked_for(call: Call) -> _Asked:
             named = "user", parameters["userId"]
         elif "integrationName" in parameters:
             space_id = _space_in_body(call.body)
-    return _Asked(site_id, space_id, parameters.get("organizationId"), named)
+    return _RequestedResource(site_id, space_id, parameters.get("organizationId"), named)
 
 
 class _Context(Struct, rename="camel"):
@@ -234,7 +237,7 @@ _rendered = msgspec.json.Decoder(_Rendered)
 
 
 def _space_in_body(body: bytes) -> str | None:
-    """The space where a block of an integration is shown."""
+    """Return the space where a block of an integration is shown."""
     try:
         return _rendered.decode(body).context.space_id
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -251,12 +254,12 @@ def _is_open(tx: Transaction, site: SiteRow, link_id: str) -> bool:
 
 
 def _make_previewing(
-    tx: Transaction, context: Context, site: SiteRow, previewed: Preview, token: str
+    tx: Transaction, context: Context, site: SiteRow, previewed: PreviewGrant, token: str
 ) -> Visitor:
-    return _make(tx, context, site, previewed.visitor, preview=token, drafted=previewed.drafted)
+    return _make_visitor(tx, context, site, previewed.visitor, preview=token, drafted=previewed.drafted)
 
 
-def _make(
+def _make_visitor(
     tx: Transaction,
     context: Context,
     site: SiteRow,

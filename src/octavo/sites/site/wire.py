@@ -1,4 +1,4 @@
-"""Sites on the wire."""
+"""Wire types of sites."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from octavo.kit.http.operation import Recipient
 from octavo.organization.orgs.store import OrgRow
 
 from .customization.model import Favicon
-from .domain_verification import record_of
+from .domain_verification import verification_record
 from .published import published_url
 from .store import MAX_PROXY, SiteRow
 from .types import SiteTitle, SiteType, Visibility
 
 PROXIED = "/~proxied/"
-"""What proxies of owners ask for begins with this, and then has the id of a site."""
+"""Path prefix of requests from owners' proxies, followed by the id of a site."""
 _PROXY = r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z"
 
 # Every plan of Octavo includes everything.
@@ -51,16 +51,16 @@ class AdaptiveContent(Struct):
 
 
 class Proxy(Struct):
-    """``origin``: host and path at which a proxy of the owner's shows the site; ``target``: the address that it
-    forwards what is below to."""
+    """Proxy. ``origin``: host and path at which a proxy of the owner shows the site; ``target``: URL to
+    forward requests to."""
 
     origin: str
     target: str
 
 
 class Unproved(Struct):
-    """An address that a site was given and is not at, until DNS says that it is the organization's: by a TXT record with
-    this name and text, or, of a host name, by leading here."""
+    """Location of a site that is not verified yet, and therefore not used: add a TXT record with this name
+    and text, or, for a host name, point it to this server."""
 
     address: str
     name: str
@@ -68,7 +68,7 @@ class Unproved(Struct):
 
 
 class Site(Struct, rename="camel"):
-    """``hostname`` and ``proxy`` are what the site was given; ``unproved`` those that it is not at yet, which is ours."""
+    """Site. ``hostname`` and ``proxy``: as requested; ``unproved``: those not verified yet; an Octavo extension."""
 
     id: str
     type: SiteType
@@ -91,7 +91,8 @@ class Site(Struct, rename="camel"):
 
 
 class UpdateSite(Struct, rename="camel"):
-    """``proxy`` null removes it. ``hostname`` is ours: the site's own host name, null for none."""
+    """Update of a site. ``proxy``: null removes it. ``hostname``: the custom domain, null removes it; an
+    Octavo extension."""
 
     title: SiteTitle | UnsetType = UNSET
     visibility: Visibility | UnsetType = UNSET
@@ -137,7 +138,7 @@ class LocationUrls(Struct):
 
 
 class CustomHostname(Struct, rename="camel", tag_field="object", tag="custom-hostname"):
-    """``isActive``: the site is published there. ``status``: what the last check said."""
+    """Host name. ``isActive``: the site is published there. ``status``: result of the last check."""
 
     hostname: str
     target: SiteTarget
@@ -157,19 +158,21 @@ def present_hostname(to: Recipient, site: SiteRow, hostname: str) -> CustomHostn
 
 
 def proxied_path(site: SiteRow) -> str:
-    """The path below the installation's address for sites at which the owner's proxy finds a site."""
+    """Return the path below the sites domain at which the owner's proxy requests a site."""
     return f"{PROXIED}{site.id}"
 
 
-def _shown_ads(ads: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
-    """Without what is for whoever shows ads alone."""
+def _public_ads(ads: dict[str, Any] | None) -> dict[str, Any] | UnsetType:
+    """Return ad settings without what is only for the ad network."""
     return {name: value for name, value in ads.items() if name != "reportingId"} if ads else UNSET
 
 
-def _list_unproved(to: Recipient, site: SiteRow) -> list[Unproved]:
+def _list_unverified(to: Recipient, site: SiteRow) -> list[Unproved]:
     claimed = [one for one in (site.claimed_hostname, site.claimed_proxy) if one is not None]
     hosts = [(one, one.partition("/")[0]) for one in claimed]
-    return [Unproved(one, *record_of(to.context, site.organization_id, host)) for one, host in hosts]
+    return [
+        Unproved(one, *verification_record(to.context, site.organization_id, host)) for one, host in hosts
+    ]
 
 
 class _WithFavicon(Struct):
@@ -180,7 +183,7 @@ _with_favicon = msgspec.json.Decoder(_WithFavicon)
 
 
 def _icon(site: SiteRow) -> Favicon | None:
-    """The icon of a site; None for one that has the default."""
+    """Return the icon of a site; None for the default."""
     found = _with_favicon.decode(site.customization).favicon if site.customization else None
     return found if found is not None and found != Favicon() else None
 
@@ -207,6 +210,6 @@ def present_site(to: Recipient, org: OrgRow, site: SiteRow) -> Site:
         basename=site.basename,
         proxy=Proxy(proxy, f"{to.settings.sites_url.rstrip('/')}{proxied_path(site)}") if proxy else UNSET,
         adaptive_content=AdaptiveContent(site.settings.adaptive),
-        ads=_shown_ads(site.settings.ads),
-        unproved=_list_unproved(to, site) or UNSET,
+        ads=_public_ads(site.settings.ads),
+        unproved=_list_unverified(to, site) or UNSET,
     )

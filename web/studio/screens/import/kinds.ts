@@ -76,6 +76,10 @@ const KINDS: Record<string, Kind> = {
     title: t("circularIncludes"),
     then: t("readersSeeNothing"),
   },
+  look_left_out: {
+    title: t("logosAndColorsThatNo"),
+    then: t("setThemInCustomization"),
+  },
   navigation_unread: {
     title: t("navigationGeneratedByCode"),
     then: t("pageTreeFollowsFolderStructure"),

@@ -1,1 +1,1 @@
-"""Templates: pages to begin with, built in or taken from a space."""
+"""Templates: built-in pages or those of a space, to start with."""

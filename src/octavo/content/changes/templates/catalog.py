@@ -1,4 +1,4 @@
-"""What can be used as a template: the built-in ones, and every space that somebody can read."""
+"""Available templates: the built-in ones, and every space that a person can read."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from octavo.organization.access.authorization import OrgAccess, find_space_acces
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import SpaceRow, get_space, list_spaces
 
-from ..copying import Material, slots
+from ..copying import CopiedMaterial, slots
 
 _KINDS: tuple[Literal["file", "reusable-content", "variable"], ...] = ("file", "reusable-content", "variable")
 
 
-class Template(Struct, frozen=True):
-    """``space``: the space that it is, None for a built-in one. ``refs``: the names that references fill."""
+class TemplateEntry(Struct, frozen=True):
+    """Template. ``space``: the space it is, None for a built-in one. ``refs``: names of its open references."""
 
     id: str
     title: str
@@ -43,7 +43,7 @@ class Template(Struct, frozen=True):
 
 @cache
 def built_in() -> dict[str, dict[str, str]]:
-    """What those that come with Octavo say of themselves, by id, in the order of their ids."""
+    """Return the metadata of built-in templates by id, sorted."""
     return {
         folder.name: read_yaml((folder / "template.yaml").read_text("utf-8")).value
         for folder in sorted(_folder().iterdir())
@@ -55,7 +55,7 @@ def _folder() -> Path:
 
 
 class _Files:
-    """The files of a built-in template."""
+    """Files of a built-in template."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -69,7 +69,7 @@ class _Files:
 
 
 @cache
-def _built_in_material(template_id: str) -> Material:
+def _built_in_material(template_id: str) -> CopiedMaterial:
     source = _Files(_folder() / template_id)
     plan = plan_import(source)
     texts: dict[str, str] = {}
@@ -82,11 +82,11 @@ def _built_in_material(template_id: str) -> Material:
             texts[digest] = read.text
             page = replace(page, body=digest, **head_fields(read_head(read.text)))
         pages.append(page)
-    return Material(pages, [], lambda _, digest: texts[digest], False, template_id)
+    return CopiedMaterial(pages, [], lambda _, digest: texts[digest], False, template_id)
 
 
-def get_material(tx: Transaction, actor: Actor, template_id: str) -> Material:
-    """What a template holds. Raises NotFound for one that is not there or that the caller may not read."""
+def get_material(tx: Transaction, actor: Actor, template_id: str) -> CopiedMaterial:
+    """Return the content of a template. Raises NotFound for an unknown one, or one that the caller cannot read."""
     if template_id in built_in():
         return _built_in_material(template_id)
     if find_space_access(tx, actor, Can.VIEW, template_id) is None:
@@ -94,11 +94,11 @@ def get_material(tx: Transaction, actor: Actor, template_id: str) -> Material:
     return _space_material(tx, template_id)
 
 
-def _space_material(tx: Transaction, space_id: str) -> Material:
+def _space_material(tx: Transaction, space_id: str) -> CopiedMaterial:
     state, title = main_state(tx, space_id), get_space(tx, space_id).title
     pages = _parents_first(list_pages(tx, state))
     items = [item for kind in _KINDS for item in list_items(tx, state, kind)]
-    return Material(pages, items, get_body, True, slugify(title))
+    return CopiedMaterial(pages, items, get_body, True, slugify(title))
 
 
 def _parents_first(pages: list[Page]) -> list[Page]:
@@ -114,9 +114,9 @@ def _parents_first(pages: list[Page]) -> list[Page]:
     return found
 
 
-def list_templates(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[Template]:
-    """The built-in ones, then the spaces of an organization that the caller sees, newest first."""
-    # Where the page before ended: at a built-in one, or among the spaces.
+def list_templates(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[TemplateEntry]:
+    """List built-in templates, followed by the spaces of an organization that the caller can see, newest first."""
+    # Position after the previous page: in the built-in templates, or in the spaces.
     last, spaces_page = decode_token(page, str, str) or ("", "")
     rest = [] if spaces_page else [template_id for template_id in built_in() if template_id > last]
     shown = [_built_in_template(tx, template_id) for template_id in rest[:limit]]
@@ -130,18 +130,18 @@ def list_templates(tx: Transaction, org: OrgAccess, limit: int, page: str | None
     return Slice(shown, len(built_in()) + spaces.count, token)
 
 
-def _built_in_template(tx: Transaction, template_id: str) -> Template:
+def _built_in_template(tx: Transaction, template_id: str) -> TemplateEntry:
     about = built_in()[template_id]
     refs = slots(tx, _built_in_material(template_id))
-    return Template(template_id, about["title"], about["description"], about["icon"], refs)
+    return TemplateEntry(template_id, about["title"], about["description"], about["icon"], refs)
 
 
 _slots: OwnCache[list[str]] = OwnCache("slots of templates", 1)
 
 
-def _template_of(tx: Transaction, space: SpaceRow) -> Template:
+def _template_of(tx: Transaction, space: SpaceRow) -> TemplateEntry:
     refs = _slots.of(tx).get((space.main_revision,))
     if refs is None:
         refs = slots(tx, _space_material(tx, space.id))
         _slots.of(tx).put((space.main_revision,), refs, sum(map(len, refs)) + 100)
-    return Template(space.id, space.title, "", space.icon, refs, space.id)
+    return TemplateEntry(space.id, space.title, "", space.icon, refs, space.id)

@@ -1,4 +1,4 @@
-"""Listing templates and applying one."""
+"""List templates and apply them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from octavo.organization.access.authorization import OrgAccess, SpaceAccess
 from octavo.organization.access.roles import Can
 
 from ..authorization import enter_change
-from ..copying import adopt
+from ..copying import copy_material
 from ..saving import edit_live, revise_change
 from . import catalog
 from .wire import ApplyTemplate, Template, present_template
@@ -27,7 +27,7 @@ operation = Area("changes").operation
     extension=True,
 )
 def list_templates(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Template]:
-    """The templates that come with Octavo, and the spaces of an organization that the caller can read."""
+    """List templates: those that come with Octavo, and the spaces of an organization that the caller can read."""
     with call.db.read() as tx:
         return present_slice(catalog.list_templates(tx, org, query.limit, query.page), present_template)
 
@@ -42,13 +42,14 @@ def list_templates(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Temp
     errors=(400, 403, 404, 409),
 )
 def apply_template(call: Call, space: SpaceAccess, body: ApplyTemplate) -> None:
-    """Puts a template's pages, files and variables behind what is there: in a change request, or in main itself
-    where the space is edited live. 404 for a template that is not there, or a space that the caller cannot read."""
+    """Add a template's pages, files, and variables after the existing content: in a change request, or in
+    main in spaces with live editing. Returns 404 for an unknown template, or a space that the caller
+    cannot read."""
     with call.db.read() as tx:
         material = catalog.get_material(tx, space.actor, body.id)
     refs = body.params.content_refs
     if body.change_request_id is UNSET:
-        edit_live(call.context, space, lambda tx, state, _: adopt(tx, state, material, refs))
+        edit_live(call.context, space, lambda tx, state, _: copy_material(tx, state, material, refs))
         return
     change = enter_change(call, Can.EDIT, space.space_id, body.change_request_id)
-    revise_change(call.context, change, lambda tx, state, _: adopt(tx, state, material, refs))
+    revise_change(call.context, change, lambda tx, state, _: copy_material(tx, state, material, refs))

@@ -1,4 +1,4 @@
-"""Templates on the wire."""
+"""Wire types of templates."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from ..wire import TemplateChoice
-from .catalog import Template as TemplateRow
+from .catalog import TemplateEntry
 
 
 class ApplyTemplate(TemplateChoice, rename="camel", kw_only=True):
-    """``changeRequestId``: where to apply it; without, to main itself."""
+    """``changeRequestId``: change request to apply the template in; main by default."""
 
     change_request_id: str | UnsetType = UNSET
 
@@ -26,7 +26,7 @@ class Template(Struct, rename="camel"):
     icon: str | UnsetType = UNSET
 
 
-def present_template(row: TemplateRow) -> Template:
+def present_template(row: TemplateEntry) -> Template:
     return Template(
         id=row.id,
         title=row.title,

@@ -8,13 +8,14 @@ from typing import Any
 
 import msgspec
 
-from octavo.delivery.visits.admission import SendOn
+from octavo.delivery.visits.admission import MCP_PATHS, SendOn
 from octavo.delivery.visits.authorization import SiteVisit, enter_space
 from octavo.errors import Forbidden, NotFound
 from octavo.kit.http.edge import Answer
 from octavo.kit.http.mcp import (
     Call,
     Headers,
+    ToolText,
     answer_call,
     answer_message,
     called_tool,
@@ -29,8 +30,8 @@ from octavo.sites.site.customization.editing import get_customization
 
 from ..answer_cache import ToolPlace, ToolResult
 from ..answers import Frame, decoded_path, is_cross_origin
-from ..mcp import ASK, KEPT, MAX_MESSAGE, MCP_PATHS, Reading, ToSend, note_sent, server_of, write_sent
-from ..questions import Question, answer_in_markdown, make_asker
+from ..mcp import ASK, KEPT, MAX_MESSAGE, Reading, ToSend, note_sent, server_of, write_sent
+from ..questions import Question, WrittenAnswer, answer_in_markdown, make_asker
 from ..sites import find_look
 from ..table import Later, View, route
 from ..tracking import EventNote, record_cached_events, record_event
@@ -76,7 +77,7 @@ def _send(view: View, visit: SiteVisit, reading: Reading, wanted: ToSend, answer
         try:
             sent = send(fetcher, wanted.request)
         except FetchError as error:
-            return say_instead(answer, error.message, wrong=True)
+            return say_instead(answer, ToolText(error.message), wrong=True)
         note_sent(reading, wanted)
         return say_instead(answer, write_sent(sent), wrong=False)
 
@@ -114,7 +115,7 @@ def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
     return told.result if isinstance(told.result, Answer) else answer_call(call, told.result)
 
 
-def _asks(view: View, visit: SiteVisit) -> Callable[[Question], str] | None:
+def _asks(view: View, visit: SiteVisit) -> Callable[[Question], WrittenAnswer] | None:
     """Return a function that answers questions from everything the site shows; None if it doesn't answer questions."""
     try:
         space = enter_space(view.tx, msgspec.structs.replace(visit, rest=""))

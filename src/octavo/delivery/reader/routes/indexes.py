@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from octavo.delivery.visits.admission import SendOn
+from octavo.delivery.visits.admission import MCP_PATHS, SendOn
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit, enter_space
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -27,7 +27,6 @@ from ..machine_files import (
     skill_text,
     well_known,
 )
-from ..mcp import MCP_PATHS
 from ..pages import PageBuilder
 from ..sites import FEED_PATH, listed_pages, robots_text, sitemap_xml
 from ..table import Later, View, route

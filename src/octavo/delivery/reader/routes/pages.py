@@ -7,7 +7,7 @@ from urllib.parse import quote
 import msgspec
 
 from octavo.core.pages import Page
-from octavo.delivery.visits.admission import SendOn
+from octavo.delivery.visits.admission import MCP_PATHS, SendOn
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit, enter_space
 from octavo.extensions.integrations.framing import find_frames
 from octavo.kit.http.edge import Answer
@@ -29,7 +29,6 @@ from ..cards import HEIGHT, WIDTH, card_of
 from ..drawing import draw_page
 from ..entries import FEED
 from ..forms import prefers_markdown
-from ..mcp import MCP_PATHS
 from ..questions import (
     answer_in_markdown,
     has_question,
@@ -122,7 +121,7 @@ def _answer_question(view: View, visit: SpaceVisit, look: SiteLook, page: Page) 
     headers = {"cache-control": "no-store", "x-robots-tag": "noindex", **VARIES}
 
     def answer() -> Answer:
-        text = answer_in_markdown(context, asker, question, visit.visit)
+        text = answer_in_markdown(context, asker, question, visit.visit).text
         return Answer(200, text.encode(), MARKDOWN, headers)
 
     return Later(visit.visit.organization_id, answer, "questions", "questions")

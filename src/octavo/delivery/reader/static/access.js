@@ -1,12 +1,12 @@
-// What readers enter to authenticate: kept in this page, or in its tab where they want that, and listed in one place,
-// where it is forgotten. And how to get a token with OAuth, which the browser asks for itself.
+// Credentials that readers enter: kept in this page, or in its tab if they want that, listed in one place, and deleted
+// there. Also OAuth, whose tokens the browser requests itself.
 (() => {
   "use strict";
   const { words, make, sign, copied } = globalThis.octavoReference;
   const STORED = "octavo-access", CHANNEL = "octavo-signed-in";
   const fill = (text, found) => text.replace(/\{(\w+)\}/g, (all, name) => found[name] ?? all);
 
-  // What was entered for one server is offered for no other: an entry has an origin, a scheme and what it is of that.
+  // Credentials for one server are offered for no other: an entry has an origin, a scheme, and a field of it.
   const known = new Map(), followers = new Set();
   let keeps = false;
   try {
@@ -41,7 +41,7 @@
     return fill(words.left, { time: count.toLocaleString(document.documentElement.lang, { style: "unit", unit, unitDisplay: "short" }) });
   };
 
-  // All that was entered, whichever operation it was for
+  // All entries, whichever operation they were entered for
   const listing = () => {
     const count = make("span", {}), rows = make("ul", {});
     const all = make("button", { type: "button", class: "button secondary small" }, words.forget_all);
@@ -85,7 +85,7 @@
       got = await send({ client_id: client, ...(secret ? { client_secret: secret } : {}) });
       found = await got.json().catch(() => ({}));
       if (secret && found.error === "invalid_client") {
-        // Some take the secret in a header alone.
+        // Some providers accept the secret only in a header.
         const encoded = [client, secret].map((each) => new URLSearchParams({ "": each }).toString().slice(1)).join(":");
         got = await send({}, { Authorization: "Basic " + btoa(encoded) });
         found = await got.json().catch(() => ({}));
@@ -101,7 +101,7 @@
   const signIn = async (flow, client, secret, scopes, redirect) => {
     const other = open("about:blank", "_blank", "popup,width=560,height=720");
     if (!other) throw new Error(words.no_window);
-    // Whoever is opened has no hold on this page.
+    // The opened window gets no reference to this page.
     other.opener = null;
     const state = random(24), verifier = random(48);
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
@@ -128,7 +128,7 @@
   };
 
   const NAMES = { authorizationCode: "Authorization code", clientCredentials: "Client credentials", password: words.password };
-  // How to get a token by the flows of a scheme. `take` is handed the token. `signedIn`: where readers come back to.
+  // Ways to get a token with the flows of a scheme. `take` receives the token. `signedIn`: where readers return to.
   const draw = (scheme, origin, signedIn, field, take) => {
     const redirect = signedIn && new URL(signedIn, location.href).href;
     const usable = (scheme.flows || []).filter((flow) => NAMES[flow.flow] && flow.token && (flow.flow !== "authorizationCode" || (flow.authorization && redirect && crypto.subtle)));
@@ -196,7 +196,7 @@
     return [box];
   };
 
-  // A field of a form with what it is called, and room for what is wrong with it.
+  // A form field with its label, and space for its error.
   let fields = 0;
   const labelled = (name, note, control, isRequired) => {
     const box = control.matches("input, select, textarea") ? control : control.querySelector("input, select, textarea");
@@ -207,7 +207,7 @@
     return make("div", { class: "try-field" },
       make("label", { for: box.id }, make("b", {}, name), ...(note || isRequired ? [make("small", {}, note || "", ...(isRequired ? [make("i", {}, " " + words.required)] : []))] : [])), control, trouble);
   };
-  // What one scheme wants of a reader, for one server: the fields, and all that is shown.
+  // The fields of one scheme for one server, with everything shown about it.
   const ask = (scheme, origin, signedIn) => {
     const names = scheme.beyond === "certificate" ? [] : scheme.basic ? [words.user, words.password] : [scheme.scheme];
     const boxes = names.map((name, number) => {
@@ -217,7 +217,7 @@
       });
       box.addEventListener("change", () => {
         set(origin, scheme.scheme, number, box.value);
-        // Of what is entered by hand nobody knows how long it lasts.
+        // How long manually entered values last is unknown.
         set(origin, scheme.scheme, "until", "");
       });
       return box;
@@ -243,7 +243,7 @@
     followers.add(() => { box.checked = keeps; });
     return make("label", { class: "try-keep" }, box, " " + words.keep);
   };
-  // The same on a page of its own, for all operations.
+  // The same on a separate page, for all operations.
   const card = (form) => {
     const originOf = ({ url, variables }) => {
       for (const each of variables || []) url = url.replaceAll("{" + each.name + "}", each.value || each.name);
@@ -277,7 +277,7 @@
     return box;
   };
 
-  // A page on authentication: its addresses are copied, and the card stands above the first request.
+  // An authentication page: its URLs can be copied, and the card is above the first request.
   const lay = async (address, style) => {
     const text = document.querySelector(".api-access");
     for (const code of text.querySelectorAll(".table.pair code")) code.after(make("button", { type: "button", class: "copy-path", "aria-label": words.copy, title: words.copy, "data-done": words.copied, "data-copy-text": code.textContent }, sign("copy")));

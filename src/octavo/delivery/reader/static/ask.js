@@ -1,4 +1,4 @@
-// Questions in the search dialog, where a site lets its visitors ask; without it they are posted as a form.
+// Questions in the search dialog, if a site answers them; without this script they are submitted as a form.
 (() => {
   "use strict";
   const doc = document, finder = doc.querySelector("dialog.finder[data-ask]");
@@ -14,7 +14,7 @@
   };
   let before = [], running = null, isScrolled = false;
 
-  // Two modes: what is typed is looked for, or it is the next question
+  // Two modes: the input is a search, or the next question
   const isAsking = () => finder.classList.contains("asking");
   const setAsking = (on) => {
     finder.classList.toggle("asking", on);
@@ -35,7 +35,7 @@
     input.focus();
   };
 
-  // Each event has the whole answer so far, drawn by the server, which escapes whatever others wrote
+  // Each event has the whole answer so far, drawn by the server, which escapes untrusted content
   const read = async (body, signal, show) => {
     const headers = { accept: "text/event-stream" };
     const got = await fetch(finder.dataset.ask, { method: "POST", body, headers, signal, redirect: "error" });
@@ -63,7 +63,7 @@
     said.append(make("p", { class: "asked-waiting" }, asked.dataset.waiting));
     turn.append(make("h2", {}, question), said);
     turns.append(turn);
-    // The question stays at the top while its answer grows, unless somebody scrolls.
+    // The question stays at the top while its answer grows, unless the reader scrolls.
     const follow = () => {
       if (!isScrolled) turns.scrollTop += turn.getBoundingClientRect().top - turns.getBoundingClientRect().top;
     };

@@ -1,5 +1,5 @@
-// Blocks of integrations: what they show is asked for once the page is there, two at a time. What is pressed goes to the
-// server with the offer that the block came with, and what comes back takes its place.
+// Blocks of integrations: fetched after the page has loaded, two at a time. A press sends the block's offer to the
+// server, and the response replaces the block.
 (() => {
   "use strict";
   const boxes = document.querySelectorAll("[data-block]").values();
@@ -8,7 +8,7 @@
     box.ariaBusy = "true";
     for (let tries = 1; tries <= 3; tries++) {
       const got = await fetch(box.dataset.block, { redirect: "error" }).catch(() => null);
-      // Drawn by the server, which escapes whatever others wrote.
+      // Drawn by the server, which escapes untrusted content.
       if (got?.ok) {
         box.innerHTML = await got.text();
         if (box.querySelector("[data-offer]")) box.ariaLive = "polite";
@@ -35,7 +35,7 @@
     for (const field of part.querySelectorAll("[data-field]")) {
       const name = field.dataset.field;
       if (field.dataset.value === undefined) {
-        // Nothing is chosen in a list that begins empty.
+        // A list that starts empty has no selection.
         if (!(field.tagName === "SELECT" && !field.multiple && field.value === "")) values[name] = valueOf(field);
       } else if (field.type === "checkbox") {
         values[name] ??= [];

@@ -1,5 +1,5 @@
-// Scripts of integrations: some are loaded at once, the others when the visitor agrees and never before. The answer is
-// kept in the cookie that scripts written for such sites read.
+// Scripts of integrations: some load at once, the others only after the visitor has consented. The answer is stored in
+// the cookie that scripts written for such sites read.
 (() => {
   "use strict";
   const NAME = "__gitbook_cookie_granted";
@@ -21,12 +21,12 @@
   const keep = (answer) => {
     const secure = location.protocol === "https:" ? "; secure" : "";
     document.cookie = `${NAME}=${answer}; path=/; max-age=31536000; samesite=lax${secure}`;
-    // What runs already cannot be taken back but by leaving the page.
+    // A running script can only be stopped by leaving the page.
     if (answer === "no" && loaded) location.reload();
     else act(answer);
   };
   const known = () => read() ?? (navigator.globalPrivacyControl ? "no" : undefined);
-  // An integration may ask visitors in a way of its own, in place of this bar.
+  // An integration can ask visitors with its own dialog instead of this bar.
   let asks = true;
   window.GitBook = Object.assign(window.GitBook ?? {}, {
     isCookiesTrackingDisabled: () => known() && known() === "no",

@@ -1,4 +1,4 @@
-// Diagrams: drawn in a frame without an origin, shown as pictures, in which no script ever runs.
+// Diagrams: drawn in a frame without an origin and shown as images, in which no script ever runs.
 (() => {
   "use strict";
   const doc = document, { frame: address } = doc.currentScript.dataset, boxes = [...doc.querySelectorAll(".diagram")];
@@ -10,7 +10,7 @@
     edgeLabelBackground: "bg", noteBkgColor: "warning-soft", noteTextColor: "strong", noteBorderColor: "warning",
     errorBkgColor: "danger-soft", errorTextColor: "danger",
   };
-  // Colours as Mermaid reads them, of one side of the theme.
+  // Colors for Mermaid, of one side of the theme.
   const colours = (dark) => {
     const probe = doc.body.appendChild(doc.createElement("i"));
     probe.style.colorScheme = dark ? "dark" : "light";
@@ -54,7 +54,7 @@
   const draw = async (box) => {
     const code = box.querySelector("code").textContent, drawn = [];
     for (const { dark, colours } of sides) drawn.push(await ask({ code, dark, colours }));
-    // What is no diagram stays the text that it is.
+    // Invalid diagrams stay text.
     if (drawn.every(Boolean)) show(box, code, drawn);
     else box.classList.add("undrawn");
   };

@@ -1,11 +1,11 @@
-// The fields of an operation that its page has not from the beginning, and finding one among all: fetched where there are
-// such fields, and when somebody first wants to find one.
+// Nested fields of an operation that aren't on its page at first, and searching all of them: fetched when a reader
+// first needs them.
 (() => {
   "use strict";
   const { words, make, sign } = globalThis.octavoReference;
   const all = (selector) => document.querySelectorAll(selector);
 
-  // Each link that stands for what is in a field leads to the page with all of them, which is fetched once for all links.
+  // Each link in place of nested fields leads to the page with all of them, which is fetched once for all links.
   const LATER = "a.openapi-later";
   const take = (text) => {
     const whole = new DOMParser().parseFromString(text, "text/html");
@@ -53,11 +53,11 @@
     const there = document.getElementById(id);
     if (!id || (there && !there.matches(LATER))) return;
     complete().then(() => {
-      // A field that is said elsewhere on the page, or nowhere, is near to what it is in.
+      // A field that is shown elsewhere on the page, or nowhere, is next to its parent.
       while (id && !document.getElementById(id)) id = id.slice(0, Math.max(id.lastIndexOf("."), 0));
       const found = document.getElementById(id);
       if (!found) return;
-      // Whoever unfolds what leads to a place is told that it is there now; so is the style of what is linked to.
+      // Notify code that unfolds the way to an anchor, and the style of the link target.
       history.replaceState(history.state, "", location.pathname + location.search);
       location.replace("#" + encodeURIComponent(id));
       found.scrollIntoView();
@@ -68,7 +68,7 @@
   addEventListener("beforeprint", () => {
     const link = document.querySelector(LATER);
     if (!link) return;
-    // Nothing that is waited for would be printed.
+    // Placeholders would not print.
     const asked = new XMLHttpRequest();
     try {
       asked.open("GET", link.href, false);
@@ -78,7 +78,7 @@
   });
 
   const finders = new WeakMap();
-  // `magnifier` is the button that opens the field for what is looked for; `inside` gives the elements of its list.
+  // `magnifier` is the button that opens the search field; `inside` returns the elements of its list.
   globalThis.octavoFind = (magnifier, inside) => {
     if (!finders.has(magnifier)) finders.set(magnifier, build(magnifier, inside));
     finders.get(magnifier)();

@@ -1,4 +1,4 @@
-// What pages gain with a script; without it they are complete, only quieter.
+// Enhancements of pages; without this script they are complete, but simpler.
 (() => {
   "use strict";
   const doc = document, root = doc.documentElement;
@@ -42,7 +42,7 @@
     });
   }
 
-  // The tree keeps its place from page to page
+  // The side navigation keeps its scroll position across pages
   const side = one(".side");
   if (side) {
     const kept = store(session, "side");
@@ -55,14 +55,14 @@
     addEventListener("pagehide", () => store(session, "side", side.scrollTop));
   }
 
-  // Of tabs that do not fit, the current one shows
+  // Scroll the current tab into view
   const tabs = one(".sections"), here = tabs && one(".current, [aria-current]", tabs);
   if (here && tabs.scrollWidth > tabs.clientWidth) {
     const box = here.getBoundingClientRect(), frame = tabs.getBoundingClientRect();
     tabs.scrollLeft += (box.left + box.right - frame.left - frame.right) / 2;
   }
 
-  // The sheet on small screens: what lies behind it is out of reach
+  // The menu on small screens: everything behind it is inert
   const menu = one(".menu");
   if (menu && side) {
     const rest = all("main, .outline, .bottom, .top-inside > :not(.menu)");
@@ -83,7 +83,7 @@
     });
   }
 
-  // Menus close by Escape, by a click elsewhere, when the focus leaves them, and when another opens
+  // Menus close on Escape, on a click elsewhere, when they lose focus, and when another one opens
   const close = (except) => all("details.picker[open]").forEach((p) => { if (p !== except) p.open = false; });
   for (const kind of ["click", "focusin"]) doc.addEventListener(kind, (event) => close(event.target.closest("details.picker")));
   on("click", ".outline-fold a, .on-page a", (link) => { link.closest("details").open = false; });
@@ -93,7 +93,7 @@
     one("summary", picker).focus();
   });
 
-  // "On this page" follows
+  // "On this page" follows the scroll position
   const lines = new Map(all(".outline a").map((a) => [decodeURIComponent(a.hash.slice(1)), a]));
   if (lines.size) {
     const heads = [...lines.keys()].map((id) => doc.getElementById(id)).filter(Boolean);
@@ -104,7 +104,7 @@
         if (entry.isIntersecting) seen.add(entry.target);
         else seen.delete(entry.target);
       }
-      // The last heading above the line counts, however far a jump went.
+      // The last heading above the line counts, however far the jump.
       const at = Math.max(heads.findLastIndex((head) => seen.has(head)), 0);
       if (heads[at] === shown) return;
       if (shown) lines.get(shown.id).removeAttribute("aria-current");
@@ -116,7 +116,7 @@
     heads.forEach((head) => watcher.observe(head));
   }
 
-  // Tabs: one choice of a title holds for all groups that offer it, on every page
+  // Tabs: selecting a title selects it in all groups that have it, on every page
   const choose = (tab, { focus = false, keep = true } = {}) => {
     for (const other of tab.parentElement.children) {
       const chosen = other === tab, panel = doc.getElementById(other.getAttribute("aria-controls"));
@@ -168,8 +168,8 @@
   land();
 
   // Copying, folding
-  // At an address without TLS, and where the clipboard is refused, browsers have only the old way. The text lies beside the
-  // button: what is outside an open dialog cannot be selected.
+  // Without TLS, or if the clipboard is refused, only the old API works. The text is placed next to the button,
+  // because text outside an open dialog can't be selected.
   const copy = async (button, text) => {
     try {
       await navigator.clipboard.writeText(text);
@@ -213,7 +213,7 @@
     button.textContent = open ? button.dataset.less : button.dataset.more;
   });
 
-  // Larger pictures, players
+  // Zoomed images, players
   on("click", "a.zoom", (link, event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
@@ -263,7 +263,7 @@
       link.dataset.word = word;
       return link;
     };
-    // What may be asked, ask.js takes from here.
+    // ask.js adds questions here.
     const asks = (link, query) => {
       link.href = finder.dataset.ask + "?q=" + encodeURIComponent(query);
       link.dataset.query = query;
@@ -279,7 +279,7 @@
     };
     const show = (nodes, said = "", start = 0) => {
       if (!input.value.trim()) chips.replaceChildren();
-      // An answer that comes late takes nobody from the row that they went to.
+      // A late response must not move the reader away from the selected row.
       const same = (link) => link?.dataset.action || link?.href, kept = moved && same(rows()[at]);
       found.replaceChildren(...nodes);
       rows().forEach((link, i) => { link.id = "found-" + i; });
@@ -293,7 +293,7 @@
       const words = recent();
       show(words.length ? [make("p", {}, finder.dataset.recent), ...words.map(wordRow)] : []);
     };
-    // Of an API: operations, fields and models, a few of each until one kind is chosen
+    // API results: operations, fields, and models, a few of each until one kind is selected
     let kind = "";
     const kinds = () => JSON.parse(finder.dataset.kinds);
     const chips = make("div", { class: "kinds", role: "group", "aria-label": finder.ariaLabel });
@@ -355,7 +355,7 @@
       ask();
     };
     input.addEventListener("input", () => {
-      // Results come a moment later, but what would be asked is always what stands in the field.
+      // Results are debounced, but the question is always the current input.
       const asking = one(".ask", found), query = input.value.trim();
       moved = false;
       if (asking && query) asks(asking, query);
@@ -407,7 +407,7 @@
     if (asked && !one(".search-form")) open(asked);
   }
 
-  // The next page is fetched while the pointer still rests, where the browser does not do that by the page's rules
+  // Prefetch the next page while the pointer rests, if the browser doesn't follow the page's speculation rules
   const fetched = new Set();
   if (!HTMLScriptElement.supports?.("speculationrules")) on("pointerover", "a[href]", (link) => {
     const { origin, pathname, search } = link;
@@ -420,7 +420,7 @@
     link.addEventListener("pointerleave", () => clearTimeout(timer), { once: true });
   });
 
-  // What the server does not see: pages that were fetched before they were opened, links to elsewhere
+  // Events that the server doesn't see: prefetched pages that were opened, external links
   const seen = doc.body.dataset.seen;
   const tell = (what) => seen && navigator.sendBeacon?.(seen, new Blob([JSON.stringify(what)], { type: "application/json" }));
   if (performance.getEntriesByType("navigation")[0]?.deliveryType === "navigational-prefetch") tell({ type: "page_view" });

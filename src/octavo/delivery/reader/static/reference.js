@@ -1,5 +1,5 @@
-// What pages about operations of an API gain with a script: samples in other languages, lists of fields that unfold and
-// are searched, a bar that stays, and the form to try an operation, which is fetched when it is first wanted.
+// Enhancements of API reference pages: samples in other languages, field lists that unfold and can be searched, a
+// sticky bar, and the form for trying an operation, which is fetched when first needed.
 (() => {
   "use strict";
   const doc = document, own = doc.currentScript.dataset;
@@ -32,7 +32,7 @@
     if (!loading.has(src)) {
       loading.set(src, new Promise((done, failed) => {
         const script = make("script", { src });
-        // In the order in which they are asked for: one builds on the other.
+        // In order: each builds on the previous one.
         script.async = false;
         script.addEventListener("load", () => done());
         script.addEventListener("error", () => {
@@ -45,7 +45,7 @@
     return loading.get(src);
   };
 
-  // Samples: the language and library that a reader chose, and the values that they gave, hold for all of them
+  // Samples: the selected language and library, and the entered values, apply to all of them
   let choice = JSON.parse(kept("sample") || "null");
   const values = JSON.parse(kept("values") || "{}");
   const calls = new WeakMap();
@@ -55,7 +55,7 @@
   const withValues = (call) => ({ ...call, params: Object.fromEntries(Object.entries(call.params || {}).map(([name, value]) => [name, values[name] || value])) });
   const ownOf = (box) => JSON.parse(box.dataset.own || "[]");
   const hole = (box) => (name, value) => {
-    // Where a form says the values, they are changed there.
+    // If a form has the values, they are edited there.
     if (calls.has(box)) return make("span", { class: "hole" }, value);
     const button = make("button", { type: "button", class: "hole", "data-hole": name }, value);
     button.addEventListener("click", () => change(box, button, name));
@@ -124,7 +124,7 @@
     select.addEventListener("change", () => choose(language, select.value));
     one(".sample-bar", box).append(select);
   };
-  // Shows a box with the call that is given, else with its own.
+  // Show a sample with the given call, or else with its own.
   const show = async (box, call) => {
     if (call) calls.set(box, call);
     await load(own.samples);
@@ -139,7 +139,7 @@
     button.closest("details")?.removeAttribute("open");
     choose(button.dataset.language, button.dataset.library);
   });
-  // Examples that have names: of a body, and of an answer
+  // Named examples: of a body, and of a response
   const chooser = (names, act) => {
     const select = make("select", { "aria-label": words.example }, ...names.map((name, number) => make("option", { value: number }, name)));
     select.addEventListener("change", () => act(Number(select.value)));
@@ -165,11 +165,11 @@
     if (first) mark(box, [first.dataset.language, first.dataset.library]);
     if (isOther(box)) show(box);
   });
-  // A click into the address is the first time that somebody wants to change it.
+  // A click on the path is the first sign that the reader wants to edit it.
   on("pointerover", ".openapi-sample", (box) => { if (!calls.has(box) && !one(".hole", box)) show(box); });
   on("focusin", ".openapi-sample", (box) => { if (!calls.has(box) && !one(".hole", box)) show(box); });
 
-  // Trying: the form covers words and code, and has an address of its own, so that Back leads out of it
+  // Trying: the form covers text and code, and has its own URL, so that Back leaves it
   let panel = null, opener = null;
   const buttons = () => all("[data-try]").filter((button) => !button.closest(".api-bar"));
   const hashOf = (button) => "#try" + (buttons().indexOf(button) > 0 ? "-" + (buttons().indexOf(button) + 1) : "");
@@ -246,7 +246,7 @@
     if (event.key === "Escape" && panel && !event.defaultPrevented && !one("dialog[open], details.picker[open]")) leave();
   });
 
-  // A bar with the method, the path and the button, once the head of the page is gone; on phones, what the code is behind
+  // A bar with method, path, and button after the heading has scrolled away; on phones, with the code behind it
   const heads = all(".openapi-head");
   if (heads.length === 1 && one(".openapi-columns")) {
     const [head] = heads, path = one(".endpoint", head).cloneNode(true), button = one("[data-try]", head);
@@ -262,7 +262,7 @@
     }, { rootMargin: "-60px 0px 0px" });
     watcher.observe(head);
     narrow.addEventListener("change", () => { bar.hidden = !narrow.matches && !bar.classList.contains("past"); });
-    // The sheet holds the very samples of the page.
+    // The sheet holds the page's own samples.
     const column = one(".openapi-columns > .column + .column"), home = column?.parentElement;
     doc.documentElement.classList.add("sheets");
     const sheet = make("dialog", { class: "api-sheet", "aria-label": words.code });
@@ -279,7 +279,7 @@
     sheet.addEventListener("close", () => home.append(column));
   }
 
-  // What is deeper is on a page with all fields, which a script of its own fetches
+  // Deeper fields are on a page with all of them, which another script fetches
   const later = () => one(".openapi-later");
   const complete = async () => {
     if (!later()) return;
@@ -317,7 +317,7 @@
     tools.prepend(magnifier);
   }
 
-  // The filter above the navigation: one list for all pages, fetched when somebody begins to write
+  // The filter above the navigation: one list for all pages, fetched on the first input
   const filter = one(".nav-filter"), told = one(".nav-told"), results = one(".nav-found");
   if (filter) {
     const input = one("input", filter), tree = one(".side .tree");
@@ -354,7 +354,7 @@
     results.addEventListener("keydown", step);
   }
 
-  // Words and code speak of the same thing: a field lights its line, a line leads to its field
+  // Text and code are linked: a field highlights its line, and a line leads to its field
   const pathsOf = (lines) => {
     const stack = [];
     return lines.map((line) => {
@@ -395,7 +395,7 @@
     const id = (tab ? "response." + tab.textContent.trim() : "body") + "." + path;
     if (path && (doc.getElementById(id) || later())) location.hash = id;
   });
-  // The path of a field, as programs write it, beside the link to it.
+  // The path of a field in code, next to the link to it.
   const pathOf = (field) => {
     const names = [];
     for (let up = field; up; up = up.parentElement.closest(".openapi-fields > li[id]")) {
@@ -412,7 +412,7 @@
   };
   on("pointerover", ".openapi-columns .column:first-child", offerPath);
   on("focusin", ".openapi-columns .column:first-child", offerPath);
-  // A row of an answer and its tab open together.
+  // A row of a response and its tab open together.
   doc.addEventListener("toggle", (event) => {
     const row = event.target;
     if (!row.matches?.("details.openapi-answer[open]")) return;
@@ -420,19 +420,19 @@
     all(".column + .column [role=tab]", row.closest(".openapi-columns")).find((tab) => tab.textContent.trim() === status && tab.ariaSelected !== "true")?.click();
   }, true);
 
-  // What changed from version to version has a script of its own
+  // The changelog has its own script
   if (one(".openapi-change")) load(own.changes);
 
-  // A page on authentication asks for what its reader has
+  // An authentication page asks for the reader's credentials
   if (own.asks) load(own.access).then(() => globalThis.octavoAccess.lay(own.asks, own.formStyle)).catch(() => { /* it says all without */ });
 
-  // Rows of models and of operations are looked through by a script of their own
+  // Another script filters rows of models and operations
   if (own.models || all(".prose > .openapi-rows > li").length >= 8) {
     if (!own.models) doc.head.append(make("link", { rel: "stylesheet", href: own.rowsStyle }));
     load(own.rows);
   }
 
-  // Keys: try, copy, expand, next and previous operation
+  // Keyboard shortcuts: try, copy, expand, next and previous operation
   doc.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select, [contenteditable], dialog, .try")) return;
     const act = {

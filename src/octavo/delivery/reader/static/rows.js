@@ -1,5 +1,5 @@
-// Rows of models and of operations: found by what is written, chosen by kind. What is there without scripts is hidden
-// meanwhile and stays as it is.
+// Rows of models and operations: filtered by text and by kind. Content for browsers without scripts is hidden in the
+// meantime and stays unchanged.
 (() => {
   "use strict";
   const { words, make, sign, models: known } = globalThis.octavoReference;
@@ -98,7 +98,7 @@
   models();
 
   const operations = () => {
-    // What is folded up elsewhere, such as who needs a scope, is no list of the operations of this page.
+    // Folded lists, such as operations that need a scope, aren't lists of this page's operations.
     if (!one(".prose > .openapi-rows")) return;
     const lists = all(".openapi-rows"), items = lists.flatMap((list) => [...list.children]);
     if (items.length < 8) return;
@@ -114,7 +114,7 @@
     const above = one(".openapi-above");
     const kinds = [
       ...(methods.length > 1 ? [{ chips: true, label: words.find_operation, entries: methods.map(([method, sum]) => [method, make("b", { class: "nav-method " + method.toLowerCase() }, method === "DELETE" ? "DEL" : method), " " + sum]) }] : []),
-      // Events have names, not paths.
+      // Events have names instead of paths.
       ...(entries.some((each) => each.path.includes("/")) ? [{ label: words.by_resource, first: groups > 1 && entries.length <= 120 ? "resource" : "", entries: [["resource", words.by_resource], ["path", words.by_path], ["", words.as_written]] }] : []),
     ];
     const copy = ({ item }) => {
@@ -136,7 +136,7 @@
       const name = (resource) => (resource[0].toUpperCase() + resource.slice(1)).replaceAll(/[_-]+/g, " ");
       return { nodes: [...before, ...[...named].flatMap(([resource, rows]) => [make("p", { class: "row-title" }, name(resource) + " ", make("small", {}, String(rows.length))), list(rows)])], said };
     });
-    // What is said of the tag stays above.
+    // The description of the tag stays above.
     const start = lists[0].previousElementSibling === above && above ? above : lists[0];
     for (let lead = start.previousElementSibling; lead; lead = lead.previousElementSibling) lead.classList.add("row-lead");
     start.before(tools, results);

@@ -1,5 +1,5 @@
-// Requests as code: the templates of code_samples.toml, filled in as code_samples.py fills them in. A value that readers
-// may change is between two marks, which what is drawn makes a button of.
+// Code samples: fills in the templates of code_samples.toml as code_samples.py does. Editable values are between two
+// marks, which become buttons when drawn.
 (() => {
   "use strict";
   const templates = "%templates%";
@@ -183,7 +183,7 @@
     return fit.find((t) => t.language === language && t.library === library) || fit.find((t) => t.language === language);
   };
 
-  // What of code has a colour, in the classes of every other listing
+  // Syntax highlighting, with the classes of all other code blocks
   const WORDS = "await|async|as|const|def|do|done|echo|else|end|final|finally|for|from|func|fun|function|if|import|in|is|let|match|mut|namespace|new|nil|null|None|package|print|puts|require|return|static|string|true|false|True|False|try|use|using|val|var|void|while|with|curl";
   const TOKEN = new RegExp([
     "(?<s>\"\"\"[^]*?\"\"\"|\"(?:\\\\.|[^\"\\\\\\n])*\"|'(?:\\\\.|[^'\\\\])*'|`[^`]*`)",
@@ -211,7 +211,7 @@
     made.textContent = text;
     return made;
   };
-  // As nodes. What is between marks is a button; a string with one in it is taken apart.
+  // As nodes. Text between marks becomes a button; a string that contains one is split.
   const draw = (source, syntax, hole) => coloured(source, syntax).flatMap(([kind, text]) => {
     if (!/\u{F0000}/u.test(text)) return [element(kind, text.replace(MARKS, ""))];
     return text.split(/(\u{F0000}[^\u{F0002}]*\u{F0002})/u).filter(Boolean).map((part) => {

@@ -1,4 +1,4 @@
-// Hands what a provider answered to the page of this site that asked, in whichever window that is.
+// Passes a provider's response to the page of this site that requested it, in whichever window that is.
 (() => {
   "use strict";
   const answer = Object.fromEntries(new URLSearchParams(location.search));

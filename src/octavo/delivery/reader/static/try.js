@@ -1,4 +1,4 @@
-// Trying an operation of an API: what is sent at one side, what came back and the same request as code at the other.
+// Trying an operation of an API: the request on one side, the response and the same request as code on the other.
 (() => {
   "use strict";
   const { words, make, sign, show, withValues, values: given, leave, callOf, copied } = globalThis.octavoReference;
@@ -7,7 +7,7 @@
 
   const indirect = new Set();
 
-  // --- JSON with the lines of its values --------------------------------------------------------------------
+  // --- JSON with the line numbers of its values ---------------------------------------------------------------
 
   const scan = (text) => {
     let at = 0;
@@ -66,14 +66,14 @@
     return { value: found, lines };
   };
 
-  // --- checks against a schema ------------------------------------------------------------------------------
+  // --- validation against a schema ----------------------------------------------------------------------------
 
   const typeOf = (value) => (value === null ? "null" : Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : typeof value);
   const resolve = (schema, table) => {
     for (let left = 20; schema && typeof schema === "object" && "$ref" in schema && left; left--) schema = table[schema.$ref];
     return schema;
   };
-  // A schema with what its allOf adds, as far as forms need to know it.
+  // A schema merged with its allOf, as far as forms need it.
   const merged = (schema, table, depth = 0) => {
     const found = resolve(schema, table);
     if (!found || typeof found !== "object" || !found.allOf || depth > 10) return found || {};
@@ -128,7 +128,7 @@
         const length = [...value].length;
         limit(length < schema.minLength, "≥ " + schema.minLength);
         limit(length > schema.maxLength, "≤ " + schema.maxLength);
-        // A pattern is somebody else's: only short ones are tried, on short texts.
+        // Patterns are untrusted: only short ones are used, on short texts.
         if (typeof schema.pattern === "string" && schema.pattern.length < 200 && length < 500 && !/[+*}][^|]*\)[+*{]/.test(schema.pattern)) {
           let pattern = null;
           try { pattern = new RegExp(schema.pattern, "u"); } catch { /* of another dialect */ }
@@ -154,7 +154,7 @@
       (schema.allOf || []).forEach((each) => walk(each, value, path, depth + 1));
       for (const variants of [schema.oneOf, schema.anyOf]) {
         if (!variants || variants.some((each) => fits(each, value))) continue;
-        // Of several shapes the one with the fewest complaints is what was meant.
+        // Of several variants, assume the one with the fewest errors.
         const tries = variants.map((each) => {
           const before = found.length;
           walk(each, value, path, depth + 1);
@@ -206,7 +206,7 @@
     if (field.type === "list") return box.value.split("\n").map((line) => line.trim()).filter(Boolean);
     return box.value === "" ? [] : [box.value];
   };
-  // What is entered, as JSON has it; undefined where nothing is
+  // The input as a JSON value; undefined if there is none
   const valueOf = (field, box) => {
     const texts = textsOf(field, box);
     if (!texts.length) return undefined;
@@ -399,7 +399,7 @@
     parts.push(servers);
     showVariables();
 
-    // Authentication: one of several ways
+    // Authentication: one of several methods
     let listed = null;
     if (form.security?.some((way) => way.length)) {
       const ways = form.security.map(access.nameOf);
@@ -417,7 +417,7 @@
         }));
         keeper.hidden = !form.security[way.selectedIndex].length;
       };
-      // What was entered or forgotten at another operation holds here, too.
+      // Credentials entered or deleted at another operation apply here, too.
       access.follow(() => {
         for (const [scheme, boxes] of state.schemes) boxes.forEach((each, number) => { each.value = access.get(originOf(state), scheme.scheme, number); });
       });
@@ -429,7 +429,7 @@
       listed = access.listing();
     } else server.addEventListener("change", () => { showVariables(); changed(); });
 
-    // Parameters: those that have to be sent or have a value, and the others behind a button
+    // Parameters: required ones and those with a value, with the others behind a button
     const titles = { path: words.path, query: words.query, header: words.header, cookie: words.cookie };
     for (const [place, title] of Object.entries(titles)) {
       const own = (form.fields || []).filter((field) => field.place === place);
@@ -454,7 +454,7 @@
       parts.push(section(title, hidden.length ? [more] : [], make("div", { class: "try-group" }, ...rows.map(([, row]) => row))));
     }
 
-    // Body: as fields or as text, both of one value
+    // Body: as fields or as text, with the same value
     if (form.bodies) {
       const kinds = form.bodies.map((body) => body.media_type);
       const kind = choice(kinds, kinds[0], { "aria-label": words.type });
@@ -526,7 +526,7 @@
     const element = make("form", { class: "try", "aria-label": form.method + " " + form.path, novalidate: true }, head,
       make("div", { class: "try-panes" }, make("div", { class: "try-entry" }, ...parts, earlier, ...(listed ? [listed] : [])), make("div", { class: "try-result" }, status, output, ...(code ? [code] : []))));
 
-    // Whatever is entered stands in the head and in the code at once
+    // Input appears in the heading and in the code at once
     const changed = () => {
       let wanted = null;
       try { wanted = gather(state, false); } catch { return; }
@@ -582,7 +582,7 @@
     element.addEventListener("submit", (event) => {
       event.preventDefault();
       const missing = [...state.fields, ...state.bodyFields].find(([field, box]) => field.required && field.type !== "file" && !textsOf(field, box).length);
-      // Sending stays possible but for what has no address without it.
+      // Sending stays possible unless the URL is incomplete.
       if (missing && missing[0].place === "path") {
         const said = missing[2].querySelector(".try-trouble");
         said.hidden = false;
@@ -607,7 +607,7 @@
 
   // --- the request ------------------------------------------------------------------------------------------
 
-  // A parameter by its style, as pairs of a name and a text
+  // A parameter in its style, as pairs of name and text
   const written = (field, texts, isPath) => {
     const encode = isPath ? (text) => encodeURIComponent(text) : (text) => text;
     const { name, style, explode } = field;
@@ -633,7 +633,7 @@
     return [[name, texts.join({ spaceDelimited: " ", pipeDelimited: "|" }[style] || ",")]];
   };
 
-  // What was filled in, in the form that our own server takes it; without secrets and files for what is only shown
+  // The input in the form that our server accepts; for display, without secrets and files
   const gather = (state, isSent) => {
     const wanted = { server: Math.max(state.server.selectedIndex, 0), variables: {}, path: {}, query: [], headers: [], cookies: [] };
     const places = { query: wanted.query, header: wanted.headers, cookie: wanted.cookies };
@@ -701,7 +701,7 @@
     } else if (state.bodyBox?.files) body = { kind: "file", media_type: state.body.media_type, path: state.bodyBox.files[0]?.name || "file" };
     else if (state.bodyBox?.value) body = { kind: state.body.media_type.includes("json") ? "json" : "text", media_type: state.body.media_type, text: state.bodyBox.value };
     if (body && body.kind !== "form" && body.kind !== "multipart") headers.push(["Content-Type", [body.media_type]]);
-    // What is already written as its style says stands in the path as it is.
+    // Values already encoded in their style go into the path unchanged.
     const names = Object.keys({ ...call.params, ...call.encoded }), done = names.filter((name) => separate(state, name) && wanted.path[name]);
     const path = done.reduce((whole, name) => whole.replaceAll("{" + name + "}", () => wanted.path[name]), call.path);
     const params = Object.fromEntries(names.filter((name) => !done.includes(name)).map((name) => [name, wanted.path[name] || ""]));
@@ -733,7 +733,7 @@
       const bytes = new Uint8Array(await got.arrayBuffer());
       return { ...found, milliseconds: Math.round(performance.now() - begin), bytes };
     }
-    // Parts are shown as they come, as long as somebody wants them.
+    // Show chunks as they arrive, as long as the reader wants them.
     const box = make("pre", { tabindex: 0, "aria-label": words.answer });
     const stop = make("button", { type: "button", class: "button secondary small" }, words.stop);
     stop.addEventListener("click", () => stopper.abort());
@@ -787,7 +787,7 @@
       return made(await direct(state, wanted, url, tell), false);
     } catch {
       if (proxy === "never") throw new Error(words.unreachable);
-      // What only reads may be asked again, where we are told no secret by it; anything else might be done twice.
+      // Only a read-only request without secrets can be sent again through our server; others could take effect twice.
       const isSecret = state.schemes.some(([, boxes]) => boxes.some((box) => box.value));
       if ((method === "GET" || method === "HEAD") && !isSecret) return made(await throughUs(state, wanted), true);
       const again = make("button", { type: "button", class: "button primary" }, words.through);
@@ -799,7 +799,7 @@
     }
   };
 
-  // --- the answer -------------------------------------------------------------------------------------------
+  // --- the response -------------------------------------------------------------------------------------------
 
   const counted = (number, unit) => number.toLocaleString(doc.documentElement.lang, { style: "unit", unit, maximumFractionDigits: 1 });
   const sized = (size) => (size < 1000 ? counted(size, "byte") : size < 1e6 ? counted(size / 1000, "kilobyte") : counted(size / 1e6, "megabyte"));
@@ -807,7 +807,7 @@
   const REASONS = { 200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict", 410: "Gone", 415: "Unsupported Media Type", 422: "Unprocessable Content", 429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout" };
   const statusOf = (got) => make("strong", { class: "status " + (hues[Math.floor(got.status / 100)] || "") }, [got.status, got.reason || REASONS[got.status]].filter(Boolean).join(" "));
 
-  // JSON that folds: what is closed says what it begins with
+  // Foldable JSON: folded values show how they start
   const folding = (value) => {
     let left = 4000;
     const plain = (each) => element(typeof each === "string" ? "s" : typeof each === "number" ? "m" : "k", JSON.stringify(each));
@@ -870,7 +870,7 @@
       if (value !== undefined) body.push(make("div", { class: "try-json", tabindex: 0, role: "group", "aria-label": words.answer }, folding(value)));
       else body.push(make("pre", { tabindex: 0, "aria-label": words.answer }, text.length > 200000 ? text.slice(0, 200000) + "\n…" : text));
     }
-    // The answer is compared with what the description says of this status.
+    // The response is compared with the description of this status.
     const said = state.form.answers?.[got.status] || state.form.answers?.[Math.floor(got.status / 100) + "XX"] || state.form.answers?.default;
     const schema = said && (said[kind.split(";")[0]] || Object.values(said)[0]);
     if (value !== undefined && schema) differences = check(schema, value, state.form.schemas || {}, true);

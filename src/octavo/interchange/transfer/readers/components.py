@@ -224,6 +224,48 @@ def _file_tree(
     return list(_tree_rows(writer, inside, "")) or writer.blocks(inside)
 
 
+def _type_table(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    """The properties of a type as a table."""
+    given = attributes.get("type")
+    rows = []
+    for prop, facts in given.items() if isinstance(given, dict) else ():
+        if isinstance(facts, dict):
+            kind, default = said(facts, "type"), said(facts, "default")
+            mark = "" if facts.get("required") in (None, False) else " *(required)*"
+            mark += "" if facts.get("deprecated") in (None, False) else " *(deprecated)*"
+            # The default is often a value of code and not its text.
+            if not default and isinstance(facts.get("default"), bool):
+                default = str(facts["default"]).lower()
+            rows.append(
+                [f"`{prop}`{mark}", f"`{kind}`" if kind else "", said(facts, "description"), f"`{default}`" if default else ""]
+            )  # fmt: skip
+    if not rows:
+        writer.tell(
+            number, "expression_left_out", f"<{name}> shows what is only known when the site is built"
+        )
+    return table_of(writer, [["Property", "Type", "Description", "Default"], *rows], number) if rows else []
+
+
+def _include(
+    writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
+) -> list[Line]:
+    """Another file, or a part of it that has a name."""
+    path, _, section = " ".join(text.strip() for text, _ in inside).partition("#")
+
+    def part(rows: list[str]) -> list[str]:
+        begins = next((at for at, row in enumerate(rows) if re.match(rf"\s*<section id=[\"']{re.escape(section)}[\"']", row)), None)  # fmt: skip
+        if begins is None:
+            return rows
+        ends = next((at for at, row in enumerate(rows) if at > begins and "</section>" in row), len(rows))
+        return rows[begins + 1 : ends]
+
+    if re.search(r"\.mdx?$", path) and not said(attributes, "lang"):
+        return writer.included(path, number, None, part)
+    return writer.listing(f"{path}#{section}", number, "", said(attributes, "lang"))
+
+
 def _tree_rows(writer: Writer, inside: list[Line], indent: str) -> Iterator[Line]:
     if len(indent) > 60:
         return
@@ -597,19 +639,19 @@ _BLOCKS: dict[str, Block] = {
     **dict.fromkeys(("ParamField", "ResponseField", "Property", "Param"), _field),
     **dict.fromkeys(("CodeBlock", "Code", "DynamicCodeBlock"), _code_block),
     **dict.fromkeys(("iframe", "video", "audio", "YouTube", "Youtube", "LiteYouTubeEmbed", "ReactPlayer", "Video", "Vimeo", "Embed"), _player),
-    **dict.fromkeys(("Image", "Img", "ThemedImage", "Picture"), _image),
+    **dict.fromkeys(("Image", "Img", "ThemedImage", "Picture", "ImageZoom"), _image),
     **dict.fromkeys(("FileTree", "Tree", "Files"), _file_tree),
-    "Frame": _frame, "Table": _table, "HTMLBlock": _html_block, "DocCardList": _children, "Update": _update, "Snippet": _partial, "Include": _partial,
+    "Frame": _frame, "Table": _table, "HTMLBlock": _html_block, "DocCardList": _children, "DocsCategory": _children, "TypeTable": _type_table, "include": _include, "Update": _update, "Snippet": _partial, "Include": _partial,
     "PackageManagers": _package_managers, "Prompt": _prompt, **dict.fromkeys(("Visibility", "llms-only", "llms-ignore"), _for_readers),
 }  # fmt: skip
 _TRANSPARENT = frozenset(
-    """Fragment Columns Column AccordionGroup BrowserWindow Panel View TabItem Tab Step Grid
+    """Fragment Columns Column AccordionGroup Accordions BrowserWindow Panel View TabItem Tab Step Grid
     Row Col Box Center Wrapper Bleed MDXContent Content Steps.Step Tabs.Tab ClientOnly Head.Title Latest
     Layout Section Container Wide Feature Features BrowserOnly React.Fragment""".split()
 )
 """Components that only arrange what is in them."""
 _NOTHING = frozenset(
-    """Head Icon Spacer Separator TOCInline Comments GitHubStars Newsletter Search ThemeToggle br Helmet Redirect Analytics
+    """Head Icon Spacer Separator TOCInline InlineTOC Comments GitHubStars Newsletter Search ThemeToggle br Helmet Redirect Analytics
     DocsSkeleton Kapa""".split()
 )
 

@@ -9,6 +9,7 @@ from octavo.kit.icons import icon, is_free
 
 from .components import button, card_table, paragraphs_of
 from .markdown import HINT_NAMES, Line, Writer, dedented, fenced, trimmed, words
+from .names import OUTSIDE
 from .readme_blocks import as_html
 
 _OPTION = re.compile(r"[ \t]*:([\w-]+):[ \t]*(.*)$")
@@ -288,6 +289,13 @@ def role_text(writer: Writer, name: str, text: str, line: int) -> str:
             return f"[{shown or target}]({writer.place.link(target, line)})"
         href, title = writer.place.wiki(f"\0{kind}\0{target}", line)
         return f"[{shown or title or target}]({href})" if href else shown or target
+    href, title = writer.place.wiki(f"\0{OUTSIDE}{name.lower()}\0{target}", line, quiet=True)
+    if re.match(r"https?:|mailto:", href):
+        return (
+            f"[{shown or title}]({href})"
+            if re.fullmatch(r"[^\s()<>]+", href)
+            else f"[{shown or title}](<{href}>)"
+        )
     if kind in ("kbd", "guilabel", "menuselection"):
         said = text.replace("-->", "→").replace("&&", "\0").replace("&", "").replace("\0", "&")
         return f"<kbd>{text}</kbd>" if kind == "kbd" else f"**{said}**"

@@ -17,6 +17,7 @@ from octavo.core.document.page import front_of, with_head
 from octavo.core.free_names import free_name
 from octavo.core.import_plan import plan_import
 from octavo.core.links import APP_HOST, relative_href
+from octavo.core.page_fields import FRONT_FIELDS, FieldType
 from octavo.core.pages import slugify
 from octavo.core.paths import composed, numbered_path, unsafe_path
 from octavo.core.problems import Problem
@@ -26,11 +27,12 @@ from octavo.core.yaml_text import write_yaml
 from octavo.kit.icons import is_free
 
 from ..inline_images import name_image, read_data_url
-from ..sources import Source
+from ..sources import LOOK_LEFT_OUT, Brand, Source
 from .heroes import hero_text
 from .layout import Entry, Head, Layout, Variant
 from .literals import read_literal
 from .markdown import front_text, words
+from .names import OUTSIDE, outside_link
 from .source_files import MAX_TEXT, Heads, is_index, is_page, unread_head
 from .translating import Translated, translate
 
@@ -61,19 +63,19 @@ _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
 MAX_LEVELS = 30
 MAX_REDIRECTS = 3000
 """Old addresses that a configuration file of ours may name, which is bounded itself."""
-_CONSUMED = frozenset(
+_VALUES: dict[FieldType, tuple[type, ...]] = {
+    "cover": (str, dict), "icon": (str,), "layout": (dict,), "mapping": (dict,), "flag": (object,),
+}  # fmt: skip
+_OWN_KEYS = {field.keys[0]: _VALUES[field.type] for field in FRONT_FIELDS.values() if field.type in _VALUES}
+"""Keys that mean in a folder of our own format what they mean everywhere in ours, and something else in others."""
+_CONSUMED = _OWN_KEYS.keys() | set(
     """title description summary slug id sidebar_position sidebar_label sidebar_class_name sidebar_custom_props sidebar
     order weight nav_order nav_title position parent grand_parent has_children has_toc permalink aliases redirect_from redirect_to
-    redirects url layout cover icon hidden unlisted draft published if vars tags noIndex noRobotsIndex pagination_label
+    redirects url unlisted draft published if tags pagination_label
     pagination_next pagination_prev displayed_sidebar custom_edit_url hide_title hide_table_of_contents toc_min_heading_level
     toc_max_heading_level toc template head hero prev next outline editLink lastUpdated sidebarTitle navigation search
     mode hide_toc excerpt type linkTitle linktitle menu bookCollapseSection bookHidden bookToc nav_exclude nav_fold status""".split()
 )
-_OWN_KEYS: dict[str, tuple[type, ...]] = {
-    "cover": (str, dict), "icon": (str,), "layout": (dict,), "vars": (dict,), "noIndex": (object,),
-    "noRobotsIndex": (object,), "hidden": (object,),
-}  # fmt: skip
-"""Keys that mean in a folder of our own format what they mean everywhere in ours."""
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
 """What nobody sees before the heading that a page begins with."""
 _HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
@@ -175,6 +177,7 @@ class _Gathering:
             self.tick()
             self._page(path, made)
         self._add_rest()
+        self.made.brand = self._brand()
         self.add(self.made, SUMMARY_PATH, self._summary(self._from_root).encode())
         addresses = {
             address: self.pages[path] for path, address in self.layout.addresses.items() if path in self.pages
@@ -183,6 +186,26 @@ class _Gathering:
         self.made.addresses = addresses
         self._lead_old_addresses(addresses)
         return self.made
+
+    def _brand(self) -> Brand:
+        """The stated look, with the files that its pictures are."""
+        stated, folders = self.layout.brand, ("", "static/", "public/", "_static/", "assets/")
+        made = Brand(stated.color, stated.dark_color)
+        for name in ("logo", "dark_logo", "favicon"):
+            href = getattr(stated, name)
+            if not href or href.startswith(("https://", "http://")):
+                setattr(made, name, href)
+                continue
+            starts = (self.layout.root, *self.layout.statics, *(self.project + folder for folder in folders))
+            inside = unquote(href).lstrip("/")
+            where = (posixpath.normpath(start + inside) for start in starts)
+            if (path := next((one for one in where if one in self.files.known), None)) is None:
+                message = f"the {name.replace('_', ' ')} {href[:100]} is not there"
+                self.made.problems.append(Problem(self.project, 0, LOOK_LEFT_OUT, message))
+                continue
+            setattr(made, name, path)
+            made.pictures[path] = (posixpath.basename(path), self.files.source.opening(path))
+        return made
 
     def _lead_old_addresses(self, addresses: dict[str, str]) -> None:
         """Has old addresses lead to where their pages are now."""
@@ -860,6 +883,9 @@ class _Page:
 
     def _role(self, kind: str, target: str, line: int, quiet: bool) -> tuple[str, str]:
         gathering = self.gathering
+        if kind.startswith(OUTSIDE):
+            form = gathering.layout.values.get("outside", {}).get(kind.removeprefix(OUTSIDE))
+            return outside_link(form, target) if form is not None else ("", target)
         if kind == "doc":
             found = gathering.find(target, self.path)
             if found in gathering.pages:

@@ -9,6 +9,8 @@ from msgspec import Struct, field
 
 from octavo.core.problems import Problem
 
+from ..sources import Brand
+
 Head = dict[str, Any]
 """The keys of a page's front matter."""
 
@@ -129,6 +131,8 @@ class Layout(Struct, kw_only=True):
     """The language that the configuration states for these pages, as it spells it."""
     description: str = ""
     """What the configuration says the whole site is about; the home page gets it where it has no description."""
+    brand: Brand = field(default_factory=Brand)
+    """What the configuration states of the look; pictures as it writes them."""
     titles: dict[str, str] = field(default_factory=dict)
     """What pages are called that do not say it in a head of their own."""
     titled: bool = False

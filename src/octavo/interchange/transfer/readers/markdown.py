@@ -640,7 +640,9 @@ class Writer:
         made[-1:] = [("{% endtabs %}", made[-1][1])]
         return made if items else []
 
-    def fence(self, lines: list[Line], at: int, found: re.Match[str]) -> tuple[int, list[Line]]:
+    def fence(
+        self, lines: list[Line], at: int, found: re.Match[str], *, in_tab: bool = False
+    ) -> tuple[int, list[Line]]:
         mark, info, number = found["fence"], found["info"].strip(), lines[at][1]
         lead = found["lead"]
         closing = re.compile(rf"[ \t>]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$")
@@ -662,6 +664,15 @@ class Writer:
             )
             if drawn is not None:
                 return end, [(f"![]({_pointed(drawn)})", number)]
+        if self.jsx and not in_tab and not lead.strip() and re.search(r"\btab=[\"']", info):
+            return self._tabs_of_fences(lines, at)
+        if self.jsx and language in ("npm", "package-install"):
+            # A command for one program, which is also shown for others; or the mere names of packages.
+            inside = [
+                (text if re.match(r"\s*(?:npm|npx)?\s*$|\s*np[mx]\s", text) else f"npm install {text.strip()}", line)
+                for text, line in inside
+            ]  # fmt: skip
+            language = "bash"
         if self.jsx or self.dialect.vue:
             inside = _without_marks(inside)
             info, language = (re.sub(r"^(\w+)-vue\b", r"\1", each) for each in (info, language))
@@ -810,6 +821,20 @@ class Writer:
                 items.append((title, self.listing(found["path"], inside[at][1], rest), inside[at][1]))
             at += 1
         return self.tab_list(items, number)
+
+    def _tabs_of_fences(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
+        """Listings one below the other that each name a tab."""
+        items, end, number = [], at, lines[at][1]
+        while at < len(lines) and (found := _FENCE.match(lines[at][0])):
+            named = re.search(r"\btab=([\"'])(.*?)\1", found["info"])
+            if named is None or found["lead"].strip():
+                break
+            end, made = self.fence(lines, at, found, in_tab=True)
+            items.append((re.sub(r"<[^<>]*>", "", named[2]).strip(), made, lines[at][1]))
+            at = end
+            while at < len(lines) and not lines[at][0].strip():
+                at += 1
+        return end, self.tab_list(items, number)
 
     def tabset(self, lines: list[Line], at: int, level: int, title: str) -> tuple[int, list[Line]]:
         """Tabs that are headings one level below their own."""
@@ -1579,7 +1604,7 @@ _KINDS = (*_HANDLERS, "component", "spanning")
 HOLDERS = frozenset(["div", "figure", "section", "article", "center"])
 """Elements whose attribute ``markdown`` says that Markdown is in them."""
 _HOLDING = re.compile(r"[^<>]*\bmarkdown(?:[\s=>]|$)")
-_ELEMENTS = frozenset(["details", "iframe", "video", "audio", "aside", "llms-only", "llms-ignore"])
+_ELEMENTS = frozenset(["details", "iframe", "include", "video", "audio", "aside", "llms-only", "llms-ignore"])
 """Elements in lower case that become blocks of ours."""
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
 _LEAD = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")

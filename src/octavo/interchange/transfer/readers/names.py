@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+OUTSIDE = "extlinks:"
+"""Before the name of a role that may be one of ``extlinks``."""
+
 
 class Names(Struct, frozen=True):
     """What references of a project name. ``labels``: the page, the place in it and the words of each, in lower case;
@@ -16,3 +19,9 @@ class Names(Struct, frozen=True):
     find: Callable[[str, str], str | None]
     title: Callable[[str], str]
     outside: dict[str, tuple[str, str]] = {}
+
+
+def outside_link(form: tuple[str, str], target: str) -> tuple[str, str]:
+    """The URL and the words of a role of ``extlinks``."""
+    url, said = (part.replace("%s", target.strip()).replace("%%", "%") for part in form)
+    return url, said or url

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 
 from .directives import part_of
 from .layout import Place
-from .names import Names
+from .names import Names, outside_link
 
 MAX_TEXT = 1_000_000
 """Characters of a page that is read."""
@@ -292,10 +292,8 @@ def _role(
     ):
         return [_reference(reading, name.rpartition(":")[2], target.strip(), words, lineno)], []
     if name in reading.names.outside:
-        url, said = (
-            form.replace("%s", target.strip()).replace("%%", "%") for form in reading.names.outside[name]
-        )
-        return [nodes.reference("", words or said or url, refuri=url)], []
+        url, said = outside_link(reading.names.outside[name], target)
+        return [nodes.reference("", words or said, refuri=url)], []
     if _LITERAL.match(name):
         shown = words or target.lstrip("!")
         return [nodes.literal("", shown.rpartition(".")[2] if shown.startswith("~") else shown)], []

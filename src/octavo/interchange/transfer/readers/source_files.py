@@ -34,6 +34,10 @@ class Heads:
         self.known = set(self.paths)
         self._heads: dict[str, tuple[Head, str]] = {}
 
+    def below(self, folder: str) -> list[str]:
+        """The files in a folder, which is empty or ends in a slash, and in those in it."""
+        return [path for path in self.paths if path.startswith(folder)]
+
     def text(self, path: str) -> str | None:
         """None for what is not there, is no UTF-8, or is too large."""
         if path not in self.known or self.source.size(path) > MAX_TEXT:

@@ -11,6 +11,7 @@ from typing import Any
 from octavo.core.document.anchors import slug
 from octavo.core.problems import Problem
 
+from .brands import brand_of
 from .layout import Dialect, Entry, Layout, Place
 from .markdown import fenced, label_id, words
 from .names import Names
@@ -69,13 +70,21 @@ def _lay_out(files: Heads, project: str) -> Layout:
     language = re.search(r"^language\s*=\s*[\"']([\w-]+)[\"']", conf, re.MULTILINE)
     labels = _labels(files, paths)
     titles = {path: _title(files, path) for path in paths if path.endswith(".rst")}
+    outside = _outside(conf)
     names = Names(
         labels,
         lambda target, path: _find_file(files, project, target, path),
         lambda path: titles.get(path) or files.name(path),
-        _outside(conf),
+        outside,
     )
+    look: dict[str, Any] = {
+        name: found[1]
+        for name in ("html_logo", "html_favicon")
+        if (found := re.search(rf"^{name}\s*=\s*[\"']([^\"'\n]+)[\"']", conf, re.MULTILINE))
+    }
+    look["html_theme_options"] = _assigned(conf, "html_theme_options")
     return Layout(
+        brand=brand_of(files, project, "sphinx", look, problems),
         entries=entries,
         dialect=Dialect(roles=True, dollars="dollarmath" in conf),
         root=project,
@@ -84,7 +93,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         title=title[1] if title else "",
         language=language[1] if language else "",
         parts=(project.rstrip("/"),),
-        values={"labels": labels, "variables": _substitutions(conf)},
+        values={"labels": labels, "outside": outside, "variables": _substitutions(conf)},
         titles=titles,
         skipped=(".rst",),
         schemes={"project:": "", "path:": ""},

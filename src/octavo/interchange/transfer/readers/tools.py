@@ -19,6 +19,7 @@ from octavo.core.problems import Problem
 from octavo.core.summary import title_of_name
 from octavo.core.yaml_text import YamlError, read_yaml
 
+from .brands import brand_of
 from .layout import Dialect, Entry, Layout, Variant
 from .literals import UNKNOWN, Module, read_constant, read_export
 from .source_files import Heads, address_of, folder_of, is_index, is_page, stem_of
@@ -259,6 +260,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
         dialect=Dialect(
             indented=True, icons=True, marks=True, dollars="pymdownx.arithmatex" in used, lowered="pymdownx.tilde" in used, raised="pymdownx.caret" in used,
         ),
+        brand=brand_of(files, project, "mkdocs", config, problems),
         root=root, addresses=addresses, redirects=redirects, site=_text(config.get("site_url")), title=_text(config.get("site_name")), description=_text(config.get("site_description")),
         language=first or _text(theme.get("language") or theme.get("locale")),
         parts=(*(posixpath.normpath(posixpath.join(project, one)).strip(".") for one in ([base_paths] if isinstance(base_paths, str) else _listing(base_paths)) if isinstance(one, str)), root.rstrip("/"), project.rstrip("/")),
@@ -558,6 +560,7 @@ def _docusaurus(files: Heads, project: str) -> Layout:
                     lay_out=partial(_docusaurus_of, files, project, None if version == "current" else version, locale, where.strip("/")),
                 )
             )  # fmt: skip
+    layout.brand = brand_of(files, project, "docusaurus", config, layout.problems)
     if versions:
         layout.left.append(left_out(f"{project}versioned_docs", "versions", versions))
     if locales:
@@ -1016,6 +1019,7 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
         for name in ["", *locales][:MAX_VARIANTS]
     ]  # fmt: skip
     return Layout(
+        brand=brand_of(files, project, "vitepress", config, problems),
         variants=variants if locales else [], left=[left_out(path, "translations", locales)] if locales else [],
         entries=entries, dialect=Dialect(vue=True, dollars=_mapping(config.get("markdown")).get("math") is True), root=root, statics=(f"{source}public/",),
         addresses=addresses, redirects=_redirects_of(files, paths), base=_text(config.get("base")), title=_text(config.get("title")),
@@ -1112,6 +1116,7 @@ def _starlight(files: Heads, project: str) -> Layout:
     title = _text(said) or _text(_mapping(said).get(default or "root") or _mapping(said).get(first) or _mapping(said).get("en"))  # fmt: skip
     layout = Layout(
         entries=entries, dialect=Dialect(jsx=(".mdx",)), root=root, statics=(f"{project}public/",), addresses=addresses, redirects=redirects,
+        brand=brand_of(files, project, "starlight", given, problems),
         site=_text(config.get("site")), base=_text(config.get("base")), title=title, parts=(project.rstrip("/"),), problems=problems,
         language=stated, description=_text(given.get("description")),
     )  # fmt: skip
@@ -1176,33 +1181,46 @@ def _nextra(files: Heads, project: str) -> Layout:
     in_folders = [one for one in tongues if any(path.startswith(f"{top}{one}/") and is_page(path) for path in files.paths)]  # fmt: skip
     by_names = [one for one in tongues if any(path.startswith(top) and path.endswith((f".{one}.mdx", f".{one}.md")) for path in files.paths)]  # fmt: skip
     there = in_folders or by_names
-    first = _text(i18n.get("defaultLocale"))
-    first = first if first in there else there[0] if there else ""
+    default = _text(i18n.get("defaultLocale"))
+    first = default if default in there else there[0] if there else ""
+    if len(there) < 2:
+        layout = _nextra_of(files, project, top, config, "", "")
+        layout.language = first or default or _html_language(files, project)
+        return layout
+    return _in_languages(
+        lambda name: _nextra_of(
+            files, project, top, config, name if in_folders else "", "" if in_folders else name
+        ),
+        first,
+        there,
+        top,
+    )
+
+
+def _in_languages(lay_out: Callable[[str], Layout], first: str, names: list[str], top: str) -> Layout:
+    """The layout in the first language, with all ``names`` as its variants. ``top``: the folder that has them."""
 
     def in_language(name: str) -> Layout:
-        made = _nextra_of(files, project, top, config, name if in_folders else "", "" if in_folders else name)
+        made = lay_out(name)
         made.language = name
         return addressed(made, name, name == first)
 
-    others = [one for one in there if one != first]
-    if not others:
-        layout = _nextra_of(files, project, top, config, "", "")
-        layout.language = first or _text(i18n.get("defaultLocale")) or _nextra_html_language(files, project)
-        return layout
     layout = in_language(first)
-    layout.left.append(left_out(top.rstrip("/"), "translations", others))
-    taken: set[str] = set()
-    layout.variants = [
-        Variant(
-            key=key_of(taken, name),
-            title=language_name(name),
-            language=name,
-            path=None if name == first else name,
-            default=name == first,
-            lay_out=partial(in_language, name),
-        )
-        for name in [first, *others][:MAX_VARIANTS]
-    ]
+    others = [name for name in names if name != first]
+    if others:
+        layout.left.append(left_out(top.rstrip("/"), "translations", others))
+        taken: set[str] = set()
+        layout.variants = [
+            Variant(
+                key=key_of(taken, name),
+                title=language_name(name),
+                language=name,
+                path=None if name == first else name,
+                default=name == first,
+                lay_out=partial(in_language, name),
+            )
+            for name in [first, *others][:MAX_VARIANTS]
+        ]
     return layout
 
 
@@ -1212,7 +1230,7 @@ def _nextra_config(files: Heads, project: str) -> str:
     )
 
 
-def _nextra_html_language(files: Heads, project: str) -> str:
+def _html_language(files: Heads, project: str) -> str:
     """The language that the root layout of the app gives every page."""
     for name in (f"{folder}app/layout.{end}" for folder in ("", "src/") for end in ("jsx", "tsx", "js")):
         if found := re.search(
@@ -1354,6 +1372,153 @@ def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, e
     )  # fmt: skip
 
 
+# --- Fumadocs -----------------------------------------------------------------------------------------
+
+_COLLECTIONS = tuple(
+    f"{name}.{end}" for name in ("source.config", "content-collections") for end in ("ts", "mts", "js", "mjs", "tsx")
+)  # fmt: skip
+_GROUP = re.compile(r"(?:^|(?<=/))\([^()/]+\)(?:/|$)")
+"""A folder that is in no address."""
+_BESIDE = re.compile(r"(?:external:)?(?:\[[\w-]+\])?\[(?P<title>[^\[\]]+)\]\((?P<href>[^()\s]+)\)$")
+_SEPARATOR = re.compile(r"---(?:\[[\w-]+\])?(?P<title>.*?)(?:---)?$")
+
+
+def _fumadocs(files: Heads, project: str) -> Layout:
+    config = "\n".join(files.text(project + name) or "" for name in _COLLECTIONS)
+    said = re.findall(r"\b(?:dir|directory)\s*:\s*['\"]([^'\"\n]+)['\"]", config)
+    folders = [f"{project}{posixpath.normpath(one)}/" for one in [*said, "content/docs"]]
+    there = [one for one in dict.fromkeys(folders) if any(map(is_page, files.below(one)))]
+    top = next((one for one in there if one.endswith("/docs/")), there[0] if there else project)
+    code = _code_of(files, project, "i18n", "defaultLanguage")
+    names = re.findall(r"['\"]([\w-]+)['\"]", (re.search(r"\blanguages\s*:\s*\[([^\]]*)\]", code) or [""])[0])
+    first = (re.search(r"\bdefaultLanguage\s*:\s*['\"]([\w-]+)", code) or ["", ""])[1]
+    in_folders = bool(re.search(r"\bparser\s*:\s*['\"]dir", code))
+    made = [
+        name for name in names
+        if any(is_page(path) and (path.startswith(f"{top}{name}/") if in_folders else f".{name}." in path) for path in files.below(top))
+    ]  # fmt: skip
+    if first and made:
+        layout = _in_languages(
+            lambda name: _fumadocs_of(
+                files, project, f"{top}{name}/" if in_folders else top, "" if in_folders else name, names
+            ),
+            first,
+            list(dict.fromkeys([first, *made])),
+            top,
+        )
+    else:
+        layout = _fumadocs_of(files, project, top, "", [])
+        layout.language = first or _html_language(files, project)
+    left = "another collection: not part of what is imported; import its folder by itself"
+    layout.problems += [Problem(one.rstrip("/"), 0, "pages_left_out", left) for one in there if one != top]
+    return layout
+
+
+def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
+    """The text of a file of code of this name that has a word in it, wherever the project has it."""
+    return next(
+        (
+            text
+            for path in files.below(project)
+            if re.search(rf"(?:^|/){name}(?:/index)?\.[jt]sx?$", path) and holds in (text := files.text(path) or "")
+        ),
+        "",
+    )  # fmt: skip
+
+
+def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: list[str]) -> Layout:
+    """``root``: the folder of all pages; ``tongue``: the language that is meant where ``tongues`` are told by what the
+    names of files end with before their endings."""
+    problems: list[Problem] = []
+    foreign = tuple(f".{name}" for name in tongues if name != tongue)
+    stems: dict[str, str] = {}
+    """Pages by their paths without languages and endings; one in the language that is meant is meant."""
+    for path in pages_below(files, root, lambda path: posixpath.splitext(path)[0].endswith(foreign)):
+        stem = posixpath.splitext(path)[0]
+        if tongue and stem.endswith(f".{tongue}"):
+            stems[stem.removesuffix(f".{tongue}")] = path
+        else:
+            stems.setdefault(stem, path)
+    addresses = {path: address_of(_GROUP.sub("", stem[len(root) :]) + ".md") for stem, path in stems.items()}
+    inside: dict[str, list[str]] = {}
+    """What is in each folder, by its name: files first, folders with a slash."""
+    for stem in stems:
+        at = root
+        for part in stem[len(root) :].split("/")[:-1]:
+            inside.setdefault(at, []).append(f"{part}/")
+            at += f"{part}/"
+        inside.setdefault(at, []).append(posixpath.basename(stem))
+    inside = {
+        folder: sorted({*names}, key=lambda name: (name.endswith("/"), name))
+        for folder, names in inside.items()
+    }
+
+    deepest = root.count("/") + MAX_LEVEL
+    laid: set[str] = set()
+    """Folders that have their place: one that is named again, or names itself, has no other."""
+
+    def node(name: str, folder: str) -> list[Entry]:
+        """The page or the folder of a name, in this folder or from it on."""
+        where = posixpath.normpath(folder + name)
+        if where in stems:
+            return [Entry(title=label_of(files.head(stems[where])), path=stems[where])]
+        if f"{where}/" not in inside or f"{where}/" in laid or where.count("/") > deepest:
+            return []
+        facts, children = level(f"{where}/")
+        index = stems.get(f"{where}/index")
+        children = [child for child in children if child.path is None or child.path != index]
+        title = _text(facts.get("title")) or (
+            None if index else title_of_name(posixpath.basename(where).strip("()"))
+        )
+        return [Entry(title=title, path=index, children=children)]
+
+    def level(folder: str) -> tuple[dict[str, Any], list[Entry]]:
+        """What a folder says of itself, and what is in it."""
+        laid.add(folder)
+        named = (f"{folder}meta.{end}" for end in (*([f"{tongue}.json"] if tongue else []), "json"))
+        path = next((path for path in named if path in files.known), "")
+        facts = _mapping(_read_json(files, path, problems)) if path else {}
+        order = [_text(one) for one in _listing(facts.get("pages"))] if "pages" in facts else ["index", "..."]
+        said = {one.lstrip("!.").strip("/") for one in order} | {"index"}
+        rest = [name for name in inside.get(folder, []) if name.strip("/") not in said]
+        made: list[Entry] = []
+        into = made
+        for one in order:
+            if one.startswith("---") and (found := _SEPARATOR.match(one)):
+                into = made
+                if title := found["title"].strip():
+                    made.append(Entry(title=title))
+                    into = made[-1].children
+            elif found := _BESIDE.match(one):
+                into.append(Entry(title=found["title"], href=found["href"]))
+            elif one in ("...", "z...a"):
+                names = rest if one == "..." else rest[::-1]
+                into += [entry for name in names for entry in node(name.strip("/"), folder)]
+            elif one.startswith("..."):
+                below = posixpath.normpath(folder + one[3:]) + "/"
+                into += level(below)[1] if below in inside and below not in laid else []
+            elif not one.startswith("!"):
+                into += node(one, folder)
+        return facts, _without_empty(made)
+
+    entries = level(root)[1]
+    home = stems.get(f"{root}index")
+    if home and home not in {entry.path for entry in walk_entries(entries)}:
+        entries.insert(0, Entry(path=home))
+    base = re.search(r"\bbaseUrl\s*:\s*['\"`]([^'\"`$\n]*)", _code_of(files, project, "source", "baseUrl"))
+    names: dict[str, str] = {}
+    for stem, path in stems.items():
+        # Without groups, and without languages, where that leaves each page a name of its own.
+        name = _named_as_index(_GROUP.sub("", stem[len(root) :]) + ".md")
+        if name not in names.values():
+            names[path] = name
+    return Layout(
+        entries=entries, dialect=Dialect(jsx=(".mdx",), dollars=True), root=root, statics=(f"{project}public/",), addresses=addresses,
+        parts=(project.rstrip("/"),), problems=problems, names=names, base=base[1] if base else "/docs",
+        same={f"{stem}{end}": path for stem, path in stems.items() for end in (".md", ".mdx") if f"{stem}{end}" != path},
+    )  # fmt: skip
+
+
 # --- Mintlify -----------------------------------------------------------------------------------------
 
 
@@ -1487,6 +1652,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
         if isinstance(one, dict)
     }
     return Layout(
+        brand=brand_of(files, project, "mintlify", config, problems),
         entries=entries, dialect=Dialect(jsx=(".mdx", ".md"), dollars=True), root=project, addresses=addresses, redirects=redirects, title=_text(config.get("name")),
         parts=(project.rstrip("/"), f"{project}snippets"), values={"variables": _mapping(config.get("variables"))}, problems=problems,
         language=language, description=description,
@@ -1653,6 +1819,7 @@ def _hugo(files: Heads, project: str) -> Layout:
     entries = grow(files, paths, root, zero_is_last=True)
     _by_their_titles(files, entries)
     layout = Layout(
+        brand=brand_of(files, project, "hugo", config, problems),
         entries=entries, dialect=Dialect(shortcodes=True, marks=False), root=root,
         statics=(f"{project}static/", f"{project}assets/"), addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("baseurl")),
         title=_text(config.get("title")), parts=(project.rstrip("/"), root.rstrip("/")), values={"variables": _mapping(config.get("params"))}, problems=problems,
@@ -1748,6 +1915,7 @@ def _jekyll(files: Heads, project: str) -> Layout:
     data = _jekyll_data(files, project)
     entries = _jekyll_nav(files, data, addresses) or _by_parents(files, paths, project)
     return Layout(
+        brand=brand_of(files, project, "jekyll", config, problems),
         entries=entries, dialect=Dialect(liquid=True), root=root, addresses=addresses, redirects=_redirects_of(files, paths), site=_text(config.get("url")),
         base=_text(config.get("baseurl")), title=_text(config.get("title")), parts=(project.rstrip("/"), f"{project}_includes"),
         values={"variables": {"site": {**config, "data": data}}}, problems=problems,
@@ -1988,6 +2156,7 @@ TOOLS = (
     ),
     Reader("vitepress", "VitePress", finder(*_VITEPRESS), _vitepress),
     Reader("starlight", "Starlight", finder(*_ASTRO, accept=lambda text: "starlight" in text), _starlight),
+    Reader("fumadocs", "Fumadocs", finder(*_COLLECTIONS, accept=lambda text: "fumadocs" in text), _fumadocs),
     Reader("nextra", "Nextra", _find_nextra, _nextra),
     Reader("hugo", "Hugo", _find_hugo, _hugo),
     Reader("jekyll", "Jekyll", finder("_config.yml"), _jekyll),

@@ -1,1 +1,1 @@
-"""Who reads a site that is not open to everybody: share links, signed visitors, and what is known of them."""
+"""Audiences of sites that are not public: share links, authenticated visitors, and the claims known about them."""

@@ -1,4 +1,4 @@
-"""The schema of a site's visitors: kept and answered, and read where a visitor is looked at."""
+"""Visitor schemas of sites, which define the claims that conditions can use."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
 
-from ..publishing import require_opening_if_published
+from ..publishing import require_publish_permission_if_published
 from .schema import EMPTY, VisitorSchema
 
 _decoder = msgspec.json.Decoder(VisitorSchema)
 
 
 def find_schema(tx: Transaction, site_id: str) -> tuple[VisitorSchema, int] | None:
-    """The schema of a site and when it was set; None where there is none."""
+    """Return the schema of a site and when it was set; None if there is none."""
     row = tx.one("SELECT adaptive_schema, adaptive_updated_at FROM sites WHERE id = :site", site=site_id)
     if row is None or row[0] is None:
         return None
@@ -24,14 +24,15 @@ def find_schema(tx: Transaction, site_id: str) -> tuple[VisitorSchema, int] | No
 
 
 def get_schema(tx: Transaction, site_id: str) -> VisitorSchema:
-    """The schema of a site; one without any claim where none was set."""
+    """Return the schema of a site, or an empty one if none was set."""
     found = find_schema(tx, site_id)
     return found[0] if found is not None else EMPTY
 
 
 def set_schema(tx: Transaction, site: SiteAccess, schema: VisitorSchema) -> None:
-    """Raises Forbidden for a published site of spaces that the caller may not publish: what conditions ask changes."""
-    require_opening_if_published(tx, site)
+    """Set the schema of a site. Raises Forbidden for a published site with spaces that the caller cannot
+    publish, because the schema changes what conditions evaluate."""
+    require_publish_permission_if_published(tx, site)
     before = find_schema(tx, site.site_id)
     tx.run(
         "UPDATE sites SET adaptive_schema = :schema, adaptive_updated_at = :at, updated_at = :at WHERE id = :site",

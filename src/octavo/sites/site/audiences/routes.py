@@ -1,4 +1,4 @@
-"""Audiences of a site: share links, signed visitors, and the schema of what is known of visitors."""
+"""Audiences of a site: share links, authenticated visitors, and the visitor schema."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from octavo.organization.orgs.store import get_organization
 from ..preview_presenting import list_entries
 from ..previewing import preview_url
 from ..published import published_url
-from ..publishing import may_open, require_opening
+from ..publishing import may_publish_all, require_publish_permission
 from ..store import get_site
 from . import adaptive, share_links, visitor_auth, wire
 from .schema import list_conditions
@@ -35,9 +35,10 @@ _AUTH = f"{_SITE}/publishing/auth"
 
 
 def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
-    """Where the site is published, for who may know addresses that open it; None while it is not."""
+    """Return the URL of a published site to callers who are allowed to see links that open it; None while it
+    is not published."""
     row = get_site(tx, site.site_id)
-    if not row.published or not may_open(tx, site):
+    if not row.published or not may_publish_all(tx, site):
         return None
     return published_url(call.settings.sites_url, get_organization(tx, site.organization_id), row)
 
@@ -51,10 +52,10 @@ def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
     yields=("sites:write",),
 )
 def list_links(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.ShareLink]:
-    """The share links of a site, newest first. Their addresses open the site, so they are for those who administer
-    each space that it shows."""
+    """List the share links of a site, newest first. Their URLs grant access to the site, so only
+    administrators of all its spaces can list them."""
     with call.db.read() as tx:
-        require_opening(tx, site)
+        require_publish_permission(tx, site)
         base = _base(tx, call, site)
         found = share_links.list_links(tx, site.site_id, query.limit, query.page)
     return present_slice(found, lambda link: wire.present_link(call, base, link))
@@ -62,7 +63,7 @@ def list_links(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.S
 
 @operation("createSiteShareLink", "POST", _LINKS, needs=Can.ADMIN, returns=wire.ShareLink, status=201)
 def create_link(call: Call, site: SiteAccess, body: wire.CreateLink) -> wire.ShareLink:
-    """A new address with a key; it opens the site as soon as this is published for share links."""
+    """Create a share link. It works as soon as the site is published with share links."""
     with call.db.write() as tx:
         link = share_links.create_link(tx, call.context, site, body.name)
         path = f"/orgs/{site.organization_id}/sites/{site.site_id}/share-links/{link.id}"
@@ -72,7 +73,8 @@ def create_link(call: Call, site: SiteAccess, body: wire.CreateLink) -> wire.Sha
 
 @operation("updateSiteShareLinkById", "PATCH", _LINK, needs=Can.ADMIN, returns=wire.ShareLink)
 def update_link(call: Call, site: SiteAccess, share_link_id: str, body: wire.UpdateLink) -> wire.ShareLink:
-    """Renames a share link, closes it at once, or opens it again. Who may close it and not open it is told no address."""
+    """Rename, disable, or enable a share link. Disabling takes effect immediately. Callers who cannot enable
+    it receive no URL."""
     values: dict[str, Any] = {}
     if body.name is not UNSET:
         values["name"] = body.name
@@ -85,16 +87,16 @@ def update_link(call: Call, site: SiteAccess, share_link_id: str, body: wire.Upd
 
 @operation("deleteSiteShareLinkById", "DELETE", _LINK, needs=Can.ADMIN, returns=Deletion)
 def delete_link(call: Call, site: SiteAccess, share_link_id: str) -> bool:
-    """Closes a share link for good."""
+    """Delete a share link permanently."""
     with call.db.write() as tx:
         return share_links.delete_link(tx, site, share_link_id)
 
 
-# --- signed visitors ----------------------------------------------------------------------------------
+# --- authenticated visitors ---------------------------------------------------------------------------
 
 
 def _present_auth(tx: Transaction, call: Call, site: SiteAccess) -> wire.PublishingAuth:
-    require_opening(tx, site)
+    require_publish_permission(tx, site)
     row = get_site(tx, site.site_id)
     other = visitor_auth.find_other(tx, call.context, row.id)
     return wire.PublishingAuth(
@@ -115,9 +117,10 @@ def _present_auth(tx: Transaction, call: Call, site: SiteAccess) -> wire.Publish
     errors=(400,),
 )
 def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
-    """The key that tokens of visitors are signed with, and where visitors without one are sent.
+    """Get the key that signs visitor tokens, and the URL where visitors without a token are sent.
 
-    The key opens the site, so it is for those who administer each space that it shows."""
+    The key grants access to the site, so only administrators of all its spaces can get it.
+    """
     with call.db.read() as tx:
         return _present_auth(tx, call, site)
 
@@ -131,8 +134,8 @@ def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     errors=(400,),
 )
 def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -> wire.PublishingAuth:
-    """Sets where visitors without a token are sent: to an address of the owner's that signs them in (`custom`), or to
-    an integration on the site, and to the address where there is none (`integration`)."""
+    """Update where visitors without a token are sent: to a sign-in URL of your own (`custom`), or to an
+    integration on the site, falling back to the URL if there is none (`integration`)."""
     with call.db.write() as tx:
         visitor_auth.update_auth(tx, site, body.backend, body.fallback_url)
         return _present_auth(tx, call, site)
@@ -147,7 +150,7 @@ def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -
     errors=(400,),
 )
 def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
-    """Makes a new key. Tokens that were signed with the old one open nothing any more."""
+    """Regenerate the key that signs visitor tokens. Tokens signed with the old key stop working."""
     with call.db.write() as tx:
         visitor_auth.renew_key(tx, site)
         return _present_auth(tx, call, site)
@@ -163,10 +166,10 @@ def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     errors=(400,),
 )
 def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.Preview:
-    """An address at which the site looks as visitors will see it, published or not. It is good for an hour.
+    """Get a URL that shows the site as visitors will see it, published or not, for one hour.
 
-    For who sees every space that the site shows; with `claims` as a visitor with these claims, as JSON; with
-    `changeRequest` as it will look once that is merged.
+    Requires access to every space of the site. `claims` sets the visitor's claims, as JSON; `changeRequest` shows
+    the site as if this change request were merged.
     """
     with call.db.read() as tx:
         return wire.Preview(
@@ -185,23 +188,24 @@ def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.
     extension=True,
 )
 def list_preview_content(call: Call, site: SiteAccess, query: wire.PretendedQuery) -> wire.PretendedListing:
-    """What of the site a visitor with these claims sees, and which condition hides the rest: its sections and variants,
-    or with `siteSpace` the pages of one of them and the conditional parts of each, in reading order.
+    """List what a visitor with the given claims sees of the site, and the condition that hides each of the
+    other entries: its sections and variants, or with `siteSpace` the pages of one of them and the
+    conditional parts of each page, in reading order.
 
-    For who sees every space that the site shows. Conditions are asked as they are for the published site, of what is
-    merged.
+    Requires access to every space of the site. Conditions are evaluated as on the published site, for merged
+    content.
     """
     with call.db.read() as tx:
         return list_entries(tx, call.context, site, query)
 
 
-# --- the schema of visitors ---------------------------------------------------------------------------
+# --- visitor schema -----------------------------------------------------------------------------------
 
 
 def _schema(tx: Transaction, site: SiteAccess) -> wire.AdaptiveSchema:
     found = adaptive.find_schema(tx, site.site_id)
     if found is None:
-        raise NotFound("This site has no schema of its visitors.")
+        raise NotFound("This site has no visitor schema.")
     return wire.AdaptiveSchema(found[0], iso(found[1]))
 
 
@@ -214,7 +218,7 @@ def _schema(tx: Transaction, site: SiteAccess) -> wire.AdaptiveSchema:
     errors=(404,),
 )
 def get_schema(call: Call, site: SiteAccess) -> wire.AdaptiveSchema:
-    """The schema of what conditions may ask of visitors."""
+    """Get the visitor schema of a site, which defines the claims that conditions can use."""
     with call.db.read() as tx:
         return _schema(tx, site)
 
@@ -229,7 +233,8 @@ def get_schema(call: Call, site: SiteAccess) -> wire.AdaptiveSchema:
     body_limit=256 * 1024,
 )
 def update_schema(call: Call, site: SiteAccess, body: wire.UpdateAdaptiveSchema) -> wire.AdaptiveSchema:
-    """Sets the schema: the subset of JSON Schema with booleans, strings, numbers, arrays and closed objects."""
+    """Set the visitor schema of a site. Supports a subset of JSON Schema: booleans, strings, numbers,
+    arrays, and closed objects."""
     with call.db.write() as tx:
         adaptive.set_schema(tx, site, body.json_schema)
         return _schema(tx, site)
@@ -243,7 +248,8 @@ def update_schema(call: Call, site: SiteAccess, body: wire.UpdateAdaptiveSchema)
     returns=wire.TemplateConditions,
 )
 def list_template_conditions(call: Call, site: SiteAccess) -> wire.TemplateConditions:
-    """Conditions to begin with: one for each boolean of the schema and each word that a string may be."""
+    """List condition templates: one for each boolean of the visitor schema and one for each allowed value of
+    a string."""
     with call.db.read() as tx:
         found = adaptive.find_schema(tx, site.site_id)
     if found is None:

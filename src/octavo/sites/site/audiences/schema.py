@@ -1,6 +1,6 @@
-"""What a site may know of its visitors: a schema of claims, and the claims of one visitor that it lets through.
+"""Visitor schemas, and the claims of a visitor that match them.
 
-A claim that the schema does not name, or that is of another type, is not there for any condition or expression.
+Claims that the schema does not name, or that have another type, do not exist for conditions and expressions.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 UNSIGNED = "unsigned"
-"""The claim below which those are that nobody signed."""
+"""Claim that contains all unsigned claims."""
 _UNSIGNED_DESCRIPTION = "Unsigned claims of the site visitor."
 MAX_DEPTH = 8
 MAX_CONDITIONS = 500
 _TEXT = 4096
 _LONE = re.compile("[\ud800-\udfff]")
-"""A half of a character, which no text in UTF-8 can hold."""
+"""Surrogate, which UTF-8 text cannot contain."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"^[A-Za-z_$][\w$]*\Z")]
 Description = Annotated[str, Meta(max_length=1024)]
@@ -59,7 +59,7 @@ Claim = BooleanClaim | StringClaim | NumberClaim | ArrayClaim | ObjectClaim
 
 
 class VisitorSchema(Struct, rename="camel", forbid_unknown_fields=True):
-    """The subset of JSON Schema that describes visitors."""
+    """Subset of JSON Schema that describes visitors."""
 
     type: Literal["object"]
     properties: Annotated[dict[Name, Claim], Meta(max_length=200)]
@@ -72,17 +72,15 @@ class VisitorSchema(Struct, rename="camel", forbid_unknown_fields=True):
         _require_closed(self.additional_properties)
         unsigned = self.properties.get(UNSIGNED)
         if unsigned is not None and not isinstance(unsigned, ObjectClaim):
-            raise ValueError("jsonSchema.properties.unsigned: expected an object of claims")
+            raise ValueError("jsonSchema.properties.unsigned: must be an object of claims")
         if isinstance(unsigned, ObjectClaim) and unsigned.description != _UNSIGNED_DESCRIPTION:
-            raise ValueError(
-                f"jsonSchema.properties.unsigned.description: expected `{_UNSIGNED_DESCRIPTION}`"
-            )
+            raise ValueError(f"jsonSchema.properties.unsigned.description: must be `{_UNSIGNED_DESCRIPTION}`")
         if any(_depth(claim) > MAX_DEPTH for claim in self.properties.values()):
-            raise ValueError(f"jsonSchema.properties: claims lie at most {MAX_DEPTH} deep")
+            raise ValueError(f"jsonSchema.properties: claims can be nested at most {MAX_DEPTH} levels deep")
 
 
 class Condition(Struct):
-    """A condition that makes sense with a schema."""
+    """Condition suggested for a schema."""
 
     description: str
     condition: str
@@ -90,7 +88,7 @@ class Condition(Struct):
 
 def _require_closed(additional: bool) -> None:
     if additional:
-        raise ValueError("additionalProperties: expected false")
+        raise ValueError("additionalProperties: must be false")
 
 
 def _depth(claim: Claim) -> int:
@@ -100,7 +98,7 @@ def _depth(claim: Claim) -> int:
 
 
 def list_conditions(schema: VisitorSchema) -> list[Condition]:
-    """A condition for each boolean, and for each word that a string may be."""
+    """Return a condition for each boolean and for each allowed value of a string."""
     found = []
     for condition in _conditions(schema.properties, "visitor.claims"):
         found.append(condition)
@@ -126,18 +124,19 @@ def _conditions(claims: Mapping[str, Claim], above: str) -> Iterator[Condition]:
 EMPTY = VisitorSchema(type="object", properties={}, additional_properties=False)
 
 
-# --- what a visitor says --------------------------------------------------------------------------------
+# --- claims of a visitor --------------------------------------------------------------------------------
 
 
 def admit(schema: VisitorSchema, signed: Mapping[str, Any], unsigned: Mapping[str, Any]) -> dict[str, Any]:
-    """The ``visitor`` that conditions and expressions ask: of both kinds of claims what the schema describes."""
+    """Return the ``visitor`` that conditions and expressions use: the signed and unsigned claims that match
+    the schema."""
     claims = {name: claim for name, claim in schema.properties.items() if name != UNSIGNED}
     below = schema.properties.get(UNSIGNED)
-    known = _admitted(below.properties, unsigned) if isinstance(below, ObjectClaim) else {}
-    return {"claims": {**_admitted(claims, signed), UNSIGNED: known}}
+    known = _admitted_claims(below.properties, unsigned) if isinstance(below, ObjectClaim) else {}
+    return {"claims": {**_admitted_claims(claims, signed), UNSIGNED: known}}
 
 
-def _admitted(claims: Mapping[str, Claim], given: Mapping[str, Any]) -> dict[str, Any]:
+def _admitted_claims(claims: Mapping[str, Claim], given: Mapping[str, Any]) -> dict[str, Any]:
     found = {}
     for name, claim in claims.items():
         if name in given and (value := _value(claim, given[name])) is not None:
@@ -146,14 +145,14 @@ def _admitted(claims: Mapping[str, Claim], given: Mapping[str, Any]) -> dict[str
 
 
 def _is_number(value: Any) -> bool:
-    """Whether JSON could say this number, and whoever reads it."""
+    """Return whether a value is a number that JSON and its readers can represent."""
     if isinstance(value, float):
         return isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
 
 
 def _value(claim: Claim, value: Any) -> Any:
-    """The value of a claim, or None when it is of another type."""
+    """Return the value of a claim, or None if it has another type."""
     match claim:
         case BooleanClaim():
             return value if isinstance(value, bool) else None
@@ -169,4 +168,4 @@ def _value(claim: Claim, value: Any) -> Any:
             found = [_value(claim.items, item) for item in value]
             return None if None in found else found
         case ObjectClaim():
-            return _admitted(claim.properties, value) if isinstance(value, Mapping) else None
+            return _admitted_claims(claim.properties, value) if isinstance(value, Mapping) else None

@@ -1,6 +1,6 @@
-"""Share links: addresses with a key, each with a name, to be closed one by one.
+"""Share links: named URLs with a key that can be disabled one by one.
 
-A key is derived from the id of its link, so that it can be shown again; looked up, it is by its hash.
+A key is derived from the id of its link, so that it can be shown again; it is looked up by its hash.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.tokens import hash_token
 
-from ..publishing import require_opening
+from ..publishing import require_publish_permission
 
 MAX_LINKS = 1000
 _KEY = 24
@@ -40,7 +40,7 @@ def share_key(signer: Signer, link_id: str) -> str:
 
 
 def find_link_by_key(tx: Transaction, site_id: str, key: str) -> ShareLinkRow | None:
-    """The link of a site that a key opens it by; None for a key that is unknown, closed, or another site's."""
+    """Return the active link of a site that has a key; None for a key that is unknown, disabled, or of another site."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM share_links WHERE key_hash = :hash AND site_id = :site AND active = 1",
         hash=hash_token(key),
@@ -59,12 +59,12 @@ def find_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow | Non
 def get_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow:
     found = find_link(tx, site_id, link_id)
     if found is None:
-        raise NotFound(f"There is no share link {link_id!r} in this site.")
+        raise NotFound(f"There is no share link {link_id!r} on this site.")
     return found
 
 
 def list_links(tx: Transaction, site_id: str, limit: int, page: str | None) -> Slice[ShareLinkRow]:
-    """Newest first."""
+    """List share links, newest first."""
     return list_page(
         tx, limit, page, _COLUMNS, "FROM share_links WHERE site_id = :site", lambda row: ShareLinkRow(*row),
         descending=True, site=site_id,
@@ -72,12 +72,14 @@ def list_links(tx: Transaction, site_id: str, limit: int, page: str | None) -> S
 
 
 def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) -> ShareLinkRow:
-    """A link that is open at once. Raises Conflict for a site that has too many, Forbidden for who may not publish
-    what it shows."""
-    require_opening(tx, site)
+    """Create an active link. Raises Conflict if the site has too many, Forbidden if the caller cannot
+    publish what the site shows."""
+    require_publish_permission(tx, site)
     count = tx.value("SELECT count(*) FROM share_links WHERE site_id = :site", site=site.site_id)
     if count >= MAX_LINKS:
-        raise Conflict(f"A site has at most {MAX_LINKS} share links.")
+        raise Conflict(
+            f"A site can have at most {MAX_LINKS} share links. Delete one before creating another."
+        )
     link_id = ids.new_id()
     tx.run(
         """INSERT INTO share_links (id, site_id, name, key_hash, active, created_at)
@@ -100,11 +102,11 @@ def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) 
 
 
 def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: dict[str, Any]) -> ShareLinkRow:
-    """Renames a link, closes it or opens it again; a closed one opens nothing from that moment on. Raises Forbidden
-    for who may not publish what an open one shows."""
+    """Rename, disable, or enable a link; disabling takes effect immediately. Raises Forbidden if the caller
+    cannot publish what an active link shows."""
     before = get_link(tx, site.site_id, link_id)
     if values.get("active"):
-        require_opening(tx, site)
+        require_publish_permission(tx, site)
     columns = ", ".join(f"{name} = :{name}" for name in values)
     tx.run(f"UPDATE share_links SET {columns} WHERE id = :id", id=link_id, **values)
     was = {name: getattr(before, name) for name in values}
@@ -121,7 +123,7 @@ def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: dict[st
 
 
 def delete_link(tx: Transaction, site: SiteAccess, link_id: str) -> bool:
-    """False when it is not there."""
+    """Delete a link; return False if it does not exist."""
     found = find_link(tx, site.site_id, link_id)
     if found is None:
         return False

@@ -1,8 +1,8 @@
-"""Signed visitors: the key that their tokens are signed with, and what a token proves.
+"""Visitor authentication: the key that signs visitor tokens, and what a token proves.
 
-Tokens are JWTs by HS256 and nothing else, made by the owner's own server with the site's key, or by whoever else
-signs visitors in to the site. The site's key is derived from the site and the version of its key, so that it can be
-shown, and a new version makes a new one.
+Tokens are JWTs signed with HS256 only, created by the owner's server with the site's key, or by another
+authenticator of the site. The site's key is derived from the site and a key version, so that it can be shown
+again, and a new version yields a new key.
 """
 
 from __future__ import annotations
@@ -23,55 +23,56 @@ from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
 
 from .. import store
-from ..store import SiteRow, VisitorAuth
+from ..store import SiteRow, VisitorAuthSettings
 from ..types import Backend
 
 MAX_TOKEN = 16 * 1024
-"""Characters of a token, which travels in addresses and cookies."""
+"""Maximum characters of a token, which is passed in URLs and cookies."""
 _FORM = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
-"""Decoders of base64 drop what is no letter of theirs; a cookie with it would be more than one."""
+"""Base64 decoders ignore invalid characters, which would break the cookie."""
 _LEEWAY = 60
-"""Seconds that the clock of whoever signs may differ from ours."""
+"""Seconds by which the signer's clock may differ from the server's."""
 _REGISTERED = {"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
 
 
-class Signed(NamedTuple):
-    """What a token proves. ``until``: in milliseconds."""
+class AuthenticatedVisitor(NamedTuple):
+    """Claims that a token proves. ``until``: expiry in milliseconds."""
 
     claims: dict[str, Any]
     until: int
+    token: str
 
 
-class Other(NamedTuple):
-    """Somebody else who signs visitors in. ``key``: what with."""
+class OtherAuthenticator(NamedTuple):
+    """Another authenticator of visitors. ``key``: signs its tokens."""
 
     name: str
     key: str
 
 
-FindOther = Callable[[Transaction, Context, str], Other | None]
+FindOther = Callable[[Transaction, Context, str], OtherAuthenticator | None]
 _others: list[FindOther] = []
 
 
-def accept_key(find: FindOther) -> None:
-    """Registers ``find(tx, context, site_id)``: who else signs in the visitors of a site, where the site names no
-    address of its own for that, or prefers them."""
+def register_authenticator(find: FindOther) -> None:
+    """Register ``find(tx, context, site_id)``, which returns another authenticator of a site. It is used if
+    the site has no sign-in URL of its own, or prefers it."""
     _others.append(find)
 
 
-def find_other(tx: Transaction, context: Context, site_id: str) -> Other | None:
+def find_other(tx: Transaction, context: Context, site_id: str) -> OtherAuthenticator | None:
     return next((other for find in _others if (other := find(tx, context, site_id))), None)
 
 
 def signing_key(signer: Signer, site: SiteRow) -> str:
-    """The key of a site, 43 characters."""
+    """Return the signing key of a site (43 characters)."""
     return signer.derive("visitor key", f"{site.id} {site.settings.visitor_auth.key_version}")
 
 
 def update_auth(
     tx: Transaction, site: SiteAccess, backend: Backend, login_url: str | None | UnsetType
 ) -> None:
-    """Sets where visitors without a token are sent."""
+    """Set where visitors without a token are sent."""
     before = store.get_site(tx, site.site_id)
     was = before.settings.visitor_auth
     auth = replace(was, by_integration=backend == "integration")
@@ -83,21 +84,22 @@ def update_auth(
     audit(tx, site.actor, "site.visitorAuthUpdated", site.organization_id, target, before=said, after=says)
 
 
-def backend_of(auth: VisitorAuth) -> Backend:
+def backend_of(auth: VisitorAuthSettings) -> Backend:
     return "integration" if auth.by_integration else "custom"
 
 
 def renew_key(tx: Transaction, site: SiteAccess) -> None:
-    """Makes a new key; tokens of the old one are good for nothing from that moment on."""
+    """Create a new key; tokens signed with the old one stop working immediately."""
     before = store.get_site(tx, site.site_id)
     auth = replace(before.settings.visitor_auth, key_version=ids.new_id())
     store.update_site(tx, site.site_id, settings=replace(before.settings, visitor_auth=auth))
     audit(tx, site.actor, "site.visitorKeyRenewed", site.organization_id, ("site", site.site_id))
 
 
-def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> Signed | None:
-    """A visitor's token with its claims, without those of its own; None for one that proves nothing at this site: signed
-    otherwise or with another key, without an expiry or past it, not yet good, too long."""
+def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> AuthenticatedVisitor | None:
+    """Verify a visitor's token and return its claims, without registered ones; None for a token that is not
+    valid for this site: signed otherwise or with another key, without an expiry or expired, not valid
+    yet, or too long."""
     signed = _read(signing_key(context.signer, site), token)
     if signed is None and site.settings.visitor_auth.takes_others:
         other = find_other(tx, context, site.id)
@@ -105,7 +107,7 @@ def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> 
     return signed
 
 
-def _read(key: str, token: str) -> Signed | None:
+def _read(key: str, token: str) -> AuthenticatedVisitor | None:
     from joserfc import jwt
     from joserfc.errors import JoseError
     from joserfc.jwk import OctKey
@@ -120,4 +122,6 @@ def _read(key: str, token: str) -> Signed | None:
         until = int((claims["exp"] + _LEEWAY) * 1000)
     except (JoseError, ValueError, TypeError, OverflowError, RecursionError):
         return None
-    return Signed({name: value for name, value in claims.items() if name not in _REGISTERED}, until)
+    return AuthenticatedVisitor(
+        {name: value for name, value in claims.items() if name not in _REGISTERED}, until, token
+    )

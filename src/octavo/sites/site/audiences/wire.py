@@ -1,4 +1,4 @@
-"""Audiences of sites on the wire."""
+"""Wire types of audiences."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class UpdateLink(Struct):
 
     def __post_init__(self) -> None:
         if self.active is UNSET and self.name is UNSET:
-            raise ValueError("active: expected `active` or `name`")
+            raise ValueError("active: provide `active` or `name`")
 
 
 class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing-auth"):
-    """``privateKey``: what visitors' tokens are signed with (HS256). ``integration``: the name of the one on the site
-    that signs visitors in."""
+    """Visitor authentication. ``privateKey``: signs visitor tokens (HS256). ``integration``: name of the
+    integration on the site that signs visitors in."""
 
     private_key: str
     backend: Backend = "custom"
@@ -54,16 +54,16 @@ class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing
 
 
 class UpdatePublishingAuth(Struct, rename="camel"):
-    """``fallbackURL``: where visitors without a token are sent; null removes it. ``backend`` `custom`: they are sent
-    there before any integration is asked; `integration`: the other way round."""
+    """``fallbackURL``: where visitors without a token are sent; null removes it. ``backend`` `custom`: the
+    URL takes precedence over integrations; `integration`: the other way around."""
 
     backend: Backend
     fallback_url: HttpUrl | None | UnsetType = field(name="fallbackURL", default=UNSET)
 
 
 class PreviewQuery(Struct, rename="camel"):
-    """``claims``: JSON of a visitor's claims, unsigned ones below `unsigned`. ``changeRequest``: the id of one that is
-    shown as if it were merged."""
+    """``claims``: claims of a visitor as JSON, unsigned ones under `unsigned`. ``changeRequest``: id of a
+    change request to show as if it were merged."""
 
     site_space: str | None = None
     claims: Annotated[str, Meta(max_length=4096)] | None = None
@@ -84,7 +84,7 @@ class UpdateAdaptiveSchema(Struct, rename="camel"):
 
 
 class TemplateConditions(Struct, rename="camel"):
-    """``updatedAt`` is ours: when the schema was set, missing where the site has none."""
+    """``updatedAt``: when the schema was set, omitted if there is none; an Octavo extension."""
 
     items: list[Condition]
     updated_at: str | UnsetType = UNSET
@@ -93,14 +93,14 @@ class TemplateConditions(Struct, rename="camel"):
 # --- what a visitor sees -----------------------------------------------------------------------------------
 
 MAX_ENTRIES = 200
-"""So many texts are read at once."""
+"""Maximum entries per request, because the text of each is read."""
 
 PretendedObject = Literal["site-section-group", "site-section", "site-space", "page"]
 
 
 class PretendedQuery(Struct, rename="camel"):
-    """``claims``: JSON of a visitor's claims, unsigned ones below `unsigned`. ``siteSpace``: the id of one whose pages
-    are listed; without it the sections and variants of the site are."""
+    """``claims``: claims of a visitor as JSON, unsigned ones under `unsigned`. ``siteSpace``: id of the site
+    space whose pages are listed; without it, the sections and variants of the site are listed."""
 
     claims: Annotated[str, Meta(max_length=4096)] | None = None
     site_space: Annotated[str, Meta(max_length=100)] | None = None
@@ -109,7 +109,7 @@ class PretendedQuery(Struct, rename="camel"):
 
 
 class PretendedCondition(Struct):
-    """A condition and its outcome. ``problem``: why it cannot be evaluated, and so does not hold."""
+    """Condition and its outcome. ``problem``: why it cannot be evaluated and therefore is not met."""
 
     expression: str
     holds: bool
@@ -117,8 +117,8 @@ class PretendedCondition(Struct):
 
 
 class Obstacle(Struct):
-    """What hides something: the condition of this object, that the section is a draft, that there is nothing in it, or
-    that the link leads to what the visitor does not see."""
+    """Reason why something is hidden: the condition of this object, a draft section, an empty section or
+    group, or a link to something hidden."""
 
     object: PretendedObject
     id: str
@@ -128,16 +128,17 @@ class Obstacle(Struct):
 
 
 class PretendedPart(Struct):
-    """A conditional part of a page. ``text``: how it begins."""
+    """Conditional part of a page. ``text``: its beginning."""
 
     text: str
     condition: PretendedCondition
 
 
 class PretendedEntry(Struct, rename="camel"):
-    """A section, variant or page. ``level``: how deep it lies in the list, from 0. ``path``: of a document, below the
-    start of the site. ``listed``: of what is visible, whether navigation names it. ``condition``: its own; ``hiddenBy``:
-    what decides that it is hidden. ``parts``: of a visible document, those under conditions that were asked."""
+    """Section, variant, or page. ``level``: depth in the list, starting at 0. ``path``: of a document,
+    relative to the start of the site. ``listed``: whether navigation includes it, if it is visible.
+    ``condition``: its own; ``hiddenBy``: why it is hidden. ``parts``: evaluated conditional parts of a
+    visible document."""
 
     object: PretendedObject
     id: str
@@ -152,9 +153,9 @@ class PretendedEntry(Struct, rename="camel"):
 
 
 class PretendedListing(Listing[PretendedEntry], rename="camel", kw_only=True):
-    """``claims``: those that conditions are asked with, as far as the schema of the site knows them; ``ignored``: the
-    names of the others. ``enabled``: whether the site asks for claims; while it does not, its visitors see what one
-    without claims sees."""
+    """``claims``: claims used to evaluate conditions, as far as the site's schema defines them; ``ignored``:
+    names of the others. ``enabled``: whether the site uses claims; if not, its visitors see what a
+    visitor without claims sees."""
 
     claims: dict[str, Any]
     ignored: list[str]
@@ -162,7 +163,7 @@ class PretendedListing(Listing[PretendedEntry], rename="camel", kw_only=True):
 
 
 def present_link(to: Recipient, base: str | None, link: ShareLinkRow) -> ShareLink:
-    """``base``: where the site is published, None while it is not."""
+    """Present a share link. ``base``: URL of the published site, None while it is not published."""
     url = f"{base}{share_key(to.context.signer, link.id)}/" if base is not None else UNSET
     return ShareLink(
         id=link.id,

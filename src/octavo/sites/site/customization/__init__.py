@@ -1,1 +1,1 @@
-"""How a site looks, and what a site space has otherwise."""
+"""Customization of sites, and overrides of their site spaces."""

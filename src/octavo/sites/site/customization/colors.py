@@ -1,4 +1,4 @@
-"""The colours of a site, computed of those that somebody chose."""
+"""Colors of a site, computed from the chosen ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .model import Styling, ThemedColor
 _Color = tuple[str, str]
 
 
-def colours_of(styling: Styling) -> Theme:
+def site_theme(styling: Styling) -> Theme:
     tint = styling.tint
-    return _colours(
+    return _colors(
         _pair(styling.primary_color),
         _pair(tint.color) if isinstance(tint, Struct) else None,
         (
@@ -33,6 +33,6 @@ def _pair(color: ThemedColor) -> _Color:
 
 
 @lru_cache(maxsize=256)
-def _colours(primary: _Color, tint: _Color | None, semantic: tuple[_Color, ...], match: bool) -> Theme:
+def _colors(primary: _Color, tint: _Color | None, semantic: tuple[_Color, ...], match: bool) -> Theme:
     names = ("info", "success", "warning", "danger")
     return theme(primary, tint=tint, semantic=dict(zip(names, semantic, strict=True)), match=match)

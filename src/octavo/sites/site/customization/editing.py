@@ -1,7 +1,8 @@
-"""Keeping customization: of a site the whole, of a site space only what it has otherwise."""
+"""Store customization: the whole of a site, and only the overrides of a site space."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import msgspec
@@ -20,6 +21,7 @@ from ..structure.store import load_structure
 from .model import (
     ContentRef,
     Customization,
+    CustomizationSettings,
     FontDefinition,
     Git,
     Mode,
@@ -27,33 +29,34 @@ from .model import (
     PageAction,
     PageActions,
     PutCustomization,
-    Settings,
     Switch,
     Themes,
 )
 
 _customizations = msgspec.json.Decoder(Customization)
 _plain = msgspec.json.Decoder(dict[str, Any])
+_URL, _CONTROL = re.compile(r"https?:|mailto:|/"), re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _WHOLE = {"favicon", "announcement", "logo", "tint", "font", "monospaceFont", "codeTheme"}
-"""Objects that are set as one; those besides are overridden field by field."""
+"""Objects that are replaced as a whole; all others are overridden field by field."""
 
 
-class Kept(NamedTuple):
-    """``theme`` is the one that somebody chose. None: visitors see what their system wants, and answers say the default,
-    as they have no word for that."""
+class StoredCustomization(NamedTuple):
+    """Stored customization. ``theme``: the chosen theme; None: visitors see the theme of their system, while
+    the API returns the default because it cannot express that."""
 
     customization: Customization
     theme: Mode | None
 
 
 def get_customization(tx: Transaction, site_id: str) -> Customization:
-    """How a site looks; the defaults where nobody changed anything."""
+    """Return the customization of a site, or the defaults if it was never changed."""
     kept = tx.value("SELECT customization FROM sites WHERE id = :site", site=site_id)
     return _read(kept).customization
 
 
 def put_customization(tx: Transaction, site: SiteAccess, body: PutCustomization) -> Customization:
-    """Raises NotFound for a link into a space that the site does not show, or a font that its organization has not."""
+    """Replace the customization of a site. Raises NotFound for a link into a space that the site does not
+    show, or for a font of another organization."""
     lock(tx, site.site_id)
     before, after = _put(tx, site, body)
     tx.run(
@@ -72,13 +75,13 @@ def try_customization(
     site_space_id: str | None,
     over: Override | None,
 ) -> None:
-    """Keeps a look that the caller tries, and nobody else sees; ``over``: with what the site space would override.
-    Raises what ``put_customization`` and ``override`` do."""
+    """Store a customization that only the caller previews. ``over``: overrides of the site space in the
+    preview. Raises the errors of ``put_customization`` and ``override``."""
     _, tried = _put(tx, site, whole)
     kept = None
     if over is not None:
         if site_space_id is None:
-            raise BadRequest("siteSpace: an override is one of a site space; name it.")
+            raise BadRequest("siteSpace: required with `override`.")
         _require_seen(tx, site, site_space_id)
         _require_links(tx, site, over)
         kept = msgspec.json.encode(_without_nulls(msgspec.to_builtins(over))).decode()
@@ -97,44 +100,71 @@ def try_customization(
     )
 
 
-def _put(tx: Transaction, site: SiteAccess, body: PutCustomization) -> tuple[Kept, Kept]:
-    """What a site has before and after the body. Raises NotFound for what it may not name."""
+def _put(
+    tx: Transaction, site: SiteAccess, body: PutCustomization
+) -> tuple[StoredCustomization, StoredCustomization]:
+    """Return the customization of a site before and after applying the body. Raises NotFound for invalid references."""
     _require_links(tx, site, body)
     _require_fonts(tx, site, body)
     before = _read(tx.value("SELECT customization FROM sites WHERE id = :site", site=site.site_id))
-    return before, _put_over(before, body)
+    return before, _apply(before, body)
 
 
-def _write(kept: Kept) -> str:
+def _write(kept: StoredCustomization) -> str:
     stored = msgspec.to_builtins(kept.customization)
     if kept.theme is None:
         del stored["themes"]["default"]
     return msgspec.json.encode(stored).decode()
 
 
-def _read(kept: str | None) -> Kept:
-    """What is stored has no default theme where nobody chose one."""
+def _read(kept: str | None) -> StoredCustomization:
+    """Decode a stored customization, which has no default theme if none was chosen."""
     if not kept:
-        return Kept(Customization(), None)
-    return Kept(_customizations.decode(kept), _plain.decode(kept).get("themes", {}).get("default"))
+        return StoredCustomization(Customization(), None)
+    plain = _plain.decode(kept)
+    try:
+        customization = _customizations.decode(kept)
+    except msgspec.ValidationError:
+        customization = _convert(plain)
+    return StoredCustomization(customization, plain.get("themes", {}).get("default"))
 
 
-def _put_over(before: Kept, body: PutCustomization) -> Kept:
-    """What a site has after the body. Themes as they were answered are no choice."""
+def _convert(stored: dict[str, Any]) -> Customization:
+    """The customization that is stored. Earlier versions took some control characters in URLs."""
+    try:
+        return msgspec.convert(stored, Customization)
+    except msgspec.ValidationError:
+        return msgspec.convert(_without_controls(stored), Customization)
+
+
+def _without_controls(stored: Any) -> Any:
+    """What is stored, with another character for each control character of a URL."""
+    if isinstance(stored, dict):
+        return {name: _without_controls(value) for name, value in stored.items()}
+    if isinstance(stored, list):
+        return [_without_controls(value) for value in stored]
+    return _CONTROL.sub("_", stored) if isinstance(stored, str) and _URL.match(stored) else stored
+
+
+def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomization:
+    """Return the customization after applying the body. Themes that repeat the current response are not a choice."""
     themes, answered = body.themes, before.customization.themes
     if (themes.default, themes.toggeable) == (answered.default, answered.toggeable):
         theme = before.theme
     else:
         theme = themes.default or None
     made = Themes()
-    settings = {name: getattr(body, name) for name in Settings.__struct_fields__}
+    settings = {name: getattr(body, name) for name in CustomizationSettings.__struct_fields__}
     chosen = Themes(theme or made.default, made.toggeable if themes.toggeable is UNSET else themes.toggeable)
-    return Kept(Customization(**settings, themes=chosen, **_page_actions(before.customization, body)), theme)
+    return StoredCustomization(
+        Customization(**settings, themes=chosen, **_page_actions(before.customization, body)), theme
+    )
 
 
 def _page_actions(before: Customization, body: PutCustomization) -> dict[str, Any]:
-    """Resolve the switches of page actions and their list. Older clients set the switches, newer ones the list; each
-    puts back what it does not know as it was answered. Raises BadRequest where both were changed and disagree."""
+    """Resolve the switches of page actions and their list. Older clients set the switches, newer ones the
+    list; each sends back unchanged what it does not know. Raises BadRequest if both were changed and
+    disagree."""
     listed = body.page_actions.items
 
     def on(name: str, given: bool | UnsetType, was: bool, default: bool, item: PageAction) -> bool:
@@ -143,7 +173,9 @@ def _page_actions(before: Customization, body: PutCustomization) -> dict[str, An
         if listed == before.page_actions.items:
             return was if given is UNSET else given
         if given not in (UNSET, was, item in listed):
-            raise BadRequest(f"{name}: disagrees with `pageActions.items`. Set one of them, or both alike.")
+            raise BadRequest(
+                f"{name}: conflicts with `pageActions.items`. Set only one of them, or the same value in both."
+            )
         return item in listed
 
     acts, were, made = body.page_actions, before.page_actions, Customization()
@@ -161,8 +193,10 @@ def _page_actions(before: Customization, body: PutCustomization) -> dict[str, An
     }
 
 
-def find_customization(tx: Transaction, site_space_id: str, tried_by: str | None = None) -> Kept:
-    """How a site space looks, or would with the look of its site that somebody tries."""
+def find_customization(
+    tx: Transaction, site_space_id: str, tried_by: str | None = None
+) -> StoredCustomization:
+    """Return the customization of a site space, or how it would look with the one that a person previews."""
     row = tx.one(
         """SELECT sites.customization, site_spaces.customization, sites.id FROM site_spaces
            JOIN sites ON sites.id = site_spaces.site_id WHERE site_spaces.id = :id""",
@@ -170,7 +204,7 @@ def find_customization(tx: Transaction, site_space_id: str, tried_by: str | None
     )
     whole, override, site_id = row or (None, None, "")
     if tried_by is not None:
-        # Apart, since what everybody sees is kept, and is made of nothing that only one person tries.
+        # Queried separately: what everyone sees is cached and must not depend on what one person previews.
         tried = tx.one(
             """SELECT customization, site_space_id, override FROM site_look_drafts
                WHERE site_id = :site AND user_id = :by""",
@@ -184,11 +218,13 @@ def find_customization(tx: Transaction, site_space_id: str, tried_by: str | None
     if not override:
         return kept
     plain = _plain.decode(override)
-    return Kept(_merged(kept.customization, plain), plain.get("themes", {}).get("default") or kept.theme)
+    return StoredCustomization(
+        _merged(kept.customization, plain), plain.get("themes", {}).get("default") or kept.theme
+    )
 
 
 def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customization]:
-    """What the site spaces that override something look like, by their ids."""
+    """Return the customizations of the site spaces that override something, by id."""
     whole = get_customization(tx, site_id)
     rows = tx.all(
         "SELECT id, customization FROM site_spaces WHERE site_id = :site AND customization IS NOT NULL",
@@ -198,21 +234,21 @@ def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customizatio
 
 
 def look_of(tx: Transaction, site_id: str, site_space_id: str) -> Customization:
-    """How a site space of this site looks: as its site, with what it overrides."""
+    """Return the customization of a site space: that of its site with its overrides."""
     override = _find_override(tx, site_space_id)
     whole = get_customization(tx, site_id)
     return _merged(whole, override) if override else whole
 
 
 def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None:
-    """Raises NotFound for a site space that is not there, or whose space the caller does not see."""
+    """Raise NotFound for an unknown site space, or one whose space the caller cannot see."""
     shown = get_site_space(load_structure(tx, site.site_id), site_space_id)
     if find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
-        raise NotFound(f"There is no site space {site_space_id!r} in this site.")
+        raise NotFound(f"There is no site space {site_space_id!r} on this site.")
 
 
 def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_id: str) -> Customization:
-    """How a site space looks: as its site, with what it overrides. Raises NotFound."""
+    """Return the customization of a site space: that of its site with its overrides. Raises NotFound."""
     _require_seen(tx, site, site_space_id)
     return look_of(tx, site.site_id, site_space_id)
 
@@ -223,16 +259,16 @@ def _find_override(tx: Transaction, site_space_id: str) -> dict[str, Any]:
 
 
 def _merged(whole: Customization, override: dict[str, Any]) -> Customization:
-    return msgspec.convert(_overlaid(msgspec.to_builtins(whole), override), Customization)
+    return _convert(_merge_over(msgspec.to_builtins(whole), override))
 
 
 def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Override) -> Customization:
-    """Sets what a site space has otherwise; null takes an override back. Raises NotFound."""
+    """Set overrides of a site space; null removes one. Raises NotFound."""
     lock(tx, site.site_id)
     _require_seen(tx, site, site_space_id)
     _require_links(tx, site, body)
     before = _find_override(tx, site_space_id)
-    after = _without_nulls(_overlaid(before, msgspec.to_builtins(body)))
+    after = _without_nulls(_merge_over(before, msgspec.to_builtins(body)))
     tx.run(
         "UPDATE site_spaces SET customization = :customization WHERE id = :id",
         customization=msgspec.json.encode(after).decode() if after else None,
@@ -243,7 +279,7 @@ def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Overri
 
 
 def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
-    """Lets a site space look as its site does. False when it does, or is not there."""
+    """Remove all overrides of a site space; return False if it has none or does not exist."""
     lock(tx, site.site_id)
     if site_space_id not in load_structure(tx, site.site_id).site_spaces:
         return False
@@ -255,19 +291,19 @@ def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bo
     return True
 
 
-def _overlaid(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """``below`` with the values of ``above``, objects field by field."""
+def _merge_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Return ``below`` with the values of ``above``, merging objects field by field."""
     found = dict(below)
     for name, value in above.items():
         if isinstance(value, dict) and name not in _WHOLE and "light" not in value:
-            found[name] = _overlaid(found.get(name) or {}, value)
+            found[name] = _merge_over(found.get(name) or {}, value)
         else:
             found[name] = value
     return found
 
 
 def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
-    """Without nulls, but for links that lead nowhere, and without the objects that are then empty."""
+    """Remove nulls, except in links without a target, and objects that become empty."""
     found = {}
     for name, value in values.items():
         kept = _without_nulls(value) if isinstance(value, dict) and name not in _WHOLE else value
@@ -277,12 +313,12 @@ def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _require_links(tx: Transaction, site: SiteAccess, body: PutCustomization | Override) -> None:
-    """Header and footer are for visitors: what they link to is shown by the site, or is on the web."""
+    """Raise NotFound for links in header and footer to spaces that the site does not show."""
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     for ref in _list_refs(body):
         space = getattr(ref, "space", None)
         if isinstance(space, str) and space not in shown:
-            raise NotFound(f"space: there is no space {space!r} in this site.")
+            raise NotFound(f"space: there is no space {space!r} on this site.")
 
 
 def _require_fonts(tx: Transaction, site: SiteAccess, body: PutCustomization) -> None:

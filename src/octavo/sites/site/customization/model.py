@@ -1,4 +1,4 @@
-"""How sites look: what is kept of it, and what of it site spaces override."""
+"""Customization of sites: all settings, and those that site spaces can override."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from octavo.kit.texts import TWO_SIGNS
 from ..types import SiteTitle
 
 Color = Annotated[str, Meta(pattern=r"^#(?:[0-9a-fA-F]{3}){1,2}\Z")]
-Url = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\s\x22'<>()\\]+\Z")]
-"""Of pictures and links; nothing that could end a CSS `url()` or an attribute."""
+Url = Annotated[str, Meta(max_length=2048, pattern=r"^https?://[^\s\x00-\x1f\x7f-\x9f\x22'<>()\\]+\Z")]
+"""URL of images and links; excludes characters that could end a CSS `url()` or an attribute."""
 Emoji = Annotated[str, Meta(min_length=1, max_length=50)]
 Copyright = Annotated[str, Meta(max_length=300)]
 Theme = Literal["clean", "muted", "bold", "gradient"]
@@ -86,7 +86,7 @@ class SiteFontFace(Struct, rename="camel"):
 
 
 class FontDefinition(Struct, rename="camel"):
-    """A font of the organization; the answer of the operations on fonts is one."""
+    """Font of the organization, in the format of the font operations."""
 
     id: str
     custom: bool
@@ -105,7 +105,7 @@ class ThemedCodeTheme(Struct, rename="camel"):
 
 
 class CodeTheme(Struct, rename="camel"):
-    """The colors of listings, which separate site renderers use. ``openapi``: in API references."""
+    """Colors of code blocks, used by separate site renderers. ``openapi``: in API references."""
 
     default: ThemedCodeTheme = field(default_factory=ThemedCodeTheme)
     openapi: ThemedCodeTheme = field(default_factory=ThemedCodeTheme)
@@ -136,14 +136,14 @@ class Internationalization(Struct, rename="camel"):
 
 
 class Favicon(Struct, rename="camel"):
-    """One of them, or neither."""
+    """Icon or emoji, or neither."""
 
     icon: ThemedUrl | UnsetType = UNSET
     emoji: Emoji | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if self.icon is not UNSET and self.emoji is not UNSET:
-            raise ValueError("favicon: expected an icon or an emoji, not both")
+            raise ValueError("favicon: provide an icon or an emoji, not both")
         require_emoji(self.emoji, "favicon.emoji")
 
 
@@ -152,7 +152,9 @@ class FileRef(Struct, rename="camel", tag_field="kind", tag="file"):
 
 
 class UrlRef(Struct, rename="camel", tag_field="kind", tag="url"):
-    url: Annotated[str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/(?![/\\]))[^\x00-\x1f\x7f]*\Z")]
+    url: Annotated[
+        str, Meta(max_length=2048, pattern=r"^(https?://|mailto:|/(?![/\\]))[^\x00-\x1f\x7f-\x9f]*\Z")
+    ]
 
 
 class PageRef(Struct, rename="camel", tag_field="kind", tag="page"):
@@ -277,8 +279,8 @@ class Git(Struct, rename="camel"):
 
 
 class PageActions(Struct, rename="camel"):
-    """What readers can do with a page. ``items``: the same as an ordered list, together with ``git.showEditLink`` and
-    ``pdf.enabled``."""
+    """Actions for readers on a page. ``items``: the same as an ordered list, together with
+    ``git.showEditLink`` and ``pdf.enabled``."""
 
     external_ai: bool = field(name="externalAI", default=True)
     markdown: bool = True
@@ -287,8 +289,8 @@ class PageActions(Struct, rename="camel"):
 
 
 class PutPageActions(Struct, rename="camel"):
-    """A body may set the switches, the list, or both where they agree. One that only repeats the current value yields
-    to the other."""
+    """A request can set the switches, the list, or both if they agree. One that only repeats the current
+    value yields to the other."""
 
     external_ai: bool | UnsetType = field(name="externalAI", default=UNSET)
     markdown: bool | UnsetType = UNSET
@@ -297,7 +299,7 @@ class PutPageActions(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if self.items is not UNSET and len(set(self.items)) < len(self.items):
-            raise ValueError("pageActions.items: names an action twice")
+            raise ValueError("pageActions.items: must not list an action twice")
 
 
 class SocialDisplay(Struct, rename="camel"):
@@ -306,7 +308,7 @@ class SocialDisplay(Struct, rename="camel"):
 
 
 class SocialAccount(Struct, rename="camel"):
-    """An account of the site's owner on a network, which separate site renderers link to."""
+    """Account of the site's owner on a social network, which separate site renderers link to."""
 
     platform: SocialPlatform
     handle: Annotated[str, Meta(min_length=1, max_length=128)]
@@ -325,20 +327,20 @@ class UrlOnly(Struct, rename="camel"):
 
 
 class Insights(Struct, rename="camel"):
-    """Without cookies unless somebody wants them."""
+    """Insights. Cookies are off by default."""
 
     tracking_cookie: bool = False
 
 
 class PutThemes(Struct, rename="camel"):
-    """Put back whole and as they were answered, they stay as they are: chosen by somebody, or by nobody."""
+    """Themes. Sending back the whole current value changes nothing, including whether a theme was chosen."""
 
     default: Mode | UnsetType = UNSET
     toggeable: bool | UnsetType = UNSET
 
 
-class Settings(Struct, rename="camel"):
-    """The settings that a body says as an answer does. What a body leaves out has the default."""
+class CustomizationSettings(Struct, rename="camel"):
+    """Settings that have the same form in requests and responses. Omitted settings get their default."""
 
     styling: Styling = field(default_factory=Styling)
     internationalization: Internationalization = field(default_factory=Internationalization)
@@ -361,8 +363,8 @@ class Settings(Struct, rename="camel"):
     title: SiteTitle | UnsetType = UNSET
 
 
-class Customization(Settings, rename="camel"):
-    """The whole of a site's customization: every setting, with its default where nobody changed it."""
+class Customization(CustomizationSettings, rename="camel"):
+    """Complete customization of a site, with defaults for unchanged settings."""
 
     themes: Themes = field(default_factory=Themes)
     pdf: Switch = field(default_factory=Switch)
@@ -370,7 +372,7 @@ class Customization(Settings, rename="camel"):
     page_actions: PageActions = field(default_factory=PageActions)
 
     def __post_init__(self) -> None:
-        """Let the list of page actions say what the switches say, also where a site space overrides one."""
+        """Keep the list of page actions consistent with the switches, also where a site space overrides one."""
         shown = {
             "external-ai": self.page_actions.external_ai,
             "markdown": self.page_actions.markdown,
@@ -384,7 +386,7 @@ class Customization(Settings, rename="camel"):
         self.page_actions = replace(self.page_actions, items=items)
 
 
-class PutCustomization(Settings, rename="camel"):
+class PutCustomization(CustomizationSettings, rename="camel"):
     themes: PutThemes = field(default_factory=PutThemes)
     pdf: Switch | UnsetType = UNSET
     git: Git | UnsetType = UNSET

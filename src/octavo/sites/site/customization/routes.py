@@ -27,7 +27,7 @@ _SITE_SPACE = _SITE + "/site-spaces/{siteSpaceId}/customization"
     errors=(400,),
 )
 def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -> Customization:
-    """How a site looks, every setting of it."""
+    """Get the customization of a site, with all settings."""
     with call.db.read() as tx:
         return editing.get_customization(tx, site.site_id)
 
@@ -43,7 +43,8 @@ def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -
     refuses_unread=True,
 )
 def put_customization(call: Call, site: SiteAccess, body: PutCustomization) -> Customization:
-    """Sets how a site looks; what the body leaves out is as it was made. An answer that is put back changes nothing."""
+    """Replace the customization of a site. Omitted settings are reset to their defaults. Sending back an
+    unchanged response changes nothing."""
     with call.db.write() as tx:
         return editing.put_customization(tx, site, body)
 
@@ -59,8 +60,8 @@ def put_customization(call: Call, site: SiteAccess, body: PutCustomization) -> C
     extension=True,
 )
 def preview_customization(call: Call, site: SiteAccess, body: TryCustomization) -> Preview:
-    """An address at which the site shows itself with this look, which is not saved; a site space also with what it would
-    override. It is good for an hour, in frames of the app alone, and shows what the caller tried last."""
+    """Preview an unsaved customization of a site, optionally with overrides of a site space. Returns a URL
+    that works for one hour, only in frames of the app, and shows the caller's latest preview."""
     with call.db.write() as tx:
         editing.try_customization(tx, site, body.customization, body.site_space, body.override)
         return Preview(framed_preview_url(tx, call.context, site, body.site_space, body.theme))
@@ -77,7 +78,7 @@ def preview_customization(call: Call, site: SiteAccess, body: TryCustomization) 
 def get_site_space_customization(
     call: Call, site: SiteAccess, site_space_id: str, query: CustomizationQuery
 ) -> Customization:
-    """How a site space looks: as its site, with what it overrides."""
+    """Get the customization of a site space: that of its site with its overrides."""
     with call.db.read() as tx:
         return editing.get_site_space_customization(tx, site, site_space_id)
 
@@ -93,7 +94,7 @@ def get_site_space_customization(
     refuses_unread=True,
 )
 def override_customization(call: Call, site: SiteAccess, site_space_id: str, body: Override) -> Customization:
-    """Overrides settings for one site space; null takes an override back."""
+    """Override settings for one site space; null removes an override."""
     with call.db.write() as tx:
         return editing.override(tx, site, site_space_id, body)
 
@@ -107,6 +108,6 @@ def override_customization(call: Call, site: SiteAccess, site_space_id: str, bod
     errors=(400,),
 )
 def delete_override(call: Call, site: SiteAccess, site_space_id: str) -> bool:
-    """Takes back all that a site space overrides."""
+    """Delete all overrides of a site space."""
     with call.db.write() as tx:
         return editing.delete_override(tx, site, site_space_id)

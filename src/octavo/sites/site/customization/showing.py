@@ -1,4 +1,4 @@
-"""How a site looks to one visitor: without links whose conditions fail, or that lead to what they do not see."""
+"""Customization as one visitor sees it: without links whose conditions are not met or whose targets they cannot see."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .model import ContentLink, ContentRef, Customization, HeaderItem, Links
 
 
 def shown_to(tx: Transaction, visitor: Visitor, look: Customization) -> Customization:
-    """The customization as this visitor meets it."""
-    sees = _Sees(tx, visitor)
+    """Return the customization for a visitor."""
+    sees = _TargetVisibility(tx, visitor)
     header = [shown for item in look.header.links if (shown := sees.item(item)) is not None]
     groups = [replace(group, links=sees.links(group.links)) for group in look.footer.groups]
     announcement = look.announcement
@@ -30,8 +30,8 @@ def shown_to(tx: Transaction, visitor: Visitor, look: Customization) -> Customiz
     )
 
 
-class _Sees:
-    """What a visitor sees of what is linked to."""
+class _TargetVisibility:
+    """Visibility of link targets for a visitor."""
 
     def __init__(self, tx: Transaction, visitor: Visitor) -> None:
         self._tx = tx
@@ -52,7 +52,7 @@ class _Sees:
         return [link for link in links if self.ref(link.to)]
 
     def ref(self, ref: ContentRef) -> bool:
-        """Whether a link there says nothing that the visitor does not see."""
+        """Return whether a link can be shown without revealing something that the visitor cannot see."""
         space, page = getattr(ref, "space", UNSET), getattr(ref, "page", UNSET)
         if isinstance(space, str) and space not in self._visitor.spaces:
             return False

@@ -1,4 +1,4 @@
-"""Customization on the wire: the whole of a site's, and what one of its site spaces overrides."""
+"""Wire types of customization previews and queries."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from msgspec import Struct
 
 from .model import Mode, Override, PutCustomization
 
-# --- what a site space overrides ------------------------------------------------------------------------
-# Null takes an override back; what is left out stays as it is.
+# --- overrides of a site space --------------------------------------------------------------------------
 
 
 class TryCustomization(Struct, rename="camel"):
-    """``siteSpace``: where the preview begins. ``override``: what that site space would override, in place of what it
-    does. ``theme``: which side it shows, whatever the look says."""
+    """Customization to preview. ``siteSpace``: where the preview starts. ``override``: overrides that
+    replace those of that site space. ``theme``: light or dark, regardless of the customization."""
 
     customization: PutCustomization
     site_space: str | None = None
@@ -21,6 +20,6 @@ class TryCustomization(Struct, rename="camel"):
 
 
 class CustomizationQuery(Struct):
-    """``unmasked``: also what the plan does not include. Every plan of Octavo includes everything."""
+    """``unmasked``: also return what the plan does not include. Every plan of Octavo includes everything."""
 
     unmasked: bool = False

@@ -1,1 +1,1 @@
-"""MCP servers of others that a site's assistant may ask: their records."""
+"""Records of external MCP servers that a site's assistant can use."""

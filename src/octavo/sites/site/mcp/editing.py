@@ -1,4 +1,4 @@
-"""Keeping records of MCP servers."""
+"""Create, update, and delete records of MCP servers."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from .store import McpServerRow
 def get_server(tx: Transaction, context: Context, site: SiteAccess, server_id: str) -> McpServerRow:
     found = store.find_server(tx, context.sealer, site.site_id, server_id)
     if found is None:
-        raise NotFound(f"There is no MCP server {server_id!r} in this site.")
+        raise NotFound(f"There is no MCP server {server_id!r} on this site.")
     return found
 
 
 def create_server(
     tx: Transaction, context: Context, site: SiteAccess, name: str, url: str, headers: dict[str, str]
 ) -> McpServerRow:
-    """Raises Conflict for a site that has too many."""
+    """Create a record. Raises Conflict if the site has too many."""
     if store.count_servers(tx, site.site_id) >= store.MAX_SERVERS:
-        raise Conflict(f"A site has at most {store.MAX_SERVERS} MCP servers.")
+        raise Conflict(
+            f"A site can have at most {store.MAX_SERVERS} MCP servers. Delete one before adding another."
+        )
     server_id = store.insert_server(tx, context.sealer, site.site_id, name, url, headers)
     _note(tx, site, "created", server_id, after={"name": name, "url": url})
     return get_server(tx, context, site, server_id)
@@ -38,7 +40,7 @@ def update_server(
     before = get_server(tx, context, site, server_id)
     if values:
         store.update_server(tx, context.sealer, server_id, values)
-        # Headers may hold secrets: the log says that they were changed, not to what.
+        # Headers can contain secrets, so the log records only that they changed.
         after = {name: "changed" if name == "headers" else value for name, value in values.items()}
         was = {name: getattr(before, name) for name in values if name != "headers"}
         _note(tx, site, "updated", server_id, before=was, after=after)
@@ -46,7 +48,7 @@ def update_server(
 
 
 def delete_server(tx: Transaction, context: Context, site: SiteAccess, server_id: str) -> bool:
-    """False when it is not there."""
+    """Delete a record; return False if it does not exist."""
     found = store.find_server(tx, context.sealer, site.site_id, server_id)
     if found is None:
         return False

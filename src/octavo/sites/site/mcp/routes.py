@@ -1,4 +1,4 @@
-"""MCP servers of a site. Their headers may hold secrets, so all of this is for those who manage the site."""
+"""MCP servers of a site. Their headers can contain secrets, so only people who manage the site have access."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SERVER = _SERVERS + "/{siteMcpServerId}"
     yields=("sites:write",),
 )
 def list_servers(call: Call, site: SiteAccess, query: PageQuery) -> Listing[McpServer]:
-    """The MCP servers of a site, oldest first."""
+    """List the MCP servers of a site, oldest first."""
     with call.db.read() as tx:
         found = store.list_servers(tx, call.context.sealer, site.site_id, query.limit, query.page)
     return present_slice(found, lambda server: present_server(call, site, server))
@@ -34,7 +34,7 @@ def list_servers(call: Call, site: SiteAccess, query: PageQuery) -> Listing[McpS
 
 @operation("createSiteMcpServer", "POST", _SERVERS, needs=Can.ADMIN, returns=McpServer, status=201)
 def create_server(call: Call, site: SiteAccess, body: CreateMcpServer) -> McpServer:
-    """A record of an MCP server, with the headers that go along with requests to it."""
+    """Add an MCP server, with the headers to send with requests to it."""
     with call.db.write() as tx:
         server = editing.create_server(tx, call.context, site, body.name, body.url, body.headers)
         return present_server(call, site, server)
@@ -44,14 +44,14 @@ def create_server(call: Call, site: SiteAccess, body: CreateMcpServer) -> McpSer
     "getSiteMcpServerById", "GET", _SERVER, needs=Can.ADMIN, returns=McpServer, yields=("sites:write",)
 )
 def get_server(call: Call, site: SiteAccess, site_mcp_server_id: str) -> McpServer:
-    """One MCP server."""
+    """Get an MCP server."""
     with call.db.read() as tx:
         return present_server(call, site, editing.get_server(tx, call.context, site, site_mcp_server_id))
 
 
 @operation("updateSiteMcpServerById", "PATCH", _SERVER, needs=Can.ADMIN, returns=McpServer)
 def update_server(call: Call, site: SiteAccess, site_mcp_server_id: str, body: UpdateMcpServer) -> McpServer:
-    """Changes an MCP server; headers are replaced as a whole."""
+    """Update an MCP server. Headers are replaced as a whole."""
     with call.db.write() as tx:
         return present_server(
             call, site, editing.update_server(tx, call.context, site, site_mcp_server_id, given(body))
@@ -60,6 +60,6 @@ def update_server(call: Call, site: SiteAccess, site_mcp_server_id: str, body: U
 
 @operation("deleteSiteMcpServerById", "DELETE", _SERVER, needs=Can.ADMIN, returns=Deletion)
 def delete_server(call: Call, site: SiteAccess, site_mcp_server_id: str) -> bool:
-    """Removes an MCP server."""
+    """Delete an MCP server."""
     with call.db.write() as tx:
         return editing.delete_server(tx, call.context, site, site_mcp_server_id)

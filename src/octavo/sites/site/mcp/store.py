@@ -1,4 +1,4 @@
-"""MCP servers: rows in, frozen records out. Headers are sealed."""
+"""MCP servers: rows in, frozen records out. Headers are stored encrypted."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def count_servers(tx: Transaction, site_id: str) -> int:
 def list_servers(
     tx: Transaction, sealer: Sealer, site_id: str, limit: int, page: str | None
 ) -> Slice[McpServerRow]:
-    """Oldest first."""
+    """List MCP servers, oldest first."""
     source = "FROM site_mcp_servers WHERE site_id = :site"
     return list_page(tx, limit, page, _COLUMNS, source, lambda row: _server(sealer, row), site=site_id)
 

@@ -1,4 +1,4 @@
-"""MCP servers on the wire."""
+"""Wire types of MCP servers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Urls(Struct):
 
 
 class McpServer(Struct, tag_field="object", tag="site-mcp-server"):
-    """``headers`` go along with every request to the server; they may hold secrets."""
+    """MCP server. ``headers``: sent with every request to the server; can contain secrets."""
 
     id: str
     name: str

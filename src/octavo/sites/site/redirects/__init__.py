@@ -1,1 +1,1 @@
-"""Redirects that people set: from a path of the site at which nothing is."""
+"""Redirects from paths of a site at which there is no page."""

@@ -1,4 +1,4 @@
-"""Setting redirects, and where one leads."""
+"""Create, update, and delete redirects, and resolve their targets."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from .types import Destination, ToPage, ToSection, ToSiteSpace, ToUrl, columns_o
 def get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow:
     found = store.find_redirect(tx, site_id, redirect_id)
     if found is None:
-        raise NotFound(f"There is no redirect {redirect_id!r} in this site.")
+        raise NotFound(f"There is no redirect {redirect_id!r} on this site.")
     return found
 
 
 def _require_destination(
     tx: Transaction, context: Context, site: SiteAccess, destination: Destination
 ) -> None:
-    """Raises NotFound for what is not in the site, BadRequest for an address of the sites themselves."""
+    """Raise NotFound for a destination that is not on the site, BadRequest for a URL of the server's sites."""
     structure = load_structure(tx, site.site_id)
     match destination:
         case ToSection():
@@ -49,20 +49,26 @@ def _require_destination(
             if find_page(tx, main_state(tx, shown.space_id), destination.page_id) is None:
                 raise NotFound(missing)
         case ToUrl():
-            # Else a redirect might lead to itself. Places of a site are named, and then follow it.
+            # Such a redirect could lead to itself. Destinations on the site are references, which follow
+            # moved pages.
             row = get_site(tx, site.site_id)
             if not is_elsewhere(destination.url, row, context.settings.sites_url):
-                raise BadRequest("destination.url: expected an address outside of the sites of this server")
+                raise BadRequest(
+                    "destination.url: must be outside of this server's sites."
+                    " Choose a section, space, or page for destinations on the site."
+                )
 
 
 def create_redirect(
     tx: Transaction, context: Context, site: SiteAccess, source: str, destination: Destination
 ) -> RedirectRow:
-    """Raises Conflict when the site has a redirect from there already, or too many."""
+    """Create a redirect. Raises Conflict if the site already has a redirect from this source, or too many redirects."""
     lock(tx, site.site_id)
     _require_destination(tx, context, site, destination)
     if store.count_redirects(tx, site.site_id) >= store.MAX_REDIRECTS:
-        raise Conflict(f"A site has at most {store.MAX_REDIRECTS} redirects.")
+        raise Conflict(
+            f"A site can have at most {store.MAX_REDIRECTS} redirects. Delete some before adding others."
+        )
     _require_free(tx, site.site_id, source)
     redirect_id = store.insert_redirect(tx, site.site_id, source, columns_of(destination))
     state = {"source": source, **columns_of(destination)}
@@ -79,7 +85,7 @@ def create_redirect(
 
 def _require_free(tx: Transaction, site_id: str, source: str) -> None:
     if store.find_by_key(tx, site_id, store.source_key(source)) is not None:
-        raise Conflict(f"source: there is a redirect from {source!r} already.")
+        raise Conflict(f"source: there is already a redirect from {source!r}. Edit or delete it instead.")
 
 
 def update_redirect(
@@ -90,7 +96,7 @@ def update_redirect(
     source: str | UnsetType,
     destination: Destination | UnsetType,
 ) -> RedirectRow:
-    """Raises as ``create_redirect``."""
+    """Update a redirect. Raises the errors of ``create_redirect``."""
     lock(tx, site.site_id)
     before = get_redirect(tx, site.site_id, redirect_id)
     values: dict[str, str | None] = {}
@@ -110,7 +116,7 @@ def update_redirect(
 
 
 def delete_redirect(tx: Transaction, site: SiteAccess, redirect_id: str) -> bool:
-    """False when it is not there."""
+    """Delete a redirect; return False if it does not exist."""
     found = store.find_redirect(tx, site.site_id, redirect_id)
     if found is None:
         return False
@@ -123,8 +129,8 @@ def delete_redirect(tx: Transaction, site: SiteAccess, redirect_id: str) -> bool
 
 
 def target_of(tx: Transaction, actor: Actor, structure: Structure, row: RedirectRow) -> str | None:
-    """Where a redirect leads, for members: a path below the site (quoted, without a slash in front), or a whole
-    address. None when what it led to is not shown any more, or in a space that they do not see."""
+    """Return where a redirect leads, for members: a path below the site (quoted, without a leading slash),
+    or a complete URL. None if its target is no longer shown, or in a space that they cannot see."""
     if row.url is not None:
         return row.url
     if row.section_id is not None:

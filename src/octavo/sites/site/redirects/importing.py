@@ -1,7 +1,8 @@
-"""Many redirects at once, from a table with the columns ``source``, ``destination`` and ``intent``.
+"""Import redirects from a table with the columns ``source``, ``destination``, and ``intent``.
 
-A row sets where its source leads, whether or not there is a redirect from it; an empty destination removes it. Of
-rows with the same source the first counts. A row that is wrong is reported, and the others are done all the same.
+A row sets the destination of its source, whether or not there is a redirect from it yet; an empty destination
+deletes it. Of rows with the same source, only the first counts. Invalid rows are reported, and the others are
+imported.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _SOURCE = re.compile(SOURCE_PATTERN)
 
 
 class WrongRow(Struct):
-    """A row of a table that could not be done; ``row`` is its line."""
+    """Row of a table that could not be imported. ``row``: its line."""
 
     row: int
     source: str
@@ -48,7 +49,7 @@ class WrongRow(Struct):
 
 
 class Imported(Struct):
-    """How many redirects a table made, changed, removed and found as they are; and what was wrong."""
+    """Number of redirects that an import created, updated, removed, and left unchanged, and its errors."""
 
     created: int = 0
     updated: int = 0
@@ -65,13 +66,13 @@ class _Row(NamedTuple):
 
 
 def read_rows(table: str) -> list[_Row]:
-    """The rows of a table in CSV, numbered as a text editor does. Raises BadRequest."""
+    """Parse the rows of a CSV table, with line numbers. Raises BadRequest."""
     try:
         rows = list(_rows(table.removeprefix("\ufeff")))
     except csv.Error as error:
-        raise BadRequest(f"csv: no table in CSV: {error}") from None
+        raise BadRequest(f"csv: invalid CSV: {error}") from None
     if len(rows) > MAX_ROWS:
-        raise BadRequest(f"csv: at most {MAX_ROWS} rows are taken at once")
+        raise BadRequest(f"csv: can have at most {MAX_ROWS} rows. Split the file and import the parts.")
     return rows
 
 
@@ -79,7 +80,7 @@ def _rows(table: str) -> Iterator[_Row]:
     reader = csv.DictReader(io.StringIO(table, newline=""), strict=True)
     names = [(name or "").strip().lower() for name in reader.fieldnames or []]
     if not {"source", "destination"} <= set(names):
-        raise BadRequest("csv: expected the columns `source`, `destination` and perhaps `intent`")
+        raise BadRequest("csv: must have the columns `source` and `destination`, and optionally `intent`")
     reader.fieldnames = names
     for row in reader:
         source, destination, intent = (
@@ -94,7 +95,7 @@ def _is_source(path: str) -> bool:
 
 
 def import_redirects(tx: Transaction, to: Recipient, site: SiteAccess, table: str) -> Imported:
-    """Does what the rows say; what became of them. Raises BadRequest for what is no such table."""
+    """Import the rows and return the result. Raises BadRequest for an invalid table."""
     rows = read_rows(table)
     done = Imported()
     base = published_url(
@@ -105,12 +106,12 @@ def import_redirects(tx: Transaction, to: Recipient, site: SiteAccess, table: st
     for row in rows:
         try:
             if not _is_source(row.source):
-                raise BadRequest("source: expected a path of the site, such as /old or /old/*")
+                raise BadRequest("source: must be a path of the site, such as /old or /old/*")
             if row.intent not in _INTENTS:
-                raise BadRequest("intent: expected `live`, `publish` or nothing; drafts are not kept")
+                raise BadRequest("intent: must be `live`, `publish`, or empty; drafts are not supported")
             key = store.source_key(row.source)
             if key in seen:
-                raise Conflict("source: an earlier row has the same source")
+                raise Conflict("source: an earlier row already has this source")
             seen.add(key)
             _set(tx, to, site, structure, base, row, done)
         except (BadRequest, NotFound, Conflict) as error:
@@ -147,16 +148,16 @@ def _set(
 def _destination(
     tx: Transaction, to: Recipient, site: SiteAccess, structure: Structure, base: str, text: str
 ) -> Destination:
-    """What an address or a path of the site means. Raises NotFound for a path at which nothing is."""
+    """Resolve a URL or a path of the site to a destination. Raises NotFound for a path without a page."""
     if (address := escape_address(text)).startswith(base):
         text = f"/{address.removeprefix(base)}"
     if not text.startswith("/"):
         if len(text) > 2048 or not text.lower().startswith(("http://", "https://")):
-            raise BadRequest("destination: expected a path of the site, or an address")
+            raise BadRequest("destination: must be a path of the site or a URL")
         return ToUrl(text)
     segments = [unquote(part) for part in text.partition("?")[0].partition("#")[0].split("/") if part]
     shown, path = structure.find_at(segments)
-    missing = NotFound(f"destination: there is nothing at {text[:200]!r} in this site.")
+    missing = NotFound(f"destination: there is no page at {text[:200]!r} on this site.")
     if shown is None or find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
         raise missing
     if not path:
@@ -167,15 +168,16 @@ def _destination(
     return ToPage(shown.id, page.id)
 
 
-MAX_LED = 2_000
-"""Old addresses of a space that are led at a time: they are made in one transaction, which others wait for."""
+MAX_REDIRECTED = 2_000
+"""Redirects created at a time, in one transaction that others have to wait for."""
 
 
-def lead_old_addresses(
+def redirect_old_urls(
     tx: Transaction, context: Context, site: SiteAccess, space_id: str, addresses: Mapping[str, str]
 ) -> list[Problem]:
-    """Has the addresses that pages of a space had elsewhere lead to where they are in the site; what could not be led.
-    ``addresses``: by what was below the host, the file that the page is made of. What is led from there already stays."""
+    """Redirect the former URLs of a space's pages to their location on the site, and return what could not
+    be redirected. ``addresses``: the file of each page by path below the former host. Existing redirects
+    are kept."""
     shown = next(
         row.id for row in load_structure(tx, site.site_id).site_spaces.values() if row.space_id == space_id
     )
@@ -183,14 +185,14 @@ def lead_old_addresses(
     there = {f"/{address}": pages[path] for address, path in addresses.items() if path in pages}
     wanted = [(source, page) for source, page in there.items() if _is_source(source)]
     full = None
-    for number, (source, page) in enumerate(wanted[:MAX_LED]):
+    for number, (source, page) in enumerate(wanted[:MAX_REDIRECTED]):
         if store.count_redirects(tx, site.site_id) >= store.MAX_REDIRECTS:
             full = number
             break
         with suppress(Conflict):
             editing.create_redirect(tx, context, site, source, ToPage(shown, page))
-    left = len(wanted[MAX_LED if full is None else full :])
+    left = len(wanted[MAX_REDIRECTED if full is None else full :])
     if not left:
         return []
-    most = f"{MAX_LED:,} are led at a time, and a site has {store.MAX_REDIRECTS:,} redirects"
-    return [Problem("", 0, "redirect_left_out", f"{left:,} old addresses are not led: at most {most}")]
+    most = f"{MAX_REDIRECTED:,} at a time, and {store.MAX_REDIRECTS:,} per site"
+    return [Problem("", 0, "redirect_left_out", f"{left:,} old URLs were not redirected: at most {most}")]

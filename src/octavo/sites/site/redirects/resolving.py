@@ -1,7 +1,8 @@
-"""Where a path of a site leads at which a visitor finds nothing: to where a section or variant went that was there, by
-a redirect of the space that the path is in, or by one of the site. Only ever to what this visitor sees.
+"""Resolve paths of a site at which a visitor finds no page: to the current location of the section or
+variant that was there, through a redirect of the space that contains the path, or through a redirect of
+the site. Targets are always visible to the visitor.
 
-The reader and separate renderers both ask this.
+Used by the reader and by external renderers.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ from . import store
 from .store import RedirectRow
 
 
-class Lead(Struct, frozen=True):
-    """``target``: a path below the site (quoted, without a slash in front), or a whole address. ``redirect``: the site's
-    own that says so; ``site_space``: else where the address leads to, or which space says so."""
+class ResolvedRedirect(Struct, frozen=True):
+    """``target``: path below the site (quoted, without a leading slash), or a complete URL. ``redirect``:
+    the redirect of the site that applies; otherwise ``site_space``: the site space that the URL leads to,
+    or whose files contain the redirect."""
 
     target: str
     redirect: RedirectRow | None
@@ -40,15 +42,15 @@ class Lead(Struct, frozen=True):
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether the target is a whole address."""
+        """Return whether the target is a complete URL."""
         return self.target.startswith(("http://", "https://"))
 
 
-def find_lead(
+def resolve_redirect(
     tx: Transaction, site: SiteRow, outline: Outline, claims: dict[str, Any], path: str, sites_url: str
-) -> Lead | None:
-    """``path``: decoded, below the site. ``sites_url``: the public address of sites, to which redirects of spaces do not
-    lead."""
+) -> ResolvedRedirect | None:
+    """Return where a path leads, or None. ``path``: decoded, below the site. ``sites_url``: public URL of
+    the sites, which redirects of spaces cannot target."""
     plain = path.strip("/")
     parts = plain.lower().split("/")
     located = outline.locate(path)
@@ -61,28 +63,28 @@ def find_lead(
         ):
             continue
         if not _is_left(outline, left):
-            # Another space is there now: what neither has is missing there.
+            # Another space is there now: pages that neither has are missing there.
             tree = load_view(tx, shown_state(tx, outline.drafted, shown.space_id), claims).tree
             page = tree.find(below.removesuffix(".md")) if below else None
             if page is None or tree.first_document(page) is None:
                 continue
-        return Lead(quote(outline.base(shown) + below), None, shown.id)
+        return ResolvedRedirect(quote(outline.base(shown) + below), None, shown.id)
     if located.shown is not None and not located.begins_there:
         target = _of_space(tx, site, outline, claims, located.shown, located.rest, sites_url)
         if target is not None:
-            return Lead(target, None, located.shown.id)
+            return ResolvedRedirect(target, None, located.shown.id)
     row = store.match(tx, site.id, quote(plain))
     target = find_target(tx, outline, claims, row) if row is not None else None
-    return Lead(target, row) if target is not None else None
+    return ResolvedRedirect(target, row) if target is not None else None
 
 
 def _is_left(outline: Outline, path: str) -> bool:
-    """Whether no site space is at a path where one was."""
+    """Return whether no site space is at a former path any longer."""
     return all(outline.base(shown).strip("/") != path for shown in outline.site_spaces())
 
 
 def find_target(tx: Transaction, outline: Outline, claims: dict[str, Any], row: RedirectRow) -> str | None:
-    """Where a redirect of the site leads; None when its target is not shown any more, or not to this visitor."""
+    """Return where a redirect of the site leads; None if its target is no longer shown, or hidden from this visitor."""
     if row.url is not None:
         return row.url
     if row.section_id is not None:
@@ -112,7 +114,8 @@ def _config_of(tx: Transaction, state: State) -> Config:
 
 
 def list_space_redirects(tx: Transaction, state: State) -> list[str]:
-    """The paths below a space that its ``.gitbook.yaml`` redirects, decoded; ``old/*`` is everything below one."""
+    """List the paths below a space that its ``.gitbook.yaml`` redirects, decoded; ``old/*`` stands for
+    everything below ``old``."""
     return [unquote(source) for source in _config_of(tx, state).redirects]
 
 
@@ -125,8 +128,8 @@ def _of_space(
     rest: str,
     sites_url: str,
 ) -> str | None:
-    """Where the ``.gitbook.yaml`` of a space sends a visitor: a page of it that they see, or another host. So a redirect
-    never leads to another one."""
+    """Return where the ``.gitbook.yaml`` of a space redirects a visitor: to a page of it that they can see,
+    or to another host, so that redirects are never chained."""
     state = shown_state(tx, outline.drafted, shown.space_id)
     config = _config_of(tx, state)
     target = match_space_redirect(config, rest)
@@ -157,12 +160,12 @@ def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
 
 
 def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
-    """Whether an address is outside of the site and of the installation's other sites, at which redirects may lead
-    back."""
+    """Return whether a URL is outside of the site and of the server's other sites, from which a redirect
+    could lead back."""
     parts = read_address(url)
     if parts is None:
         return False
     host = spell_host(parts.host)
-    # Beside the path that a proxy shows the site at, the owner has other pages.
+    # Next to the path at which a proxy shows the site, the owner has other pages.
     below_proxy = f"{host}{parts.path}/".startswith(f"{site.proxy}/") if site.proxy else False
     return bool(host) and not below_proxy and host not in (site.hostname, own_address(sites_url).host)

@@ -19,7 +19,7 @@ from ..store import get_site
 from ..structure.outline import Outline
 from ..structure.store import load_structure
 from . import editing, importing, store, wire
-from .resolving import find_lead
+from .resolving import resolve_redirect
 
 operation = Area("sites").operation
 
@@ -30,7 +30,7 @@ _REDIRECT = _REDIRECTS + "/{siteRedirectId}"
 
 @operation("listSiteRedirects", "GET", _REDIRECTS, needs=Can.VIEW, returns=Listing[wire.Redirect])
 def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> Listing[wire.Redirect]:
-    """The redirects of a site, newest first; with `search` those with this in their source."""
+    """List the redirects of a site, newest first. `search` filters by source."""
     with call.db.read() as tx:
         found = store.list_redirects(tx, site.site_id, query.limit, query.page, query.search)
     return present_slice(found, wire.present_redirect)
@@ -38,7 +38,7 @@ def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> 
 
 @operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.ADMIN, returns=wire.Redirect, status=201)
 def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> wire.Redirect:
-    """A redirect for visitors who come to a path at which nothing is; `/old/*` is everything below `/old`."""
+    """Create a redirect from a path at which there is no page. `/old/*` matches everything below `/old`."""
     with call.db.write() as tx:
         return wire.present_redirect(
             editing.create_redirect(tx, call.context, site, body.source, body.destination)
@@ -55,8 +55,8 @@ def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> 
     extension=True,
 )
 def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -> importing.Imported:
-    """Sets up to 500 redirects from a table in CSV with the columns `source`, `destination` and `intent`. An empty
-    destination removes a redirect. Wrong rows are reported, the others are done."""
+    """Import up to 500 redirects from a CSV table with the columns `source`, `destination`, and `intent`. An
+    empty destination deletes a redirect. Invalid rows are reported; the others are imported."""
     with call.db.write() as tx:
         return importing.import_redirects(tx, call, site, body.csv)
 
@@ -65,7 +65,7 @@ def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -
 def update_redirect(
     call: Call, site: SiteAccess, site_redirect_id: str, body: wire.UpdateRedirect
 ) -> wire.Redirect:
-    """Changes where a redirect comes from or leads to."""
+    """Update the source or destination of a redirect."""
     with call.db.write() as tx:
         return wire.present_redirect(
             editing.update_redirect(tx, call.context, site, site_redirect_id, body.source, body.destination)
@@ -74,7 +74,7 @@ def update_redirect(
 
 @operation("deleteSiteRedirectById", "DELETE", _REDIRECT, needs=Can.ADMIN, returns=Deletion)
 def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool:
-    """Removes a redirect."""
+    """Delete a redirect."""
     with call.db.write() as tx:
         return editing.delete_redirect(tx, site, site_redirect_id)
 
@@ -91,25 +91,25 @@ def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool
 def get_redirect_by_source(
     call: Call, site: SiteAccess | VisitedSite, query: wire.SourceQuery
 ) -> wire.FoundRedirect:
-    """The redirect from a path, and the address that it leads to. Upper and lower case are the same. With a token of
-    `POST /urls/published` also where the files of a space redirect from, and addresses that sections and variants left:
-    then `redirect` has the id of the site space."""
+    """Get the redirect from a path and the URL it leads to. Case is ignored. With a token of `POST
+    /urls/published`, this also resolves redirects in the files of a space, and former paths of sections
+    and variants; `redirect` then has the id of the site space."""
     with call.db.read() as tx:
         if query.share_key is not None and find_link_by_key(tx, site.site_id, query.share_key) is None:
-            raise NotFound("shareKey: there is no share link with this key.")
+            raise NotFound("shareKey: there is no active share link with this key.")
         match site:
             case VisitedSite():
-                found = _lead(tx, call, site, query)
+                found = _resolve_for_visitor(tx, call, site, query)
             case SiteAccess():
-                found = _lead_member(tx, call, site, query)
+                found = _resolve_for_member(tx, call, site, query)
             case _:
                 assert_never(site)
         if found is None:
-            raise NotFound(f"There is no redirect from {query.source!r} in this site.")
+            raise NotFound(f"There is no redirect from {query.source!r} on this site.")
         return found
 
 
-def _lead_member(
+def _resolve_for_member(
     tx: Transaction, call: Call, site: SiteAccess, query: wire.SourceQuery
 ) -> wire.FoundRedirect | None:
     found = store.match(tx, site.site_id, query.source)
@@ -127,7 +127,7 @@ def _lead_member(
     return wire.FoundRedirect(wire.present_redirect(found), target)
 
 
-def _lead(
+def _resolve_for_visitor(
     tx: Transaction, call: Call, site: VisitedSite, query: wire.SourceQuery
 ) -> wire.FoundRedirect | None:
     visitor = site.visitor
@@ -135,10 +135,10 @@ def _lead(
     outline = Outline(structure, visitor.claims, preview=bool(visitor.preview), drafted=drafted)
     path = unquote(query.source).strip("/")
     row = get_site(tx, site.site_id)
-    lead = find_lead(tx, row, outline, visitor.claims, path, call.settings.sites_url)
+    lead = resolve_redirect(tx, row, outline, visitor.claims, path, call.settings.sites_url)
     if lead is None:
         return None
     target = lead.target if lead.is_elsewhere else f"{visitor.base}{lead.target}"
     if lead.redirect is not None:
         return wire.FoundRedirect(wire.present_redirect(lead.redirect), target)
-    return wire.FoundRedirect(wire.present_lead(lead.site_space or "", query.source, target), target)
+    return wire.FoundRedirect(wire.present_resolved(lead.site_space or "", query.source, target), target)

@@ -1,4 +1,4 @@
-"""Redirects: rows in, frozen records out. A source is looked up decoded and in lower case."""
+"""Redirects: rows in, frozen records out. Sources are looked up decoded and in lowercase."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def find_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRo
 
 
 def find_by_key(tx: Transaction, site_id: str, key: str) -> RedirectRow | None:
-    """The redirect with this very source."""
+    """Return the redirect with exactly this source."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM site_redirects WHERE site_id = :site AND source_key = :key",
         site=site_id,
@@ -55,7 +55,8 @@ def find_by_key(tx: Transaction, site_id: str, key: str) -> RedirectRow | None:
 
 
 def match(tx: Transaction, site_id: str, path: str) -> RedirectRow | None:
-    """The redirect of a path: the one from that very path, else from everything below the longest part of it."""
+    """Return the redirect of a path: the one from exactly that path, otherwise the one from everything below
+    its longest matching part."""
     key = source_key(path)
     parts = key.split("/")
     keys = [key, *("/".join(parts[:n]) + _BELOW for n in range(1, len(parts)))]
@@ -72,7 +73,7 @@ def match(tx: Transaction, site_id: str, path: str) -> RedirectRow | None:
 def list_redirects(
     tx: Transaction, site_id: str, limit: int, page: str | None, search: str | None
 ) -> Slice[RedirectRow]:
-    """Newest first; ``search`` is part of the source."""
+    """List redirects, newest first. ``search``: part of the source."""
     where, given = "site_id = :site", dict[str, Any](site=site_id)
     if search:
         escaped = search.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")

@@ -1,4 +1,4 @@
-"""Where redirects come from, and what they lead to."""
+"""Sources and destinations of redirects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from octavo.kit.urls import HttpUrl
 Kind = Literal["site-section", "site-space", "site-page", "url"]
 SEGMENT = r"(?:[A-Za-z0-9._~+-]|%[0-9A-Fa-f]{2})+"
 MAX_SOURCE = 512
-"""Characters of a path that a redirect leads from."""
+"""Maximum characters of a source path."""
 SOURCE_PATTERN = rf"^/{SEGMENT}(?:/{SEGMENT})*(?:/\*)?\Z"
 
 
@@ -29,7 +29,7 @@ class ToPage(Struct, rename="camel", tag_field="kind", tag="site-page"):
 
 
 class ToUrl(Struct, tag_field="kind", tag="url"):
-    """Ours: an address outside of the site."""
+    """URL outside of the site; an Octavo extension."""
 
     url: HttpUrl
 
@@ -38,7 +38,7 @@ Destination = ToSection | ToSiteSpace | ToPage | ToUrl
 
 
 def columns_of(destination: Destination) -> dict[str, str | None]:
-    """A destination as the columns of its row."""
+    """Return the row columns of a destination."""
     columns: dict[str, str | None] = dict.fromkeys(("section_id", "site_space_id", "page_id", "url"))
     match destination:
         case ToSection():

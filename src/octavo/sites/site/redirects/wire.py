@@ -1,4 +1,4 @@
-"""Redirects on the wire."""
+"""Wire types of redirects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .types import MAX_SOURCE, SEGMENT, SOURCE_PATTERN, Destination, ToUrl
 
 Source = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=rf"^/{SEGMENT}(?:/{SEGMENT})*\Z")]
 SourcePattern = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=SOURCE_PATTERN)]
-"""A path, or with `/*` behind it everything below one."""
+"""Path, or everything below a path if followed by `/*`."""
 
 
 class Redirect(Struct, tag_field="object", tag="site-redirect"):
@@ -38,7 +38,7 @@ class UpdateRedirect(Struct):
 
 
 class ImportRedirects(Struct):
-    """``csv``: a table with the columns `source`, `destination` and perhaps `intent`."""
+    """``csv``: table with the columns `source`, `destination`, and optionally `intent`."""
 
     csv: Annotated[str, Meta(max_length=1_500_000)]
 
@@ -56,7 +56,7 @@ def present_redirect(row: RedirectRow) -> Redirect:
     return Redirect(row.id, row.source, destination_of(row))
 
 
-def present_lead(site_space_id: str, source: str, target: str) -> Redirect:
-    """A redirect that is none of the site's own: the files of a space say it, or an address was left. It has the id of
-    the site space."""
+def present_resolved(site_space_id: str, source: str, target: str) -> Redirect:
+    """Present a redirect that is not a redirect of the site itself, but found in the files of a space or due
+    to a former path. Its id is that of the site space."""
     return Redirect(site_space_id, source, ToUrl(target))

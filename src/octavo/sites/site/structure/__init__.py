@@ -1,1 +1,1 @@
-"""The structure of a site: sections, groups of sections, and the spaces shown in them."""
+"""Structure of a site: sections, groups of sections, and the spaces shown in them."""

@@ -1,4 +1,4 @@
-"""The structure of a site from and to ``docs.yaml``: what it describes becomes the structure, whole, in one change."""
+"""Conversion of a site's structure from and to ``docs.yaml``, which replaces the whole structure in one change."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from octavo.organization.spaces.store import get_space, get_titles, update_space
 from ..store import SiteRow, get_site, set_docs_source, update_site
 from . import store
 from .changing import RESERVED, change_structure, read_path
-from .store import GroupRow, Node, SectionRow, SiteSpaceRow, Structure
+from .store import Node, SectionGroupRow, SectionRow, SiteSpaceRow, Structure
 
 _PATH_MAX = 90
 _KEY_MAX = 40
 
 
 def require_bounds(config: DocsConfig) -> None:
-    """Raises BadRequest for more than a site may have."""
+    """Raise BadRequest if a structure exceeds the limits of a site."""
     entries = list(walk_docs(config.structure))
     for type, most in (
         ("section", store.MAX_SECTIONS),
@@ -42,13 +42,13 @@ def require_bounds(config: DocsConfig) -> None:
         count = sum(entry.type == type for entry in entries)
         if count > most:
             raise BadRequest(
-                f"{DOCS_PATH}: a site has at most {most} entries of type {type}; these are {count}"
+                f"{DOCS_PATH}: a site can have at most {most} entries of type {type}, but there are {count}"
             )
 
 
 def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
-    """What ``docs.yaml`` calls each part of a structure, by its id: its key, or where it has none, one made of its
-    title, the same whenever it is asked."""
+    """Return the name of each part in ``docs.yaml`` by its id: its key or, without one, a stable name
+    derived from its title."""
     titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])
     found: dict[str, str] = {}
     for rows in (structure.ordered(), structure.ordered_site_spaces()):
@@ -62,7 +62,7 @@ def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
 
 
 def _key_of(title: str) -> str:
-    """The title in letters that links can name a space by."""
+    """Return a key derived from a title that links can use."""
     return re.sub(r"[^a-z0-9]+", "-", slugify(title))[:_KEY_MAX].strip("-") or "part"
 
 
@@ -81,10 +81,10 @@ def arrange_site(
     source: str,
     by: SiteAccess | None = None,
 ) -> list[Problem]:
-    """Makes the structure of a site what ``config`` says, and nothing else: parts with the same key stay the same
-    parts, all others are taken out. ``spaces``: by the key of each entry of a space the space it shows; entries that
-    have none are left out. ``source``: what the site is made from, to be found by again. ``by``: whose rights the
-    change needs; None: the operator does it. What differs from the file is reported. Raises BadRequest, Forbidden."""
+    """Replace the structure of a site by ``config`` and return the problems found. Parts with the same key
+    are kept and updated, all others are removed. ``spaces``: the space that each entry shows, by key;
+    entries without one are skipped. ``source``: the source of the site, used to find it again. ``by``:
+    whose permissions apply; None: the operator's. Raises BadRequest, Forbidden."""
     site = get_site(tx, site_id)
     with change_structure(tx, site_id, by) as before:
         wanted = _Arrangement(tx, site_id, before, spaces)
@@ -92,8 +92,8 @@ def arrange_site(
         for old in wanted.old.values():
             if old.id not in wanted.rows:
                 store.delete_row(tx, old)
-                message = f"{wanted.names[old.id]} was taken out of the site; content stays where it is"
-                wanted.complain(0, "removed", message)
+                message = f"{wanted.names[old.id]} was removed from the site; its content is kept"
+                wanted.add_problem(0, "removed", message)
         for row in wanted.rows.values():
             if row != wanted.old.get(row.id):
                 store.put_row(tx, row)
@@ -115,10 +115,10 @@ def provide_spaces(
     *,
     by: Actor | None,
 ) -> dict[str, str]:
-    """The space of each entry: the one that ``known`` says, by its key, or that the site has, or one that ``make`` makes.
-    With the titles and languages that they shall have. ``there``: the keys whose directories have files. Entries without
-    a directory and without a space are left out and reported. ``by``: who needs the right to rename each of them; None:
-    the operator does it. Raises NotFound, Forbidden."""
+    """Return the space of each entry, updating titles and languages: the one in ``known`` by key, the one
+    the site already shows, or a new one from ``make``. ``there``: keys whose directories contain files.
+    Entries without a directory and without a space are skipped and reported. ``by``: who needs permission
+    to rename each of them; None: the operator. Raises NotFound, Forbidden."""
     ours = name_spaces(tx, site_id) if site_id is not None else {}
     found: dict[str, str] = {}
     of_directory: dict[str | None, str] = {}
@@ -132,7 +132,7 @@ def provide_spaces(
         elif entry.directory is not None:
             continue
         elif space_id is None:
-            message = f"{entry.key} has no directory, and the site has no space of this key; it is left out"
+            message = f"{entry.key} is skipped: it has no directory, and the site has no space with this key"
             config.problems.append(Problem(DOCS_PATH, entry.line, "no_directory", message))
             continue
         if space_id not in found.values():
@@ -150,7 +150,7 @@ def _rename(tx: Transaction, space_id: str, entry: DocsEntry, by: Actor | None) 
 
 
 class _Arrangement:
-    """The rows that a site shall have."""
+    """Rows of the new structure of a site."""
 
     def __init__(self, tx: Transaction, site_id: str, before: Structure, spaces: Mapping[str, str]) -> None:
         self._site_id = site_id
@@ -163,7 +163,7 @@ class _Arrangement:
         self.rows: dict[str, Node | SiteSpaceRow] = {}
         self.problems: list[Problem] = []
 
-    def complain(self, line: int, code: str, message: str) -> None:
+    def add_problem(self, line: int, code: str, message: str) -> None:
         self.problems.append(Problem(DOCS_PATH, line, code, message))
 
     def arrange(self, structure: Sequence[DocsEntry]) -> None:
@@ -194,15 +194,15 @@ class _Arrangement:
     def _nodes(
         self, entries: Sequence[DocsEntry], parent: str | None, sections: Mapping[str, SectionRow]
     ) -> None:
-        """Puts sections and groups in their places."""
+        """Arrange sections and groups below a parent."""
         rows: list[Node] = []
         for entry in entries:
             if entry.type == "section":
                 rows.append(replace(sections[entry.key], group_id=parent))
                 continue
-            found = self._by_key.get((GroupRow, entry.key))
-            if not isinstance(found, GroupRow):
-                found = GroupRow(ids.new_id(), self._site_id, parent, "", entry.title, None)
+            found = self._by_key.get((SectionGroupRow, entry.key))
+            if not isinstance(found, SectionGroupRow):
+                found = SectionGroupRow(ids.new_id(), self._site_id, parent, "", entry.title, None)
             made = replace(
                 found, parent_id=parent, title=entry.title, icon=entry.icon, docs_key=entry.key,
                 localized=_localized(entry),
@@ -213,8 +213,8 @@ class _Arrangement:
             self.rows[row.id] = replace(row, rank=rank)
 
     def _variants(self, entries: Sequence[DocsEntry], section_id: str | None, taken: Set[str]) -> None:
-        """The site spaces of a section, or of a site without sections. ``taken``: what no variant that is not the
-        default may be called."""
+        """Arrange the site spaces of a section, or of a site without sections. ``taken``: paths that only
+        the default variant can have."""
         entries = [entry for entry in entries if entry.key in self._spaces]
         olds = []
         for entry in entries:
@@ -240,11 +240,13 @@ class _Arrangement:
     def _default_of(
         self, entries: Sequence[DocsEntry], olds: Sequence[str], before: Set[str | None]
     ) -> DocsEntry | None:
-        """The entry that says so, else the one that was the default, else the first."""
+        """Return the entry marked as default, otherwise the previous default, otherwise the first."""
         said = [entry for entry in entries if entry.default]
         for entry in said[1:]:
-            self.complain(
-                entry.line, "bad_value", f"{said[0].key} is the default already, {entry.key} is not"
+            self.add_problem(
+                entry.line,
+                "bad_value",
+                f"{said[0].key} is already the default; {entry.key} is not used as one",
             )
         were = [entry for entry, old in zip(entries, olds, strict=True) if old in before]
         return next(iter([*said, *were, *entries]), None)
@@ -257,8 +259,9 @@ class _Arrangement:
         taken: Set[str] = frozenset(),
         default: DocsEntry | None = None,
     ) -> list[str]:
-        """A path for each: what it says, else what it was (``olds``), else one made of its title. None twice; and none
-        that is ``taken``, unless it is the default's, which shows at no path."""
+        """Return a unique path for each entry: the one it specifies, otherwise its previous one (``olds``),
+        otherwise one derived from its title. Paths in ``taken`` are only available to the default, which
+        is not shown at its path."""
         found: dict[int, str] = {}
 
         def is_taken(at: int) -> Callable[[str], bool]:
@@ -271,12 +274,12 @@ class _Arrangement:
                 try:
                     wanted = read_path("path", wanted)
                 except BadRequest as error:
-                    self.complain(entry.line, "bad_path", str(error))
+                    self.add_problem(entry.line, "bad_path", str(error))
                     wanted = None
             if wanted is not None and not is_taken(at)(wanted):
                 found[at] = wanted
             elif wanted is not None:
-                self.complain(entry.line, "path_taken", f"something else of the site is at {wanted} already")
+                self.add_problem(entry.line, "path_taken", f"another part of the site is already at {wanted}")
         for at, entry in enumerate(entries):
             if at not in found:
                 wanted = olds[at] or slugify(entry.title)[:_PATH_MAX]
@@ -285,7 +288,7 @@ class _Arrangement:
 
 
 def _ranks(rows: Sequence[Node | SiteSpaceRow]) -> list[str]:
-    """The ranks that rows have, where they are in this order; else new ones for all."""
+    """Return the current ranks of rows if they are in this order, otherwise new ones for all."""
     kept = [row.rank for row in rows]
     in_order = all(low < high for low, high in zip(["", *kept], kept, strict=False))
     return kept if in_order else ranks(len(rows))
@@ -295,7 +298,7 @@ def _ranks(rows: Sequence[Node | SiteSpaceRow]) -> list[str]:
 
 
 class DescribedSite(Struct, frozen=True):
-    """A site as ``docs.yaml``: ``spaces`` says which space each directory has."""
+    """Site as ``docs.yaml``. ``spaces``: the space in each directory."""
 
     site: SiteRow
     config: DocsConfig
@@ -303,7 +306,8 @@ class DescribedSite(Struct, frozen=True):
 
 
 def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
-    """A site and its structure, each of its spaces in a directory of its own: where it was, or one called like it."""
+    """Return a site with its structure, each space in a directory of its own: the previous one, or one named
+    after the space."""
     structure = store.load_structure(tx, site.id)
     names = name_parts(tx, structure)
     titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])
@@ -324,7 +328,7 @@ def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
     def nodes(group_id: str | None) -> list[DocsEntry]:
         found = []
         for node in structure.children(group_id):
-            if isinstance(node, GroupRow):
+            if isinstance(node, SectionGroupRow):
                 made = DocsEntry(
                     type="section-group", key=names[node.id], title=node.title, icon=node.icon or None,
                     localized=store.read_localized(node),
@@ -345,7 +349,7 @@ def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
 
 
 def _directories(shown: Sequence[SiteSpaceRow], names: Mapping[str, str]) -> dict[str, str]:
-    """A directory for each space: where it came from, unless that lies in another one's or has it in itself."""
+    """Return a directory for each space: the previous one, unless it is inside another one or contains one."""
     found: dict[str, str] = {}
 
     def is_taken(directory: str) -> bool:
@@ -366,12 +370,12 @@ def _directories(shown: Sequence[SiteSpaceRow], names: Mapping[str, str]) -> dic
 
 
 def find_parts(tx: Transaction, site_id: str) -> dict[str, str]:
-    """By what ``docs.yaml`` calls it, the id of each part of a site."""
+    """Return the ids of the parts of a site by their names in ``docs.yaml``."""
     return {name: id for id, name in name_parts(tx, store.load_structure(tx, site_id, trashed=True)).items()}
 
 
 def name_spaces(tx: Transaction, site_id: str) -> dict[str, str]:
-    """By what ``docs.yaml`` calls it, each space of a site that is not in the trash."""
+    """Return the spaces of a site that are not in the trash by their names in ``docs.yaml``."""
     structure = store.load_structure(tx, site_id)
     names = name_parts(tx, store.load_structure(tx, site_id, trashed=True))
     return {names[shown.id]: shown.space_id for shown in structure.site_spaces.values()}

@@ -1,7 +1,7 @@
-"""Changing the structure of a site: what is added, renamed and removed, and what then happens to addresses.
+"""Edit the structure of a site: add, rename, and remove parts, with the consequences for paths.
 
-Every change runs inside ``change_structure``: it keeps all others off, and when the change is made looks at what it
-did to addresses. No two site spaces may have the same one, and whoever comes to one that was left is sent on.
+Every change runs inside ``change_structure``, which locks the site and compares paths before and after. No
+two site spaces can have the same path, and former paths redirect to the new ones.
 """
 
 from __future__ import annotations
@@ -20,69 +20,70 @@ from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.spaces.store import get_space
 
-from ..publishing import require_opening_if_published
+from ..publishing import require_publish_permission_if_published
 from ..store import touch_site
 from . import store
-from .store import GroupRow, Node, SectionRow, SiteSpaceRow, Structure
+from .store import Node, SectionGroupRow, SectionRow, SiteSpaceRow, Structure
 
 RESERVED = {
     "robots.txt", "sitemap.xml", "sitemap-pages.xml", "llms.txt", "llms-full.txt", "favicon.ico", "healthz",
 }  # fmt: skip
-"""What sites answer themselves: no path of a section or variant."""
+"""Paths that sites serve themselves, which sections and variants cannot have."""
 _PATH = re.compile(r"\w[\w.+-]*")
 _PATH_MAX = 90
 
 
 def read_path(field: str, text: str) -> str:
-    """A path as it is kept: one segment in lower case. Raises BadRequest."""
+    """Return a normalized path: one segment in lowercase. Raises BadRequest."""
     path = text.lower()
-    # Slugs may have marks of scripts that are no letters of their own.
+    # Slugs can contain combining marks of scripts that are not letters themselves.
     readable = _PATH.fullmatch(path) or path == slugify(path)
     if not readable or path in RESERVED or path.endswith(".md"):
         raise BadRequest(
-            f"{field}: expected letters, digits and `-_.+`, and no name that sites use themselves"
+            f"{field}: can only contain letters, digits, and `-_.+`, and must not be a reserved name"
         )
     return path
 
 
 def lock(tx: Transaction, site_id: str) -> None:
-    """Holds off others who change the same site until this transaction ends."""
+    """Lock a site against other changes until the transaction ends."""
     tx.one(f"SELECT id FROM sites WHERE id = :id{tx.for_update}", id=site_id)
 
 
 @contextmanager
 def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> Iterator[Structure]:
-    """The structure before a change. ``by``: who makes it; None: the operator. Raises BadRequest for a change after
-    which two things have the same address, Forbidden for one by which a published site shows a space to more people
-    that is not theirs to publish."""
+    """Yield the structure before a change and check the result. ``by``: who changes it; None: the operator.
+    Raises BadRequest if two parts have the same path after the change, Forbidden if a published site
+    would show a space to more people that the caller cannot publish."""
     lock(tx, site_id)
     before = store.load_structure(tx, site_id, trashed=True)
     yield before
     after = store.load_structure(tx, site_id, trashed=True)
     if after.is_same(before):
         return
-    opened = _opened(before, after)
+    opened = _newly_visible(before, after)
     if by is not None and opened:
-        require_opening_if_published(tx, by, opened)
+        require_publish_permission_if_published(tx, by, opened)
     bases = {shown.id: after.base(shown).strip("/") for shown in after.site_spaces.values()}
     taken: dict[str, str] = {}
     for shown_id, base in bases.items():
         if taken.setdefault(base, shown_id) != shown_id:
-            raise BadRequest(f"path: two spaces of the site would be at /{base}")
+            raise BadRequest(f"path: two spaces of the site would have the path /{base}")
     left = {
         base: shown.id
         for shown in before.site_spaces.values()
         if shown.id in bases and taken.get(base := before.base(shown).strip("/")) != shown.id
     }
-    # Of one that another has now, pages may still be looked for there.
+    # If another site space has a former path now, pages may still be looked up there.
     store.remove_former_paths(tx, site_id, [base for base in taken if base not in left])
     store.put_former_paths(tx, site_id, left)
     touch_site(tx, site_id)
     notice_project(tx, site_id)
 
 
-def _opened(before: Structure, after: Structure) -> set[str]:
-    """The spaces that more people may see than before; of those that were added, the right was asked then."""
+def _newly_visible(before: Structure, after: Structure) -> set[str]:
+    """Return the spaces that more people can see than before; permission for added spaces was checked when
+    they were added."""
     return {
         shown.space_id
         for shown in after.site_spaces.values()
@@ -99,32 +100,32 @@ def note(
     before: Any = None,
     after: Any = None,
 ) -> None:
-    """Puts a change of a site into the audit log of its organization."""
+    """Record a change of a site in the audit log of its organization."""
     audit(tx, site.actor, action, site.organization_id, target, before=before, after=after)
 
 
-# --- looking up ---------------------------------------------------------------------------------------
+# --- lookup -------------------------------------------------------------------------------------------
 
 
 def get_section(structure: Structure, section_id: str, field: str = "") -> SectionRow:
-    """A section of this site; ``field`` names where a body says its id. Raises NotFound."""
+    """Return a section of this site. ``field``: the request field that contains the id. Raises NotFound."""
     found = structure.sections.get(section_id)
     if found is None:
-        raise NotFound(f"{field and f'{field}: '}there is no section {section_id!r} in this site.")
+        raise NotFound(f"{field and f'{field}: '}there is no section {section_id!r} on this site.")
     return found
 
 
-def get_group(structure: Structure, group_id: str, field: str = "") -> GroupRow:
+def get_group(structure: Structure, group_id: str, field: str = "") -> SectionGroupRow:
     found = structure.groups.get(group_id)
     if found is None:
-        raise NotFound(f"{field and f'{field}: '}there is no section group {group_id!r} in this site.")
+        raise NotFound(f"{field and f'{field}: '}there is no section group {group_id!r} on this site.")
     return found
 
 
 def get_site_space(structure: Structure, site_space_id: str, field: str = "") -> SiteSpaceRow:
     found = structure.site_spaces.get(site_space_id)
     if found is None:
-        raise NotFound(f"{field and f'{field}: '}there is no site space {site_space_id!r} in this site.")
+        raise NotFound(f"{field and f'{field}: '}there is no site space {site_space_id!r} on this site.")
     return found
 
 
@@ -134,7 +135,7 @@ def get_site_space(structure: Structure, site_space_id: str, field: str = "") ->
 def _free_section_path(structure: Structure, title: str) -> str:
     default = structure.default_section
     taken = {section.path for section in structure.sections.values()} | RESERVED
-    # The variants of the section that the site begins with are beside the sections.
+    # Variants of the default section have paths next to the sections.
     taken |= {shown.path for shown in structure.variants(default.id if default else None)}
     return free_name(slugify(title)[:_PATH_MAX], taken.__contains__)
 
@@ -156,13 +157,14 @@ def add_section(
     icon: str | None,
     draft: bool,
 ) -> str:
-    """A new section at the end, with one space. What a site without sections shows becomes its first section.
+    """Add a section with one space at the end and return its id. The content of a site without sections
+    becomes its first section.
 
-    Raises Conflict for a site that is full. Whether the caller may publish the space was checked.
+    Raises Conflict if the site is full. The caller must have checked permission to publish the space.
     """
     with change_structure(tx, site.site_id, site) as structure:
         if len(structure.sections) >= store.MAX_SECTIONS:
-            raise Conflict(f"A site has at most {store.MAX_SECTIONS} sections.")
+            raise Conflict(f"A site can have at most {store.MAX_SECTIONS} sections.")
         if not structure.sections and structure.variants(None):
             first = structure.default_site_space(None)
             assert first is not None, "there are some"
@@ -203,7 +205,7 @@ def update_section(
     default_site_space: str | None,
     values: dict[str, Any],
 ) -> None:
-    """Sets columns of a section, and which of its site spaces is the default. Raises NotFound, BadRequest."""
+    """Update columns of a section and its default site space. Raises NotFound, BadRequest."""
     with change_structure(tx, site.site_id, site) as structure:
         section = get_section(structure, section_id)
         if "path" in values:
@@ -221,11 +223,11 @@ def update_section(
 def _require_free_path(structure: Structure, section: SectionRow, path: str) -> None:
     for other in structure.sections.values():
         if other.id != section.id and other.path == path:
-            raise BadRequest(f"path: another section of the site has the path {path!r}")
+            raise BadRequest(f"path: another section of the site already has the path {path!r}")
 
 
 def delete_section(tx: Transaction, site: SiteAccess, section_id: str) -> bool:
-    """Takes a section with its site spaces out of the site; their content stays. False when it is not there."""
+    """Delete a section with its site spaces; their content is kept. Return False if it does not exist."""
     with change_structure(tx, site.site_id, site) as structure:
         section = structure.sections.get(section_id)
         if section is None:
@@ -242,7 +244,7 @@ def delete_section(tx: Transaction, site: SiteAccess, section_id: str) -> bool:
 
 
 def set_default_section(tx: Transaction, structure: Structure, section: SectionRow) -> None:
-    """Lets the site begin with a section."""
+    """Set the default section of a site."""
     for other in structure.sections.values():
         if other.is_default != (other.id == section.id):
             store.update_row(tx, other, is_default=int(other.id == section.id))
@@ -260,14 +262,15 @@ def add_group(
     section_ids: Sequence[str],
     parent_id: str | None,
 ) -> str:
-    """A group at the end of ``parent_id`` (None: the top) around these sections. Raises NotFound, Conflict."""
+    """Add a group at the end of ``parent_id`` (None: the top level) around these sections and return its id.
+    Raises NotFound, Conflict."""
     with change_structure(tx, site.site_id, site) as structure:
         if len(structure.groups) >= store.MAX_GROUPS:
-            raise Conflict(f"A site has at most {store.MAX_GROUPS} section groups.")
+            raise Conflict(f"A site can have at most {store.MAX_GROUPS} section groups.")
         if parent_id is not None:
             get_group(structure, parent_id, "parent")
         if structure.depth(parent_id) >= store.MAX_DEPTH:
-            raise BadRequest(f"parent: groups lie at most {store.MAX_DEPTH} deep")
+            raise BadRequest(f"parent: groups can be nested at most {store.MAX_DEPTH} levels deep")
         sections = [
             get_section(structure, id, f"sections[{n}]") for n, id in enumerate(dict.fromkeys(section_ids))
         ]
@@ -292,7 +295,7 @@ def update_group(tx: Transaction, site: SiteAccess, group_id: str, values: dict[
 
 
 def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
-    """Dissolves a group: what lies in it moves up to its place. False when it is not there."""
+    """Delete a group; its contents move up to its position. Return False if it does not exist."""
     with change_structure(tx, site.site_id, site) as structure:
         group = structure.groups.get(group_id)
         if group is None:
@@ -311,19 +314,19 @@ def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
 
 
 def add_section_to_group(tx: Transaction, site: SiteAccess, group_id: str, section_id: str) -> None:
-    """Puts a section at the end of a group. Raises NotFound; Conflict when it lies there already."""
+    """Move a section to the end of a group. Raises NotFound, and Conflict if it is already there."""
     with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
         section = get_section(structure, section_id, "sectionId")
         if section.group_id == group_id:
-            raise Conflict("sectionId: the section lies in this group already.")
+            raise Conflict("sectionId: the section is already in this group.")
         store.update_row(tx, section, group_id=group_id, rank=_rank_at_end(structure.children(group_id)))
     state = {"group": group_id}
     note(tx, site, "siteSection.moved", ("siteSection", section_id), {"group": section.group_id}, state)
 
 
 def remove_section_from_group(tx: Transaction, site: SiteAccess, group_id: str, section_id: str) -> bool:
-    """Puts a section of a group behind everything at the top. False when it does not lie in the group."""
+    """Move a section out of a group to the end of the top level. Return False if it is not in the group."""
     with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
         section = structure.sections.get(section_id)
@@ -357,9 +360,10 @@ def _insert_site_space(
 
 
 def add_site_space(tx: Transaction, site: SiteAccess, space_id: str, section_id: str | None) -> str:
-    """Shows a space as one more variant, of the default section unless one is named. Raises NotFound, Conflict.
+    """Add a space as a variant of a section, by default of the default section, and return the id of the
+    site space. Raises NotFound, Conflict.
 
-    Whether the caller may publish the space was checked.
+    The caller must have checked permission to publish the space.
     """
     with change_structure(tx, site.site_id, site) as structure:
         if section_id is not None:
@@ -368,7 +372,7 @@ def add_site_space(tx: Transaction, site: SiteAccess, space_id: str, section_id:
             section_id = structure.default_section.id
         _require_room(structure)
         if any(shown.space_id == space_id for shown in structure.variants(section_id)):
-            raise Conflict("spaceId: the space is shown there already.")
+            raise Conflict("spaceId: the space is already shown there.")
         site_space_id = _insert_site_space(tx, structure, site.site_id, space_id, section_id)
     note(tx, site, "siteSpace.created", ("siteSpace", site_space_id), after={"space": space_id})
     return site_space_id
@@ -376,25 +380,25 @@ def add_site_space(tx: Transaction, site: SiteAccess, space_id: str, section_id:
 
 def _require_room(structure: Structure) -> None:
     if len(structure.site_spaces) >= store.MAX_SITE_SPACES:
-        raise Conflict(f"A site shows at most {store.MAX_SITE_SPACES} spaces.")
+        raise Conflict(f"A site can show at most {store.MAX_SITE_SPACES} spaces.")
 
 
 def update_site_space(tx: Transaction, site: SiteAccess, site_space_id: str, values: dict[str, Any]) -> None:
-    """Sets columns of a site space. Raises NotFound, BadRequest for a path that is taken, Conflict."""
+    """Update columns of a site space. Raises NotFound, BadRequest for a path in use, Conflict."""
     with change_structure(tx, site.site_id, site) as structure:
         shown = get_site_space(structure, site_space_id)
         others = [other for other in structure.variants(shown.section_id) if other.id != site_space_id]
         if "path" in values and any(other.path == values["path"] for other in others):
-            raise BadRequest(f"path: another space of the section has the path {values['path']!r}")
+            raise BadRequest(f"path: another space of the section already has the path {values['path']!r}")
         if "space_id" in values and any(other.space_id == values["space_id"] for other in others):
-            raise Conflict("spaceId: the space is shown there already.")
+            raise Conflict("spaceId: the space is already shown there.")
         store.update_row(tx, shown, **values)
     was = {name: getattr(shown, name) for name in values}
     note(tx, site, "siteSpace.updated", ("siteSpace", site_space_id), was, values)
 
 
 def delete_site_space(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
-    """Takes a space out of the site; its content stays. False when it is not there."""
+    """Remove a space from the site; its content is kept. Return False if it does not exist."""
     with change_structure(tx, site.site_id, site) as structure:
         shown = structure.site_spaces.get(site_space_id)
         if shown is None:
@@ -416,7 +420,8 @@ def _set_default_site_space(tx: Transaction, structure: Structure, chosen: SiteS
 def set_defaults(
     tx: Transaction, site: SiteAccess, section_id: str | None, site_space_id: str | None
 ) -> None:
-    """Which section the site begins with, and which space its section does; None leaves it. Raises NotFound."""
+    """Set the default section of the site, and the default space of a section; None leaves it unchanged.
+    Raises NotFound."""
     with change_structure(tx, site.site_id, site) as structure:
         if section_id is not None:
             set_default_section(tx, structure, get_section(structure, section_id, "defaultSiteSection"))

@@ -1,8 +1,8 @@
-"""The structure of a site as one caller sees it: what is gathered for it, once, and the wire made of that.
+"""Structure of a site as one caller sees it.
 
-Site spaces whose space the caller does not see are left out: that a site shows a space says nothing about who may
-read what was not published of it. So are sections and groups in which there are no others: their titles and paths are
-made of those of the spaces.
+Site spaces whose space the caller cannot see are left out: showing a space on a site does not mean that its
+unpublished content can be read. Sections and groups with nothing else in them are left out, too, because
+their titles and paths derive from those of the spaces.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from ..published import published_url
 from ..store import get_site
 from . import wire
 from .outline import Outline
-from .store import GroupRow, Node, SectionRow, SiteSpaceRow, load_structure
+from .store import Node, SectionGroupRow, SectionRow, SiteSpaceRow, load_structure
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 
 class ShownStructure:
-    """Presents a site's structure, to a visitor no more than they see of it. ``share_key``: addresses hold it. Raises
-    NotFound for a key that opens nothing."""
+    """Presenter of a site's structure; visitors get no more than they can see. ``share_key``: included in
+    URLs. Raises NotFound for an unknown key."""
 
     def __init__(
         self, tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None = None
@@ -61,7 +61,7 @@ class ShownStructure:
                 assert_never(site)
         self._base: str | None = None
         if share_key is not None and find_link_by_key(tx, site.site_id, share_key) is None:
-            raise NotFound("shareKey: there is no share link with this key.")
+            raise NotFound("shareKey: there is no active share link with this key.")
         if self._visitor is not None:
             self._base = self._visitor.base
         elif self.site.published:
@@ -75,9 +75,9 @@ class ShownStructure:
         return wire.PublishedUrls(f"{self._base}{quote(path)}")
 
     def site_space(self, shown: SiteSpaceRow) -> wire.SiteSpace:
-        """Raises NotFound for one whose space the caller does not see."""
+        """Present a site space. Raises NotFound for one whose space the caller cannot see."""
         if shown.space_id not in self._spaces:
-            raise NotFound(f"There is no site space {shown.id!r} in this site.")
+            raise NotFound(f"There is no site space {shown.id!r} on this site.")
         space, role = self._spaces[shown.space_id]
         urls = self._urls(self.structure.base(shown))
         if self._visitor is None:
@@ -98,7 +98,7 @@ class ShownStructure:
         )
 
     def _condition(self, condition: str | None) -> str | UnsetType:
-        """Who visits is not told what others would see."""
+        """Return the condition to members only; visitors must not learn what others would see."""
         return condition if condition and self._visitor is None else UNSET
 
     def _variants(self, section: SectionRow | None) -> Sequence[SiteSpaceRow]:
@@ -112,7 +112,8 @@ class ShownStructure:
         return self.seen_nodes(self.structure.children(group_id))
 
     def seen_nodes(self, nodes: Sequence[Node]) -> list[Node]:
-        """Without the sections that show spaces none of which the caller sees, and the groups of nothing but such."""
+        """Return the nodes without sections whose spaces the caller cannot see, and groups that contain only
+        such sections."""
         return [node for node in nodes if self._sees(node)]
 
     def _sees(self, node: Node) -> bool:
@@ -125,16 +126,16 @@ class ShownStructure:
         return not below or any(map(self._sees, below))
 
     def seen(self, site_spaces: Sequence[SiteSpaceRow]) -> list[SiteSpaceRow]:
-        """Those whose space the caller sees."""
+        """Return the site spaces whose space the caller can see."""
         return [shown for shown in site_spaces if shown.space_id in self._spaces]
 
     def _sees_kept(self, space_id: str) -> bool:
         return find_kept_space_access(self._tx, self._to.actor, Can.VIEW, space_id) is not None
 
     def require_seen(self, node: Node) -> None:
-        """Raises NotFound for a section or group that is left out."""
+        """Raise NotFound for a section or group that the caller cannot see."""
         if self._visitor is None and not self._sees(node):
-            raise NotFound(f"There is no section or group {node.id!r} in this site.")
+            raise NotFound(f"There is no section or group {node.id!r} on this site.")
 
     def section(self, section: SectionRow) -> wire.SiteSection:
         shown = self._variants(section)
@@ -153,7 +154,7 @@ class ShownStructure:
             icon=section.icon or UNSET,
         )
 
-    def group(self, group: GroupRow) -> wire.SiteSectionGroup:
+    def group(self, group: SectionGroupRow) -> wire.SiteSectionGroup:
         children = [self.node(child) for child in self._children(group.id)]
         sections = [child for child in children if isinstance(child, wire.SiteSection)]
         first = next((child.urls.published for child in children if child.urls.published is not UNSET), UNSET)
@@ -177,7 +178,7 @@ class ShownStructure:
         return wire.SiteSpacesStructure([self.site_space(one) for one in self.seen(self._variants(None))])
 
     def find(self, item_id: str) -> wire.SiteSpace | wire.SiteSection | wire.SiteSectionGroup:
-        """Whatever has this id in the structure. Raises NotFound."""
+        """Present the part of the structure with this id. Raises NotFound."""
         structure = self.structure
         node = structure.sections.get(item_id) or structure.groups.get(item_id)
         if node is not None:
@@ -185,13 +186,13 @@ class ShownStructure:
             return self.node(node)
         if item_id in structure.site_spaces:
             return self.site_space(structure.site_spaces[item_id])
-        raise NotFound(f"There is nothing with the id {item_id!r} in this site.")
+        raise NotFound(f"There is no section, group, or site space {item_id!r} on this site.")
 
 
 def present_ordered(
     rows: Sequence[T], limit: int, page: str | None, key: Callable[[T], str], present: Callable[[T], U]
 ) -> Listing[U]:
-    """A page of rows that are read as a whole, in the order of ``key``; each page goes on behind the last key."""
+    """Present one page of rows that were read as a whole, ordered by ``key``; the page token is the last key."""
     after = decode_token(page, str)
     rest = [row for row in rows if after is None or key(row) > after[0]]
     items = [present(row) for row in rest[:limit]]

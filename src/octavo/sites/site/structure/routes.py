@@ -16,8 +16,8 @@ from octavo.organization.access.roles import Can
 from ..publishing import require_publishable
 from . import changing, sorting, wire
 from .presenting import ShownStructure, present_ordered
-from .sorting import Item
-from .store import GroupRow, SectionRow
+from .sorting import StructurePart
+from .store import SectionGroupRow, SectionRow
 
 operation = Area("sites").operation
 
@@ -31,7 +31,7 @@ _SPACE = _SPACES + "/{siteSpaceId}"
 
 
 def _given(**values: Any) -> dict[str, Any]:
-    """Columns to set, without those that a body leaves out."""
+    """Return the columns to set, without omitted ones."""
     return {name: value for name, value in values.items() if value is not UNSET}
 
 
@@ -39,7 +39,7 @@ def _locate(call: Call, site: SiteAccess, path: str) -> None:
     call.response_headers["location"] = call.url(f"/orgs/{site.organization_id}/sites/{site.site_id}/{path}")
 
 
-# --- the whole ----------------------------------------------------------------------------------------
+# --- structure ----------------------------------------------------------------------------------------
 
 
 @operation(
@@ -51,8 +51,8 @@ def _locate(call: Call, site: SiteAccess, path: str) -> None:
     errors=(404,),
 )
 def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.SiteStructure:
-    """All sections and groups of a site, or its site spaces when it has no sections, as far as the caller sees spaces in
-    them."""
+    """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections, as
+    far as the caller can see their spaces."""
     with call.db.read() as tx:
         return ShownStructure(tx, call, site, query.share_key).whole()
 
@@ -68,10 +68,10 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
 def sort_structure(
     call: Call, site: SiteAccess, body: wire.Sort
 ) -> wire.SiteSpace | wire.SiteSection | wire.SiteSectionGroup:
-    """Moves a section, group or site space before or behind another one, into the group that this one lies in."""
+    """Move a section, group, or site space before or after another one, into the group of the latter."""
     with call.db.write() as tx:
-        item = Item(body.item.type, body.item.id, "item")
-        sorting.move(tx, site, item, **wire.neighbours(body.position))
+        item = StructurePart(body.item.type, body.item.id, "item")
+        sorting.move(tx, site, item, **wire.neighbors(body.position))
         return ShownStructure(tx, call, site).find(body.item.id)
 
 
@@ -87,8 +87,8 @@ def _section(tx: Transaction, call: Call, site: SiteAccess, section_id: str) -> 
 
 @operation("listSiteSections", "GET", _SECTIONS, needs=Can.VIEW, returns=Listing[wire.SiteSection])
 def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> Listing[wire.SiteSection]:
-    """The sections of a site in reading order, whatever group they lie in. A section of spaces none of which the caller
-    sees is left out."""
+    """List the sections of a site in reading order, regardless of groups. Sections whose spaces the caller
+    cannot see are left out."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site, query.share_key)
         nodes = shown.seen_nodes(shown.structure.ordered())
@@ -106,7 +106,8 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
     yields=("content:read",),
 )
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
-    """A section with one space that the caller administers. What the site showed before becomes its first section."""
+    """Add a section with one space that the caller administers. If the site had no sections, its previous
+    content becomes the first section."""
     with call.db.write() as tx:
         require_publishable(tx, site.organization, {"spaceId": body.space_id})
         made = changing.add_section(
@@ -120,7 +121,7 @@ def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.Sit
 def update_section(
     call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection
 ) -> wire.SiteSection:
-    """Changes a section; visitors who come to a path that it left are sent on."""
+    """Update a section. Its former path redirects to the new one."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
         title=body.title,
@@ -138,7 +139,7 @@ def update_section(
 
 @operation("deleteSiteSectionById", "DELETE", _SECTION, needs=Can.ADMIN, returns=Deletion)
 def delete_section(call: Call, site: SiteAccess, site_section_id: str) -> bool:
-    """Takes a section out of the site. The content of its spaces stays where it is."""
+    """Delete a section. The content of its spaces is kept."""
     with call.db.write() as tx:
         return changing.delete_section(tx, site, site_section_id)
 
@@ -155,9 +156,11 @@ def delete_section(call: Call, site: SiteAccess, site_section_id: str) -> bool:
 def move_section(
     call: Call, site: SiteAccess, site_section_id: str, body: wire.MoveSection
 ) -> wire.SiteSection:
-    """Moves a section before or behind another one."""
+    """Move a section before or after another one."""
     with call.db.write() as tx:
-        sorting.move(tx, site, Item("site-section", site_section_id), **wire.neighbours(body.position))
+        sorting.move(
+            tx, site, StructurePart("site-section", site_section_id), **wire.neighbors(body.position)
+        )
         return _section(tx, call, site, site_section_id)
 
 
@@ -173,11 +176,11 @@ def _group(tx: Transaction, call: Call, site: SiteAccess, group_id: str) -> wire
 
 @operation("listSiteSectionGroups", "GET", _GROUPS, needs=Can.VIEW, returns=Listing[wire.SiteSectionGroup])
 def list_groups(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.SiteSectionGroup]:
-    """The groups of a site in reading order, each with what lies in it."""
+    """List the section groups of a site in reading order, each with its contents."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site)
         nodes = shown.seen_nodes(shown.structure.ordered())
-        rows = [node for node in nodes if isinstance(node, GroupRow)]
+        rows = [node for node in nodes if isinstance(node, SectionGroupRow)]
         return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.group)
 
 
@@ -185,7 +188,7 @@ def list_groups(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.
     "addSectionGroupToSite", "POST", _GROUPS, needs=Can.ADMIN, returns=wire.SiteSectionGroup, status=201
 )
 def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSectionGroup:
-    """A group around sections of the site, at the top or in another group."""
+    """Add a group around sections of the site, at the top level or in another group."""
     with call.db.write() as tx:
         made = changing.add_group(
             tx,
@@ -203,7 +206,7 @@ def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSec
 def update_group(
     call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup
 ) -> wire.SiteSectionGroup:
-    """Changes title or icon of a group."""
+    """Update the title or icon of a group."""
     with call.db.write() as tx:
         values = _given(title=body.title, icon=body.icon)
         changing.update_group(tx, site, site_section_group_id, values)
@@ -212,7 +215,7 @@ def update_group(
 
 @operation("deleteSiteSectionGroupById", "DELETE", _GROUP, needs=Can.ADMIN, returns=Deletion)
 def delete_group(call: Call, site: SiteAccess, site_section_group_id: str) -> bool:
-    """Dissolves a group: its sections and groups take its place."""
+    """Delete a group. Its sections and groups take its place."""
     with call.db.write() as tx:
         return changing.delete_group(tx, site, site_section_group_id)
 
@@ -229,10 +232,10 @@ def delete_group(call: Call, site: SiteAccess, site_section_group_id: str) -> bo
 def move_group(
     call: Call, site: SiteAccess, site_section_group_id: str, body: wire.MoveGroup
 ) -> wire.SiteSectionGroup:
-    """Moves a group before or behind a section or another group."""
+    """Move a group before or after a section or another group."""
     with call.db.write() as tx:
-        item = Item("site-section-group", site_section_group_id)
-        sorting.move(tx, site, item, **wire.neighbours(body.position))
+        item = StructurePart("site-section-group", site_section_group_id)
+        sorting.move(tx, site, item, **wire.neighbors(body.position))
         return _group(tx, call, site, site_section_group_id)
 
 
@@ -247,7 +250,7 @@ def move_group(
 def add_section_to_group(
     call: Call, site: SiteAccess, site_section_group_id: str, body: wire.AddSectionToGroup
 ) -> wire.SiteSectionGroup:
-    """Puts a section at the end of a group."""
+    """Move a section to the end of a group."""
     with call.db.write() as tx:
         changing.add_section_to_group(tx, site, site_section_group_id, body.section_id)
         _locate(call, site, f"section-groups/{site_section_group_id}")
@@ -264,7 +267,7 @@ def add_section_to_group(
 def remove_section_from_group(
     call: Call, site: SiteAccess, site_section_group_id: str, site_section_id: str
 ) -> bool:
-    """Takes a section out of a group, to the end of the site."""
+    """Remove a section from a group. It moves to the end of the site."""
     with call.db.write() as tx:
         return changing.remove_section_from_group(tx, site, site_section_group_id, site_section_id)
 
@@ -279,7 +282,8 @@ def _site_space(tx: Transaction, call: Call, site: SiteAccess, site_space_id: st
 
 @operation("listSiteSpaces", "GET", _SPACES, needs=Can.VIEW, returns=Listing[wire.SiteSpace])
 def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) -> Listing[wire.SiteSpace]:
-    """The site spaces whose spaces the caller sees, in reading order; with `default` those that are a default, or not."""
+    """List the site spaces whose spaces the caller can see, in reading order. `default` filters by whether
+    they are a default."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site, query.share_key)
         rows = [
@@ -300,7 +304,7 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
     yields=("content:read",),
 )
 def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
-    """Shows a space that the caller administers, as a variant of a section or of the site."""
+    """Add a space that the caller administers, as a variant of a section or of the site."""
     with call.db.write() as tx:
         require_publishable(tx, site.organization, {"spaceId": body.space_id})
         made = changing.add_site_space(tx, site, body.space_id, body.section_id)
@@ -312,7 +316,7 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wir
 def update_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
 ) -> wire.SiteSpace:
-    """Changes path or condition, or which space is shown: one that the caller administers."""
+    """Update the path or condition of a site space, or replace its space by another one that the caller administers."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(path=path, condition=body.condition, space_id=body.space_id)
     with call.db.write() as tx:
@@ -324,7 +328,7 @@ def update_site_space(
 
 @operation("deleteSiteSpaceById", "DELETE", _SPACE, needs=Can.ADMIN, returns=Deletion)
 def delete_site_space(call: Call, site: SiteAccess, site_space_id: str) -> bool:
-    """Takes a space out of the site. Its content stays where it is."""
+    """Remove a space from the site. Its content is kept."""
     with call.db.write() as tx:
         return changing.delete_site_space(tx, site, site_space_id)
 
@@ -341,7 +345,7 @@ def delete_site_space(call: Call, site: SiteAccess, site_space_id: str) -> bool:
 def move_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.MoveSiteSpace
 ) -> wire.SiteSpace:
-    """Moves a site space before or behind another one of its section."""
+    """Move a site space before or after another one in its section."""
     with call.db.write() as tx:
-        sorting.move(tx, site, Item("site-space", site_space_id), **wire.neighbours(body.position))
+        sorting.move(tx, site, StructurePart("site-space", site_space_id), **wire.neighbors(body.position))
         return _site_space(tx, call, site, site_space_id)

@@ -1,4 +1,4 @@
-"""Moving what is in a structure: before or behind something else, into the group that this lies in."""
+"""Move parts of a structure before or after another one, into the group of the latter."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from octavo.organization.access.authorization import SiteAccess
 
 from . import store
 from .changing import change_structure, get_group, get_section, get_site_space, note
-from .store import GroupRow, SectionRow, SiteSpaceRow, Structure
+from .store import SectionGroupRow, SectionRow, SiteSpaceRow, Structure
 
 Kind = Literal["site-space", "site-section", "site-section-group"]
-Row = SectionRow | GroupRow | SiteSpaceRow
+Row = SectionRow | SectionGroupRow | SiteSpaceRow
 
 
-class Item(NamedTuple):
-    """What a body names; ``field`` says where."""
+class StructurePart(NamedTuple):
+    """Part named in a request. ``field``: the request field."""
 
     kind: Kind
     id: str
     field: str = ""
 
 
-def _get(structure: Structure, item: Item) -> Row:
+def _get(structure: Structure, item: StructurePart) -> Row:
     if item.kind == "site-space":
         return get_site_space(structure, item.id, item.field)
     if item.kind == "site-section":
@@ -36,23 +36,24 @@ def _get(structure: Structure, item: Item) -> Row:
 def move(
     tx: Transaction,
     site: SiteAccess,
-    moved: Item,
+    moved: StructurePart,
     *,
-    before: Item | None,
-    after: Item | None,
+    before: StructurePart | None,
+    after: StructurePart | None,
 ) -> None:
-    """Puts something at a position among its like: site spaces within their section, sections and groups anywhere.
+    """Move a part to a position among parts of its kind: site spaces within their section, sections and
+    groups anywhere.
 
-    Raises NotFound for what is not in this site, BadRequest for a position that cannot be.
+    Raises NotFound for parts that are not on this site, BadRequest for an impossible position.
     """
     with change_structure(tx, site.site_id, site) as structure:
         row = _get(structure, moved)
         found = []
-        for neighbour, step in ((before, 0), (after, 1)):
-            if neighbour is not None:
-                found.append((neighbour, _get(structure, neighbour), step))
+        for neighbor, step in ((before, 0), (after, 1)):
+            if neighbor is not None:
+                found.append((neighbor, _get(structure, neighbor), step))
         if not found:
-            raise BadRequest("position: expected `before` or `after`")
+            raise BadRequest("position: provide `before` or `after`")
         places = {_place(structure, row, *one) for one in found}
         if len(places) > 1:
             raise BadRequest("position: `before` and `after` are not next to each other")
@@ -80,34 +81,36 @@ def _siblings(structure: Structure, row: Row, parent: str | None) -> list[Row]:
     return cast("list[Row]", structure.children(parent))
 
 
-def _place(structure: Structure, row: Row, neighbour: Item, at: Row, step: int) -> tuple[str | None, int]:
-    """The parent and the index among the others there that a neighbour gives."""
+def _place(
+    structure: Structure, row: Row, neighbor: StructurePart, at: Row, step: int
+) -> tuple[str | None, int]:
+    """Return the parent that a neighbor determines, and the index among its other children."""
     if isinstance(row, SiteSpaceRow) != isinstance(at, SiteSpaceRow):
-        raise BadRequest(f"{neighbour.field}: a {neighbour.kind} is no place for it")
+        raise BadRequest(f"{neighbor.field}: it cannot be moved next to a {neighbor.kind}")
     if at.id == row.id:
-        raise BadRequest(f"{neighbour.field}: nothing can be before or after itself")
+        raise BadRequest(f"{neighbor.field}: it cannot be moved before or after itself")
     parent = _parent(structure, at)
     if isinstance(row, SiteSpaceRow) and parent != row.section_id:
-        raise BadRequest(f"{neighbour.field}: a site space moves within its own section")
+        raise BadRequest(f"{neighbor.field}: a site space can only be moved within its section")
     others = [other.id for other in _siblings(structure, row, parent) if other.id != row.id]
     return parent, others.index(at.id) + step
 
 
-def _require_outside(structure: Structure, group: GroupRow, parent: str | None) -> None:
+def _require_outside(structure: Structure, group: SectionGroupRow, parent: str | None) -> None:
     above = parent
     while above is not None:
         if above == group.id:
-            raise BadRequest("position: a group cannot lie in itself")
+            raise BadRequest("position: a group cannot be moved into itself")
         above = structure.groups[above].parent_id
     if structure.depth(parent) + structure.height(group.id) > store.MAX_DEPTH:
-        raise BadRequest(f"position: groups lie at most {store.MAX_DEPTH} deep")
+        raise BadRequest(f"position: groups can be nested at most {store.MAX_DEPTH} levels deep")
 
 
 def _rank_at(tx: Transaction, siblings: list[Row], index: int) -> str:
     low = siblings[index - 1].rank if index else None
     high = siblings[index].rank if index < len(siblings) else None
     if low is not None and low == high:
-        # Two were added at the same moment: part them first.
+        # Both were added at the same time and have the same rank, so all ranks are renewed.
         spread = ranks(len(siblings))
         for other, rank in zip(siblings, spread, strict=True):
             store.update_row(tx, other, rank=rank)

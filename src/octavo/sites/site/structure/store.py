@@ -1,5 +1,4 @@
-"""The rows of a site's structure, read as a whole: it is small by its bounds, and most of what is asked of it is
-asked of all of it."""
+"""Rows of a site's structure, loaded as a whole: it is small, and most queries concern all of it."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ MAX_SECTIONS = 200
 MAX_GROUPS = 100
 MAX_SITE_SPACES = 1000
 MAX_DEPTH = 4
-"""How many sections, groups and spaces a site has at most, and how deep groups lie in each other."""
+"""Maximum number of sections, groups, and spaces of a site, and nesting levels of groups."""
 
 
 class SectionRow(Struct, frozen=True):
@@ -35,12 +34,12 @@ class SectionRow(Struct, frozen=True):
     is_default: int
     draft: int
     docs_key: str | None = None
-    """What ``docs.yaml`` calls it."""
+    """Key in ``docs.yaml``."""
     localized: str | None = None
-    """JSON: title and description in further languages; ``localize`` reads it."""
+    """JSON: title and description in other languages; read with ``localize``."""
 
 
-class GroupRow(Struct, frozen=True):
+class SectionGroupRow(Struct, frozen=True):
     id: str
     site_id: str
     parent_id: str | None
@@ -62,25 +61,25 @@ class SiteSpaceRow(Struct, frozen=True):
     condition: str | None
     docs_key: str | None = None
     docs_directory: str | None = None
-    """Where the files of the space are in the repository, ending in a slash; empty for all of it."""
+    """Directory of the space in the repository, with a trailing slash; empty for the whole repository."""
     localized: str | None = None
 
 
 _SECTION = ", ".join(SectionRow.__struct_fields__)
-_GROUP = ", ".join(GroupRow.__struct_fields__)
+_GROUP = ", ".join(SectionGroupRow.__struct_fields__)
 _SITE_SPACE = ", ".join(f"x.{name}" for name in SiteSpaceRow.__struct_fields__)
 
-Node = SectionRow | GroupRow
+Node = SectionRow | SectionGroupRow
 
 
 def read_localized(row: Node | SiteSpaceRow) -> dict[str, dict[str, str]]:
-    """Its title and description in further languages: from field to language to text."""
+    """Return the title and description in other languages, by field and language."""
     found: dict[str, dict[str, str]] = msgspec.json.decode(row.localized) if row.localized else {}
     return found
 
 
 def localize(row: Node | SiteSpaceRow, name: str, language: str | None) -> str | None:
-    """``title`` or ``description`` in a language (``pt-BR``, or as it is in ``pt``); None where there is none."""
+    """Return ``title`` or ``description`` in a language (``pt-BR`` falls back to ``pt``); None if there is none."""
     if not row.localized or not language:
         return None
     texts = {tag.lower().replace("_", "-"): text for tag, text in read_localized(row).get(name, {}).items()}
@@ -89,17 +88,18 @@ def localize(row: Node | SiteSpaceRow, name: str, language: str | None) -> str |
 
 
 class Structure:
-    """The structure of one site. What is shown leaves out spaces that lie in the trash; what is changed does not."""
+    """Structure of one site. When it is shown, spaces in the trash are left out; when it is edited, they are
+    included."""
 
     def __init__(
         self,
         sections: list[SectionRow],
-        groups: list[GroupRow],
+        groups: list[SectionGroupRow],
         site_spaces: list[SiteSpaceRow],
         empty: frozenset[str] = frozenset(),
     ) -> None:
         self.empty = empty
-        """The spaces in which there is no page."""
+        """Spaces without pages."""
         self.sections = {section.id: section for section in sections}
         self.groups = {group.id: group for group in groups}
         self.site_spaces = {shown.id: shown for shown in site_spaces}
@@ -112,7 +112,7 @@ class Structure:
             self._children[self.parent(node)].append(node)
 
     def is_same(self, other: Structure) -> bool:
-        """Whether both have the same rows."""
+        """Return whether both have the same rows."""
         return (self.sections, self.groups, self.site_spaces) == (
             other.sections,
             other.groups,
@@ -121,36 +121,36 @@ class Structure:
 
     @staticmethod
     def parent(node: Node) -> str | None:
-        """The id of the group that a section or group lies in; None at the top."""
+        """Return the id of the group of a section or group; None at the top level."""
         return node.group_id if isinstance(node, SectionRow) else node.parent_id
 
     def children(self, group_id: str | None) -> list[Node]:
-        """What lies in a group, or at the top, in order."""
+        """Return the contents of a group, or of the top level, in order."""
         return self._children.get(group_id, [])
 
     def gates(self, shown: SiteSpaceRow) -> set[str | None]:
-        """All that stands between visitors and a site space: conditions, and None for a draft."""
+        """Return everything that can hide a site space: conditions, and None for a draft."""
         section = self.sections.get(shown.section_id or "")
         conditions = {shown.condition, section.condition if section is not None else None} - {None, ""}
         return conditions | {None} if section is not None and section.draft else conditions
 
     def variants(self, section_id: str | None) -> list[SiteSpaceRow]:
-        """The site spaces of a section, or those of a site without sections, in order."""
+        """Return the site spaces of a section, or of a site without sections, in order."""
         return self._variants.get(section_id, [])
 
     def ordered(self) -> list[Node]:
-        """All sections and groups in reading order, a group before what lies in it."""
+        """Return all sections and groups in reading order, each group before its contents."""
         found: list[Node] = []
         stack = list(reversed(self.children(None)))
         while stack:
             node = stack.pop()
             found.append(node)
-            if isinstance(node, GroupRow):
+            if isinstance(node, SectionGroupRow):
                 stack += reversed(self.children(node.id))
         return found
 
     def ordered_site_spaces(self) -> list[SiteSpaceRow]:
-        """All site spaces in reading order."""
+        """Return all site spaces in reading order."""
         found = list(self.variants(None))
         for node in self.ordered():
             if isinstance(node, SectionRow):
@@ -162,21 +162,23 @@ class Structure:
         return next((section for section in self.sections.values() if section.is_default), None)
 
     def default_site_space(self, section_id: str | None) -> SiteSpaceRow | None:
-        """The default of a section; where that is in the trash, the first one."""
+        """Return the default site space of a section, or the first one if the default is in the trash."""
         variants = self.variants(section_id)
         return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
 
     def base(self, shown: SiteSpaceRow) -> str:
-        """The path of a site space below its site, with a slash at its end unless it is the site's own start.
+        """Return the path of a site space below its site, with a trailing slash unless it is the start of
+        the site.
 
-        Defaults have no path of their own: the site begins with the default section, and a section with its default.
+        Defaults have no path of their own: the site starts with the default section, and a section with its
+        default.
         """
         section = self.sections[shown.section_id] if shown.section_id is not None else None
         base = "" if section is None or section.is_default else f"{section.path}/"
         return base if shown.is_default else f"{base}{shown.path}/"
 
     def find_at(self, segments: Sequence[str]) -> tuple[SiteSpaceRow | None, str]:
-        """The site space with the longest base that a path of the site begins with, and the rest of the path."""
+        """Return the site space with the longest base that matches the start of a path, and the rest of the path."""
         bases = {self.base(shown).strip("/"): shown for shown in self.site_spaces.values()}
         for length in (2, 1, 0):
             found = bases.get("/".join(segments[:length]).lower()) if length <= len(segments) else None
@@ -188,27 +190,30 @@ class Structure:
         return "" if section.is_default else f"{section.path}/"
 
     def key(self, row: Node | SiteSpaceRow) -> str:
-        """What sorts all sections and groups, or all site spaces, as ``ordered`` does."""
+        """Return a key that sorts all sections and groups, or all site spaces, like ``ordered``."""
         above = row.section_id if isinstance(row, SiteSpaceRow) else self.parent(row)
         own = f"{row.rank}.{row.id}"
         holder = self.sections.get(above or "") or self.groups.get(above or "")
         return own if holder is None else f"{self.key(holder)}/{own}"
 
     def depth(self, group_id: str | None) -> int:
-        """How many groups lie on the way down to and including this one; 0 for the top."""
+        """Return how many groups enclose the contents of a group, including itself; 0 for the top level."""
         count = 0
         while group_id is not None:
             group_id, count = self.groups[group_id].parent_id, count + 1
         return count
 
     def height(self, group_id: str) -> int:
-        """How many levels of groups a group has, itself included."""
-        below = [self.height(node.id) for node in self.children(group_id) if isinstance(node, GroupRow)]
+        """Return how many levels of groups a group has, including itself."""
+        below = [
+            self.height(node.id) for node in self.children(group_id) if isinstance(node, SectionGroupRow)
+        ]
         return 1 + max(below, default=0)
 
 
 def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> Structure:
-    """Four statements, however large the site is. ``trashed``: with the spaces that lie in the trash."""
+    """Load the structure of a site with four statements, whatever its size. ``trashed``: include spaces in
+    the trash."""
     alive = "" if trashed else " AND s.deleted_at IS NULL"
     sections = tx.all(f"SELECT {_SECTION} FROM site_sections WHERE site_id = :site", site=site_id)
     groups = tx.all(f"SELECT {_GROUP} FROM site_section_groups WHERE site_id = :site", site=site_id)
@@ -219,14 +224,14 @@ def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> S
     )
     return Structure(
         [SectionRow(*row) for row in sections],
-        [GroupRow(*row) for row in groups],
+        [SectionGroupRow(*row) for row in groups],
         [SiteSpaceRow(*row) for row in site_spaces],
         find_empty_spaces(tx, site_id),
     )
 
 
 def find_empty_spaces(tx: Transaction, site_id: str) -> frozenset[str]:
-    """The spaces of a site that have no page: no document, and nothing that documents are computed of."""
+    """Return the spaces of a site without pages: no document, and no source of computed documents."""
     rows = tx.all(
         f"""SELECT x.space_id FROM site_spaces x JOIN spaces s ON s.id = x.space_id
             WHERE x.site_id = :site AND NOT EXISTS (
@@ -315,13 +320,13 @@ def insert_site_space(
 
 _TABLES: dict[type, str] = {
     SectionRow: "site_sections",
-    GroupRow: "site_section_groups",
+    SectionGroupRow: "site_section_groups",
     SiteSpaceRow: "site_spaces",
 }
 
 
-def put_row(tx: Transaction, row: SectionRow | GroupRow | SiteSpaceRow) -> None:
-    """Writes a whole row, in the place of the one with its id if there is one."""
+def put_row(tx: Transaction, row: SectionRow | SectionGroupRow | SiteSpaceRow) -> None:
+    """Insert a whole row, replacing one with the same id."""
     values = msgspec.structs.asdict(row)
     columns, parameters = ", ".join(values), ", ".join(f":{name}" for name in values)
     changes = ", ".join(f"{name} = excluded.{name}" for name in values if name != "id")
@@ -333,19 +338,19 @@ def put_row(tx: Transaction, row: SectionRow | GroupRow | SiteSpaceRow) -> None:
     )
 
 
-def update_row(tx: Transaction, row: SectionRow | GroupRow | SiteSpaceRow, **values: Any) -> None:
-    """Sets columns of a row."""
+def update_row(tx: Transaction, row: SectionRow | SectionGroupRow | SiteSpaceRow, **values: Any) -> None:
+    """Update columns of a row."""
     if values:
         columns = ", ".join(f"{name} = :{name}" for name in values)
         tx.run(f"UPDATE {_TABLES[type(row)]} SET {columns} WHERE id = :row_id", **values, row_id=row.id)
 
 
-def delete_row(tx: Transaction, row: SectionRow | GroupRow | SiteSpaceRow) -> None:
+def delete_row(tx: Transaction, row: SectionRow | SectionGroupRow | SiteSpaceRow) -> None:
     tx.run(f"DELETE FROM {_TABLES[type(row)]} WHERE id = :id", id=row.id)
 
 
 def move_site_spaces(tx: Transaction, site_id: str, section_id: str) -> None:
-    """Puts the site spaces that lie in no section into one."""
+    """Move the site spaces that are in no section into one."""
     tx.run(
         "UPDATE site_spaces SET section_id = :section WHERE site_id = :site AND section_id IS NULL",
         section=section_id,
@@ -353,11 +358,11 @@ def move_site_spaces(tx: Transaction, site_id: str, section_id: str) -> None:
     )
 
 
-# --- addresses that were left ---------------------------------------------------------------------------
+# --- former paths ---------------------------------------------------------------------------------------
 
 
 def put_former_paths(tx: Transaction, site_id: str, paths: dict[str, str]) -> None:
-    """Remembers where site spaces stood: path (without slashes at its ends, in lower case) to site space."""
+    """Record former paths of site spaces: site space by path (in lowercase, without slashes at its ends)."""
     moment = now()
     tx.run_many(
         """INSERT INTO site_former_paths (site_id, path, site_space_id, created_at)
@@ -368,14 +373,14 @@ def put_former_paths(tx: Transaction, site_id: str, paths: dict[str, str]) -> No
 
 
 def remove_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> None:
-    """Forgets those at which something is again."""
+    """Remove former paths that are in use again."""
     tx.run(
         "DELETE FROM site_former_paths WHERE site_id = :site AND path IN :paths", site=site_id, paths=paths
     )
 
 
 def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
-    """Every path at which a site space once was, and the id of that."""
+    """List all former paths with the id of their site space."""
     rows = tx.all(
         "SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site ORDER BY path", site=site_id
     )
@@ -383,7 +388,7 @@ def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
 
 
 def find_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> list[tuple[str, str]]:
-    """Those of these paths at which a site space once stood, the longest first, and its id."""
+    """Return which of these paths are former paths, the longest first, with the id of their site space."""
     rows = tx.all(
         """SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site AND path IN :paths
            ORDER BY length(path) DESC""",

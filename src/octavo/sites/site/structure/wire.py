@@ -1,4 +1,4 @@
-"""The structure of a site on the wire."""
+"""Wire types of the structure of a site."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from octavo.kit.db.pagination import PageQuery
 from octavo.kit.texts import TWO_SIGNS
 from octavo.organization.spaces.wire import Space
 
-from .sorting import Item, Kind
+from .sorting import Kind, StructurePart
 
 SectionTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
 GroupTitle = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
@@ -23,7 +23,7 @@ ShareKey = Annotated[str, Meta(max_length=100)]
 
 
 def require_condition(condition: str | UnsetType | None) -> None:
-    """Raises ValueError for a condition that is no expression; an empty one is none."""
+    """Raise ValueError for an invalid expression; an empty one means no condition."""
     if isinstance(condition, str) and condition:
         try:
             parse(condition)
@@ -36,7 +36,7 @@ class PublishedUrls(Struct):
 
 
 class SiteSpace(Struct, rename="camel", tag_field="object", tag="site-space"):
-    """A space as a site shows it: alone, or as a variant of a section."""
+    """Space shown on a site: by itself, or as a variant of a section."""
 
     id: str
     path: str
@@ -50,7 +50,7 @@ class SiteSpace(Struct, rename="camel", tag_field="object", tag="site-space"):
 
 
 class SiteSection(Struct, rename="camel", tag_field="object", tag="site-section"):
-    """``draft`` is ours: a section that visitors do not see yet."""
+    """Section. ``draft``: hidden from visitors; an Octavo extension."""
 
     id: str
     title: str
@@ -66,7 +66,7 @@ class SiteSection(Struct, rename="camel", tag_field="object", tag="site-section"
 
 
 class SiteSectionGroup(Struct, rename="camel", tag_field="object", tag="site-section-group"):
-    """``sections``: of the ``children``, those that are sections."""
+    """Section group. ``sections``: the ``children`` that are sections."""
 
     id: str
     title: str
@@ -101,7 +101,7 @@ class SiteSpacesQuery(ShownListQuery):
 
 
 class AddSection(Struct, rename="camel"):
-    """``draft`` is ours: visitors do not see the section until it is set to false."""
+    """``draft``: hides the section from visitors until it is set to false; an Octavo extension."""
 
     space_id: str
     title: SectionTitle | None = None
@@ -212,23 +212,23 @@ class MoveSiteSpace(Struct):
     position: SiteSpacePosition
 
 
-def neighbours(
+def neighbors(
     position: ItemPosition | SectionPosition | GroupPosition | SiteSpacePosition,
-) -> dict[Literal["before", "after"], Item | None]:
-    """What a body wants to be before and after, as the parameters of ``sorting.move``."""
+) -> dict[Literal["before", "after"], StructurePart | None]:
+    """Return the requested neighbors, as parameters of ``sorting.move``."""
     return {
-        "before": _neighbour(position.before, "position.before"),
-        "after": _neighbour(position.after, "position.after"),
+        "before": _neighbor(position.before, "position.before"),
+        "after": _neighbor(position.after, "position.after"),
     }
 
 
-def _neighbour(pointer: Any, field: str) -> Item | None:
+def _neighbor(pointer: Any, field: str) -> StructurePart | None:
     match pointer:
         case SectionPointer():
-            return Item("site-section", pointer.site_section, field)
+            return StructurePart("site-section", pointer.site_section, field)
         case SiteSpacePointer():
-            return Item("site-space", pointer.site_space, field)
+            return StructurePart("site-space", pointer.site_space, field)
         case ItemPointer() | GroupPointer():
-            return Item(pointer.type, pointer.id, field)
+            return StructurePart(pointer.type, pointer.id, field)
         case _:
             return None

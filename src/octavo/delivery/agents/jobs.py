@@ -1,4 +1,4 @@
-"""Scheduled jobs: deleting clients that registered and that nobody uses."""
+"""Scheduled jobs: deleting clients that registered and that nobody works with, and what ended."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from octavo.kit.context import Context
 from octavo.kit.work import jobs
 
 from . import store
+from .site_agents import forget_site_agents
 
 
-@jobs.job("forgetPrograms", seconds=60)
+@jobs.job("forgetPrograms", bound="what expired since the last one", seconds=60)
 def forget_programs(context: Context) -> None:
     with context.db.write() as tx:
+        forget_site_agents(tx)
         store.forget_clients(tx)
 
 

@@ -14,10 +14,9 @@ from octavo.core.url_parts import host_of, read_address
 from octavo.errors import BadRequest
 from octavo.kit.clock import now
 from octavo.kit.context import Context
-from octavo.kit.http.edge import RateLimiter, Request
+from octavo.kit.http.edge import Request
 from octavo.kit.http.proxies import address_key
 from octavo.kit.net.fetch import Fetched, Fetcher, FetchError, Limits
-from octavo.kit.scheduling.shares import Shares
 
 from . import store
 from .connecting import Unusable, check_redirect
@@ -26,9 +25,6 @@ LONGEST = 500
 """Maximum characters of a URL used as a client id."""
 _LIMITS = Limits(size=16 * 1024, seconds=5, follow=False)
 """Redirects are refused: the document must be at exactly this URL."""
-_AT_A_TIME = 4
-_FETCHES = 20
-"""Documents fetched per minute for one IP address."""
 _MINUTE = 60_000
 _SHORTEST, _USUAL, _LONGEST = 5 * _MINUTE, 60 * _MINUTE, store.DAY
 """Milliseconds for which a document stays valid: at least, if it doesn't say how long, and at most."""
@@ -65,8 +61,6 @@ class Documents:
         self._fetcher = Fetcher(settings.allow_private_fetch)
         # Documents that users publish on this server must not pass for apps of its administrator.
         self._own = {host_of(settings.url), host_of(settings.sites_url)}
-        self._places = Shares("documents of apps are being fetched", _AT_A_TIME)
-        self._counter = RateLimiter(_FETCHES)
 
     def find(self, client_id: str, request: Request) -> store.ClientRow:
         """Return the client described at the URL ``client_id``. Raises Unusable if no document there describes a
@@ -76,8 +70,8 @@ class Documents:
             known = store.find_client(tx, client_id)
         if known is not None and (known.fresh_until or 0) > now():
             return known
-        self._counter.count(address_key(request.client))
-        with self._places.place(request.owner, _LIMITS.seconds):
+        self._context.document_fetches.count(address_key(request.client))
+        with self._context.documents.place(request.owner, _LIMITS.seconds):
             try:
                 answer = self._fetcher.fetch(
                     client_id, headers={"Accept": "application/json"}, limits=_LIMITS

@@ -27,7 +27,7 @@ from .commands import ConnectAgent
 
 ACCESS_LASTS = 3_600_000
 """Milliseconds for which a token is valid before it must be refreshed."""
-_CODE_LASTS = 5 * 60_000
+CODE_LASTS = 5 * 60_000
 _DECIDING = 3_600_000
 """Milliseconds for which the consent page remains usable after the app's document has expired."""
 _REFRESH_PREFIX = "ocr_"
@@ -105,7 +105,7 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
         raise BadRequest(
             "scopes: can't mix scopes of the tools (docs:...) with scopes of the API; request only one kind"
         )
-    secret = secrets.token_urlsafe(32)
+    secret = new_secret("")
     until = now() + body.days * store.DAY
     code = store.CodeRow(
         org.user_id,
@@ -116,7 +116,7 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
         body.code_challenge,
         msgspec.json.encode(scopes).decode(),
         until,
-        now() + _CODE_LASTS,
+        now() + CODE_LASTS,
         None,
     )
     store.insert_code(tx, secret, code)
@@ -130,7 +130,18 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
 
 def _secrets(granted: list[str]) -> tuple[str, str]:
     prefix = API_PREFIX if granted[0] in API_SCOPES else AGENT_PREFIX
-    return prefix + secrets.token_urlsafe(32), _REFRESH_PREFIX + secrets.token_urlsafe(32)
+    return new_secret(prefix), new_secret(_REFRESH_PREFIX)
+
+
+def new_secret(prefix: str) -> str:
+    return prefix + secrets.token_urlsafe(32)
+
+
+def is_proved(verifier: str, challenge: str) -> bool:
+    """Whether who sends a code is who asked for it (RFC 7636, S256)."""
+    digest = hashlib.sha256(verifier.encode("utf-8", "surrogateescape")).digest()
+    proof = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+    return secrets.compare_digest(proof, challenge)
 
 
 def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier: str) -> Grant | None:
@@ -142,9 +153,7 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
     if found.agent_id is not None:
         _end_stolen(tx, found.agent_id, found.organization_id)
         return None
-    digest = hashlib.sha256(verifier.encode("utf-8", "surrogateescape")).digest()
-    proof = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-    if found.expires_at <= now() or not secrets.compare_digest(proof, found.challenge):
+    if found.expires_at <= now() or not is_proved(verifier, found.challenge):
         raise Unusable(
             "This code has expired, or code_verifier doesn't match its challenge. Start the "
             "authorization again."

@@ -18,7 +18,9 @@ _UNUSED = 7 * DAY
 """Milliseconds after which an unconnected client is deleted."""
 MAX_CLIENTS = 10_000
 """Maximum number of unconnected clients."""
-_CONNECTED = "SELECT 1 FROM agents a WHERE a.client_id = agent_clients.id AND a.revoked_at IS NULL AND a.expires_at > :now"
+_CONNECTED = """SELECT 1 FROM agents a
+    WHERE a.client_id = agent_clients.id AND a.revoked_at IS NULL AND a.expires_at > :now
+  UNION ALL SELECT 1 FROM site_agents s WHERE s.client_id = agent_clients.id AND s.access_hash IS NOT NULL"""
 
 
 class ClientRow(Struct, frozen=True):

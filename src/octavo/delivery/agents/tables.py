@@ -29,6 +29,12 @@ declare(
         json={"scopes": list[str]},
     ),
     Table(
+        name="site_agents",
+        of_organization="site_id IN (SELECT id FROM sites WHERE organization_id = :org)",
+        stays=_OURS,
+        secrets=("code_hash", "access_hash", "refresh_hash", "former_refresh_hash"),
+    ),
+    Table(
         name="agent_acts",
         of_organization="agent_id IN (SELECT id FROM agents WHERE organization_id = :org)",
         stays=_OURS,

@@ -1,0 +1,203 @@
+"""The fields of a page, each declared once. What files, the API, merges, reviews and forms do with them follows from here.
+
+To add one, see "Add a page field" in docs/architecture.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, get_type_hints
+
+from msgspec import NODEFAULT, Struct
+
+PageKind = Literal["document", "group", "link", "computed"]
+FieldType = Literal[
+    "text", "long text", "emoji", "icon", "flag", "condition", "mapping", "list", "cover", "layout"
+]
+"""How a field is read from front matter and written to it (`document/page.py`), and which control a form shows."""
+
+MAX_DESCRIPTION = 1000
+"""Characters of a page's description."""
+
+
+class Layout(Struct, frozen=True, omit_defaults=True):
+    width: str = "default"
+    cover: bool = True
+    cover_size: str = "full"
+    title: bool = True
+    description: bool = True
+    table_of_contents: bool = True
+    outline: bool = True
+    pagination: bool = True
+    metadata: bool = True
+    tags: bool = True
+    actions: bool = True
+
+
+class Cover(Struct, frozen=True, omit_defaults=True):
+    """``light`` and ``dark`` are references as the source wrote them: a path or a URL."""
+
+    light: str
+    dark: str | None = None
+    y: float = 0
+    height: int | None = None
+
+
+class Field(Struct, frozen=True, kw_only=True):
+    """What everything else has to know about one field of a page.
+
+    ``label``: in English, as forms and reviews show it. ``wire``: its name in the API, where that is not its own name in
+    camel case. ``keys``: its front-matter keys, none for what no front matter says. ``kinds``: the kinds of pages that
+    return it. ``max_length``: characters. ``edited``: whether `update_page` and `insert_page` set it. ``shown``: to whom
+    the API returns it. ``navigation``: whether what navigation shows depends on it.
+    """
+
+    label: str
+    type: FieldType = "text"
+    wire: str | None = None
+    keys: tuple[str, ...] = ()
+    kinds: tuple[PageKind, ...] = ("document",)
+    max_length: int | None = None
+    edited: bool = False
+    shown: Literal["everyone", "members", "nobody"] = "everyone"
+    navigation: bool = False
+
+    @property
+    def is_struct(self) -> bool:
+        return self.type in ("cover", "layout")
+
+    @property
+    def is_named_by_people(self) -> bool:
+        """Whether people choose the names of its elements."""
+        return self.type in ("mapping", "list")
+
+
+class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
+    """The fields of a page that are neither its place nor its text, in the order in which forms and the API list them."""
+
+    emoji: Annotated[
+        str | None,
+        Field(
+            label="Emoji",
+            type="emoji",
+            keys=("emoji",),
+            kinds=("document", "group", "link", "computed"),
+            max_length=50,
+            edited=True,
+            navigation=True,
+        ),
+    ] = None
+    icon: Annotated[
+        str | None,
+        Field(
+            label="Icon",
+            type="icon",
+            keys=("icon",),
+            kinds=("document", "group", "link", "computed"),
+            max_length=50,
+            edited=True,
+            navigation=True,
+        ),
+    ] = None
+    description: Annotated[
+        str | None,
+        Field(
+            label="Description",
+            type="long text",
+            keys=("description",),
+            max_length=MAX_DESCRIPTION,
+            edited=True,
+        ),
+    ] = None
+    hidden: Annotated[
+        bool,
+        Field(
+            label="Hide from navigation",
+            type="flag",
+            keys=("hidden",),
+            kinds=("document", "group", "link"),
+            edited=True,
+            navigation=True,
+        ),
+    ] = False
+    no_index: Annotated[
+        bool,
+        Field(
+            label="Hide from search",
+            type="flag",
+            keys=("noIndex",),
+            kinds=("document", "group"),
+            edited=True,
+        ),
+    ] = False
+    no_robots_index: Annotated[
+        bool,
+        Field(
+            label="Hide from search engines",
+            type="flag",
+            keys=("noRobotsIndex",),
+            kinds=("document", "group"),
+            edited=True,
+        ),
+    ] = False
+    condition: Annotated[
+        str | None,
+        Field(
+            label="Condition",
+            type="condition",
+            keys=("if",),
+            max_length=1024,
+            edited=True,
+            shown="nobody",
+            navigation=True,
+        ),
+    ] = None
+    layout: Annotated[Layout, Field(label="Layout", type="layout", keys=("layout",))] = Layout()
+    cover: Annotated[
+        Cover | None, Field(label="Cover", type="cover", keys=("cover", "coverY", "coverHeight"))
+    ] = None
+    tags: Annotated[tuple[Any, ...], Field(label="Tags", type="list", keys=("tags",), shown="nobody")] = ()
+    variables: Annotated[
+        dict[str, Any], Field(label="Variables", type="mapping", keys=("vars",), shown="members")
+    ] = {}
+    meta_links: Annotated[
+        dict[str, Any] | None, Field(label="Related links", type="mapping", shown="members")
+    ] = None
+
+
+def fields_of(struct: type[Struct]) -> dict[str, Field]:
+    """Return what a struct declares with ``Field``, by the names of its attributes."""
+    hints = get_type_hints(struct, include_extras=True)
+    found = ((name, getattr(hints[name], "__metadata__", ())) for name in struct.__struct_fields__)
+    return {name: field for name, about in found for field in about if isinstance(field, Field)}
+
+
+FIELDS = fields_of(PageFields)
+FRONT_FIELDS = {name: field for name, field in FIELDS.items() if field.keys}
+"""Those that a page's front matter says."""
+EDITED_FIELDS = {name: field for name, field in FIELDS.items() if field.edited}
+"""Those that edits over the API set."""
+FRONT_KEYS = frozenset(key for field in FRONT_FIELDS.values() for key in field.keys)
+NAVIGATION = tuple(name for name, field in FIELDS.items() if field.navigation)
+
+
+def wire_name(name: str) -> str:
+    """Return what the API calls a field of a page or of something else.
+
+    >>> wire_name("no_index")
+    'noIndex'
+    """
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+
+
+def declare(body: dict[str, Any], types: Mapping[str, Any], default: Any = NODEFAULT) -> None:
+    """Declare fields in the body of a struct class, after those declared there so far and except those.
+
+    ``body``: its ``vars()``. ``types``: by the names of the fields. The type checker does not see these fields, so code
+    reads them by name; what it has to see stays written in the class."""
+    for name, type_ in types.items():
+        if name not in body["__annotations__"]:
+            body["__annotations__"][name] = type_
+            if default is not NODEFAULT:
+                body[name] = default

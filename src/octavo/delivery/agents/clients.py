@@ -1,0 +1,188 @@
+"""What both OAuth servers, that of the API and those of sites, ask of apps: how they register, which they are, and how
+they ask for access (RFC 6749, 7591, 7636, and apps that are known by a document)."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.errors import BadRequest
+from octavo.kit.context import Context
+from octavo.kit.http.edge import Answer, Request
+from octavo.kit.http.proxies import address_key
+from octavo.kit.scheduling.rates import RateLimiter
+
+from . import store
+from .connecting import Unusable, allows_redirect, check_redirect
+from .documents import LONGEST, Documents, is_document
+
+MAX_FORM = 16 * 1024
+"""Bytes of what apps post."""
+NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
+_REGISTRATIONS = 20
+"""Programs that may register in a minute from one address."""
+_JSON = "application/json"
+_KEPT = {"cache-control": "public, max-age=300"}
+
+
+class BadOAuth(Exception):  # noqa: N818
+    """A request that the program made wrongly. ``redirect``: where it may be told, None: nowhere."""
+
+    def __init__(
+        self, code: str, message: str, redirect: str | None = None, state: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code, self.redirect, self.state = code, redirect, state
+
+
+class AppRequest(NamedTuple):
+    """What the address says that an app sends somebody to. ``scopes`` and ``resource``: "" and none where it names
+    none."""
+
+    client: store.ClientRow
+    redirect: str
+    challenge: str
+    scopes: list[str]
+    resource: str
+    state: str | None
+
+    def bad(self, code: str, message: str) -> BadOAuth:
+        """An error that the app is told at the address it is sent back to."""
+        return BadOAuth(code, message, self.redirect, self.state)
+
+
+class _Register(Struct):
+    redirect_uris: Annotated[list[Annotated[str, Meta(max_length=2000)]], Meta(min_length=1, max_length=10)]
+    client_name: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
+
+
+def json_answer(told: object, status: int = 200) -> Answer:
+    return Answer(status, msgspec.json.encode(told), _JSON, NO_STORE)
+
+
+def error_answer(code: str, message: str, status: int = 400) -> Answer:
+    return json_answer({"error": code, "error_description": message}, status)
+
+
+def describe_resource(resource: str, server: str, name: str, scopes: list[str] | None = None) -> Answer:
+    """The metadata of a protected resource (RFC 9728). ``server``: the issuer of its tokens."""
+    told = {
+        "resource": resource,
+        "authorization_servers": [server],
+        **({"scopes_supported": scopes} if scopes is not None else {}),
+        "bearer_methods_supported": ["header"],
+        "resource_name": name,
+    }
+    return Answer(200, msgspec.json.encode(told), _JSON, _KEPT)
+
+
+def describe_server(issuer: str, authorize: str, start: str, scopes: list[str] | None = None) -> Answer:
+    """The metadata of an authorization server (RFC 8414). ``authorize``: the address where people agree; ``start``:
+    what the addresses of the other endpoints begin with."""
+    told = {
+        "issuer": issuer,
+        "authorization_endpoint": authorize,
+        "token_endpoint": f"{start}/token",
+        "registration_endpoint": f"{start}/register",
+        "revocation_endpoint": f"{start}/revoke",
+        **({"scopes_supported": scopes} if scopes is not None else {}),
+        "response_types_supported": ["code"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "client_id_metadata_document_supported": True,
+    }
+    return Answer(200, msgspec.json.encode(told), _JSON, _KEPT)
+
+
+def fields_of(text: bytes) -> dict[str, str]:
+    """Form fields; one that is there twice is refused, as RFC 6749 has it."""
+    try:
+        pairs = parse_qsl(text.decode(), keep_blank_values=True, max_num_fields=30)
+    except ValueError:
+        raise BadOAuth("invalid_request", "expected a form of at most 30 fields in UTF-8") from None
+    fields: dict[str, str] = {}
+    for name, value in pairs:
+        if name in fields or "\0" in value:
+            raise BadOAuth("invalid_request", f"{name}: expected once, without control characters")
+        fields[name] = value
+    return fields
+
+
+def answer_at(redirect: str, issuer: str, state: str | None, **told: str) -> str:
+    """The address at which a browser takes an answer to the app (RFC 9207)."""
+    said = {**told, "iss": issuer, **({"state": state} if state is not None else {})}
+    return f"{redirect}{'&' if '?' in redirect else '?'}{urlencode(said)}"
+
+
+class Registrations:
+    """Takes in the apps that register with one server."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._counter = RateLimiter(_REGISTRATIONS)
+
+    def register(self, request: Request, body: bytes) -> Answer:
+        try:
+            asked = msgspec.json.decode(body, type=_Register)
+            for address in asked.redirect_uris:
+                check_redirect(address)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, BadRequest) as error:
+            message = error.message if isinstance(error, BadRequest) else str(error)
+            code = "invalid_redirect_uri" if "redirect_uris" in message else "invalid_client_metadata"
+            return error_answer(code, message)
+        name = "" if asked.client_name is UNSET else " ".join(asked.client_name.replace("\0", "").split())
+        self._counter.count(address_key(request.client))
+        with self._context.db.write() as tx:
+            store.make_room(tx)
+            client = store.insert_client(tx, name or "An app without a name", asked.redirect_uris)
+        told = {
+            "client_id": client.id,
+            "client_name": client.name,
+            "redirect_uris": list(client.redirects),
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "token_endpoint_auth_method": "none",
+        }
+        return json_answer(told, 201)
+
+
+def read_request(context: Context, request: Request, query: bytes) -> AppRequest:
+    """What an app asks for in the query of an address. Raises BadOAuth."""
+    fields = fields_of(query)
+    client = _find_client(context, fields.get("client_id", ""), request)
+    redirect = fields.get("redirect_uri", "")
+    if not allows_redirect(client, redirect):
+        raise BadOAuth("invalid_request", "redirect_uri: the program did not register this address.")
+    state, challenge = fields.get("state"), fields.get("code_challenge", "")
+    if state is not None and len(state) > 2000:
+        raise BadOAuth("invalid_request", "state: at most 2000 characters.")
+    scopes, resource = fields.get("scope", "").split(), fields.get("resource", "").rstrip("/")
+    asked = AppRequest(client, redirect, challenge, scopes, resource, state)
+    if fields.get("response_type") != "code":
+        raise asked.bad("unsupported_response_type", "response_type: expected code")
+    plain = challenge.replace("-", "").replace("_", "")
+    if fields.get("code_challenge_method") != "S256" or len(challenge) != 43 or not plain.isalnum():
+        raise asked.bad("invalid_request", "code_challenge: expected one of the method S256")
+    return asked
+
+
+def _find_client(context: Context, client_id: str, request: Request) -> store.ClientRow:
+    if is_document(client_id):
+        try:
+            return Documents(context).find(client_id, request)
+        except Unusable as error:
+            raise BadOAuth("invalid_client", str(error)) from None
+    with context.db.read() as tx:
+        client = store.find_client(tx, client_id[:LONGEST])
+    if client is None:
+        raise BadOAuth(
+            "invalid_client",
+            "client_id: no app is registered under this id, or its registration has expired.",
+        )
+    return client

@@ -1,0 +1,192 @@
+"""Agents that visitors let read a site for authenticated visitors: from a visitor's agreement to a token for the MCP
+server of that site, which is good for as long as what the visitor proved."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from octavo.delivery.visits.admission import AgentProof, recognize_site_agents
+from octavo.errors import BadRequest
+from octavo.kit import ids
+from octavo.kit.clock import now
+from octavo.kit.context import Context
+from octavo.kit.db.database import Transaction
+from octavo.kit.secrets.sealing import sealed_column
+from octavo.organization.access.tokens import hash_token
+from octavo.sites.site.audiences.visitor_auth import read_token as read_visitor_token
+from octavo.sites.site.previewing import read_preview
+from octavo.sites.site.store import SiteRow, find_site
+
+from .connecting import ACCESS_LASTS, CODE_LASTS, Grant, Unusable, is_proved, new_secret
+from .store import DAY
+
+PREFIX = "ocv_"
+_REFRESH_PREFIX = "ocvr_"
+_LONGEST = 90 * DAY
+"""Milliseconds after which a visitor connects an agent again, however long what they proved is good."""
+_KEPT = 30 * DAY
+"""Milliseconds for which an app stays known after its token has ended, so that it need not register again."""
+_PROOF = sealed_column("site_agents", "proof", "id")
+
+
+class Agreed(Struct, frozen=True):
+    """What a visitor agreed to. ``proof``: a hash of the token that they are signed in with."""
+
+    site: str
+    client: str
+    redirect: str
+    challenge: str
+    state: str | None
+    proof: str
+
+
+class _Row(Struct, frozen=True):
+    id: str
+    site_id: str
+    client_id: str
+    redirect: str
+    challenge: str
+    preview: int
+    proof: str
+    code_until: int
+    access_hash: str | None
+    access_until: int | None
+    expires_at: int
+
+
+_ROW = ", ".join(_Row.__struct_fields__)
+
+
+def _find(tx: Transaction, column: str, secret: str) -> _Row | None:
+    row = tx.one(f"SELECT {_ROW} FROM site_agents WHERE {column} = :hash", hash=hash_token(secret))
+    return _Row(*row) if row is not None else None
+
+
+def _end_of(tx: Transaction, context: Context, site: SiteRow | None, proof: str, preview: bool) -> int | None:
+    """When a visitor's token ends at a site, in milliseconds; None where it is not good there now."""
+    if site is None or not site.published or site.visibility != "visitor-auth":
+        return None
+    if preview:
+        shown = read_preview(tx, context.signer, proof)
+        return shown.expires if shown is not None and shown.site == site.id else None
+    signed = read_visitor_token(tx, context, site, proof)
+    return signed.until if signed is not None else None
+
+
+def connect_visitor(
+    tx: Transaction, context: Context, site: SiteRow, agreed: Agreed, proof: str, preview: bool
+) -> str:
+    """Return the code by which an app gets a token that stands for a visitor's. Raises BadRequest where theirs has
+    ended meanwhile."""
+    until = _end_of(tx, context, site, proof, preview)
+    if until is None:
+        raise BadRequest("asked: your sign-in has ended. Connect the app again.")
+    forget_site_agents(tx)
+    code, id = new_secret(""), ids.new_id()
+    tx.run(
+        """INSERT INTO site_agents (id, site_id, client_id, redirect, challenge, preview, proof, code_hash, code_until,
+             created_at, expires_at)
+           VALUES (:id, :site, :client, :redirect, :challenge, :preview, :proof, :code, :code_until, :at, :until)""",
+        id=id,
+        site=site.id,
+        client=agreed.client,
+        redirect=agreed.redirect,
+        challenge=agreed.challenge,
+        preview=int(preview),
+        proof=_PROOF.seal(context.sealer, proof, id),
+        code=hash_token(code),
+        code_until=now() + CODE_LASTS,
+        at=now(),
+        until=min(until, now() + _LONGEST),
+    )
+    return code
+
+
+def use_site_code(
+    tx: Transaction, context: Context, code: str, client_id: str, redirect: str, verifier: str
+) -> tuple[SiteRow, Grant] | None:
+    """The site and the tokens of a code. None for a code that was used before: what it became has ended with that.
+    Raises Unusable."""
+    found = _find(tx, "code_hash", code)
+    if found is None or found.client_id != client_id or found.redirect != redirect:
+        raise Unusable("This code is not valid, or not for this app.")
+    if found.access_hash is not None:
+        _delete(tx, found.id)
+        return None
+    if found.code_until <= now() or not is_proved(verifier, found.challenge):
+        raise Unusable("This code has expired, or code_verifier does not match its code_challenge.")
+    return _grant(tx, context, found, None)
+
+
+def refresh_site_agent(
+    tx: Transaction, context: Context, token: str, client_id: str
+) -> tuple[SiteRow, Grant] | None:
+    """The site and new tokens. None where the token is the one before: then all of them have ended. Raises Unusable."""
+    stolen = _find(tx, "former_refresh_hash", token)
+    if stolen is not None:
+        _delete(tx, stolen.id)
+        return None
+    found = _find(tx, "refresh_hash", token)
+    if found is None or found.client_id != client_id:
+        raise Unusable("This refresh token is not valid.")
+    return _grant(tx, context, found, hash_token(token))
+
+
+def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -> tuple[SiteRow, Grant]:
+    site, proof = find_site(tx, found.site_id), _PROOF.open(context.sealer, found.proof, found.id)
+    end = _end_of(tx, context, site, proof, bool(found.preview))
+    if site is None or end is None or found.expires_at <= now():
+        raise Unusable("The visitor's sign-in has ended.")
+    access, refresh = new_secret(PREFIX), new_secret(_REFRESH_PREFIX)
+    until = min(now() + ACCESS_LASTS, end, found.expires_at)
+    changed = tx.run(
+        f"""UPDATE site_agents SET access_hash = :access, access_until = :until, refresh_hash = :refresh,
+              former_refresh_hash = :former
+            WHERE id = :id AND {"refresh_hash = :former" if former else "access_hash IS NULL"}""",
+        id=found.id,
+        access=hash_token(access),
+        until=until,
+        refresh=hash_token(refresh),
+        former=former,
+    )
+    if changed != 1:
+        raise Unusable("This was used just now.")
+    return site, Grant(access, refresh, max(1, (until - now()) // 1000), [])
+
+
+def revoke_site_agent(tx: Transaction, token: str) -> None:
+    """Ends the agent with this token, if there is one."""
+    for column in ("access_hash", "refresh_hash"):
+        found = _find(tx, column, token)
+        if found is not None:
+            _delete(tx, found.id)
+
+
+def _delete(tx: Transaction, id: str) -> None:
+    tx.run("DELETE FROM site_agents WHERE id = :id", id=id)
+
+
+def forget_site_agents(tx: Transaction) -> None:
+    """Delete agents that ended a while ago, and codes that no app used."""
+    tx.run(
+        """DELETE FROM site_agents WHERE expires_at < :ended
+             OR (access_hash IS NULL AND code_until < :unused)""",
+        ended=now() - _KEPT,
+        unused=now() - DAY,
+    )
+
+
+def find_proof(tx: Transaction, context: Context, site_id: str, token: str) -> AgentProof | None:
+    """What a token of an agent stands for at a site; None for one that is not good there."""
+    if not token.startswith(PREFIX):
+        return None
+    found = _find(tx, "access_hash", token)
+    if found is None or found.site_id != site_id or found.access_until is None:
+        return None
+    until = min(found.access_until, found.expires_at)
+    if until <= now():
+        return None
+    return AgentProof(_PROOF.open(context.sealer, found.proof, found.id), bool(found.preview), until)
+
+
+recognize_site_agents(find_proof)

@@ -1,0 +1,35 @@
+"""The page on which a visitor lets an agent read a site as they see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from octavo.delivery.visits.admission import CONNECT_PATH
+from octavo.delivery.visits.authorization import SiteVisit, list_spaces
+from octavo.errors import NotFound
+from octavo.kit.http.edge import Answer
+
+from .answers import Frame, html_answer, private_answer, with_headers
+from .drawing import draw_agreement
+from .table import View
+from .views import Agreement
+
+
+def prepare_agreement(view: View, visit: SiteVisit) -> Callable[[Agreement], Answer]:
+    """Read how the site looks; what comes out draws the page. Raises NotFound where the visitor is shown no space."""
+    space = next(iter(list_spaces(view.tx, visit)), None)
+    if space is None:
+        raise NotFound("There is nothing at this address.")
+    site, action = Frame(view, space).site(), f"{visit.base}{CONNECT_PATH}"
+
+    def draw(agreement: Agreement) -> Answer:
+        # Browsers let a form lead on only to where the page says. No script of others sees what is asked here.
+        sources = (("form-action", (f"{agreement.scheme}:",)),)
+        shown = replace(site, scripts=(), sources=sources)
+        answer = private_answer(visit.admission, html_answer(shown, draw_agreement(shown, action, agreement)))
+        headers = {"cache-control": "no-store", "x-robots-tag": "noindex"}
+        return replace(with_headers(answer, headers), etag="", again=False)
+
+    return draw

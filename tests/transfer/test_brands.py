@@ -1,0 +1,158 @@
+"""What projects state of their look, and the site that is made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from octavo.operations.admin.docs_sites import bring_source
+from octavo.operations.admin.import_export import bring
+
+from .bringing_in import PNG, Imports, archive
+from .test_readers import brought
+
+PAGE = "---\ntitle: A\n---\n\nText\n"
+SVG = "<svg xmlns='http://www.w3.org/2000/svg'/>"
+STATED: dict[str, tuple[dict[str, Any], tuple[str, str, str, str, str]]] = {
+    "mkdocs": (
+        {"mkdocs.yml": "site_name: A\ntheme:\n  name: material\n  logo: img/logo.png\n  favicon: img/icon.png\n  palette:\n    - scheme: default\n      primary: teal\n    - scheme: slate\n      primary: amber\n",
+         "docs/index.md": PAGE, "docs/img/logo.png": PNG, "docs/img/icon.png": PNG},
+        ("#009485", "#ffc105", "docs/img/logo.png", "", "docs/img/icon.png"),
+    ),
+    "docusaurus": (
+        {"docusaurus.config.js": "module.exports = {title: 'D', favicon: 'img/icon.png', themeConfig: {navbar: {logo: {src: '/img/logo.png', srcDark: 'img/dark.png'}}}}",
+         "docs/a.md": PAGE, "static/img/logo.png": PNG, "static/img/dark.png": PNG, "static/img/icon.png": PNG,
+         "src/css/custom.css": ":root {\n  --ifm-color-primary: #2E8555;\n  --ifm-color-primary-dark: #29784c;\n}\n[data-theme='dark'] {\n  --ifm-color-primary: #25c2a0;\n}\n"},
+        ("#2e8555", "#25c2a0", "static/img/logo.png", "static/img/dark.png", "static/img/icon.png"),
+    ),
+    "vitepress": (
+        {".vitepress/config.ts": "export default {title: 'V', head: [['meta', {name: 'x'}], ['link', {rel: 'icon', href: '/icon.png'}]], themeConfig: {logo: {light: '/logo.png', dark: '/dark.png'}}}",
+         "index.md": PAGE, "public/logo.png": PNG, "public/dark.png": PNG, "public/icon.png": PNG, ".vitepress/theme/style.css": ":root { --vp-c-brand-1: #abc; }"},
+        ("#abc", "#abc", "public/logo.png", "public/dark.png", "public/icon.png"),
+    ),
+    "mintlify": (
+        {"docs.json": '{"name": "M", "colors": {"primary": "#0D9373", "light": "#07C983"}, "logo": "/logo.svg", "favicon": "/icon.svg", "navigation": {"pages": ["a"]}}',
+         "a.mdx": PAGE, "logo.svg": SVG, "icon.svg": SVG},
+        ("#0d9373", "#07c983", "logo.svg", "", "icon.svg"),
+    ),
+    "starlight": (
+        {"astro.config.mjs": "export default {integrations: [starlight({title: 'S', logo: {src: './src/assets/logo.png'}, favicon: '/icon.png', customCss: ['./src/a.css']})]}",
+         "src/content/docs/index.md": PAGE, "src/assets/logo.png": PNG, "public/icon.png": PNG, "src/a.css": ":root { --sl-color-accent: #123456ff; } :root[data-theme='light'] { --sl-color-accent: #654321; }"},
+        ("#654321", "#123456", "src/assets/logo.png", "", "public/icon.png"),
+    ),
+    "sphinx": (
+        {"conf.py": "project = 'S'\nhtml_logo = '_static/logo.png'\nhtml_favicon = 'icon.png'\nhtml_theme_options = {'dark_logo': 'dark.png', 'light_css_variables': {'color-brand-primary': '#336790'}}\n",
+         "index.rst": "A\n=\n", "_static/logo.png": PNG, "_static/dark.png": PNG, "icon.png": PNG},
+        ("#336790", "#336790", "_static/logo.png", "_static/dark.png", "icon.png"),
+    ),
+    "hugo": (
+        {"hugo.toml": "title = 'H'\n[params]\nlogo = '/img/logo.png'\nfavicon = 'img/icon.png'\nprimaryColor = '#001122'\n", "content/_index.md": PAGE, "static/img/logo.png": PNG, "static/img/icon.png": PNG},
+        ("#001122", "#001122", "static/img/logo.png", "", "static/img/icon.png"),
+    ),
+    "jekyll": (
+        {"_config.yml": "title: J\nlogo: /assets/logo.png\nfavicon_ico: https://example.org/icon.ico\n", "index.md": PAGE, "assets/logo.png": PNG},
+        ("", "", "assets/logo.png", "", "https://example.org/icon.ico"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", STATED)
+def test_a_reader_passes_on_the_stated_look(kind: str) -> None:
+    files, look = STATED[kind]
+    made = brought(files)
+    brand = made.brand
+    assert made.kind == kind
+    assert (brand.color, brand.dark_color, brand.logo, brand.dark_logo, brand.favicon) == look
+    assert not [one for one in made.problems if one.code == "look_left_out"]
+
+
+def test_what_cannot_be_used_is_told() -> None:
+    made = brought(
+        {
+            "docusaurus.config.js": "import {logo} from 'elsewhere';\nexport default {favicon: 'gone.png', themeConfig: {navbar: {logo: {src: logo}}}}",
+            "docs/a.md": PAGE,
+            "src/a.css": ":root { --ifm-color-primary: hsl(1 2% 3%); }",
+        }
+    )
+    assert not made.brand
+    assert sorted(one.message for one in made.problems if one.code == "look_left_out") == [
+        "the color hsl(1 2% 3%) is not written as #rrggbb",
+        "the favicon gone.png is not there",
+        "themeConfig.navbar.logo.src is only known when the site is built",
+    ]
+
+
+def write(folder: Any, files: dict[str, Any]) -> str:
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+    return str(folder)
+
+
+def look_of(world: Any, site: str) -> dict[str, Any]:
+    at = f"/orgs/{world.home['organizationId']}/sites/{site}/customization"
+    found: dict[str, Any] = world.get("admin", at)
+    return found
+
+
+@pytest.mark.sqlite_first
+def test_a_site_that_is_published_has_the_look(world: Any, tmp_path: Any) -> None:
+    org = world.home["organizationId"]
+    made = bring(
+        world.context, write(tmp_path / "d", STATED["docusaurus"][0]), organization_id=org, publish=True
+    )
+    sites = world.get("admin", f"/orgs/{org}/sites")["items"]
+    site = next(one for one in sites if one["urls"]["published"] == made.site_url or one["title"] == "D")
+    look = look_of(world, site["id"])
+    assert look["styling"]["primaryColor"] == {"light": "#2e8555", "dark": "#25c2a0"}
+    logo, icon = look["header"]["logo"], look["favicon"]["icon"]
+    assert logo["light"].endswith("/logo.png") and logo["dark"].endswith("/dark.png")
+    assert icon["light"] == icon["dark"] and icon["light"].endswith("/icon.png")
+    assert "look_left_out" not in {one.code for one in made.outcome.problems}
+    # What people set since stays.
+    bring(world.context, str(tmp_path / "d"), space_id=made.outcome.space, publish=True)
+    assert look_of(world, site["id"]) == look
+
+
+def test_where_no_site_is_made_the_look_is_told(sqlite_world: Any, tmp_path: Any) -> None:
+    world = sqlite_world
+    org = world.home["organizationId"]
+    made = bring(world.context, write(tmp_path / "d", STATED["mkdocs"][0]), organization_id=org)
+    (told,) = [one for one in made.outcome.problems if one.code == "look_left_out"]
+    assert told.message.startswith("logo, icon, color: ")
+
+
+LANGUAGES = {
+    **STATED["vitepress"][0],
+    ".vitepress/config.ts": "export default {title: 'V', locales: {root: {lang: 'en'}, de: {lang: 'de'}}, themeConfig: {logo: '/logo.png'}}",
+    "de/index.md": PAGE,
+    "public/logo.png": b"no picture",
+}  # fmt: skip
+
+
+def test_a_site_of_several_languages_has_the_look(sqlite_world: Any, tmp_path: Any) -> None:
+    world = sqlite_world
+    made = bring_source(
+        world.context, write(tmp_path / "v", LANGUAGES), organization_id=world.home["organizationId"]
+    )
+    assert look_of(world, made.site)["styling"]["primaryColor"]["light"] == "#abc"
+    assert [(one.path, one.code) for one in made.problems if one.code == "look_left_out"] == [
+        ("public/logo.png", "look_left_out")
+    ]
+    # Imported again, a site keeps what people have set since.
+    again = bring_source(world.context, str(tmp_path / "v"), organization_id=world.home["organizationId"])
+    assert (again.site, [one for one in again.problems if one.code == "look_left_out"]) == (made.site, [])
+
+
+@pytest.mark.sqlite_first
+def test_a_site_of_an_import_run_has_the_look(world: Any) -> None:
+    imports = Imports(world)
+    key = imports.upload("docs.zip", archive({**LANGUAGES, "public/logo.png": PNG}), "admin")
+    body = {"source": {"type": "file", "files": [key]}, "target": {"space": imports.space}, "variants": True}
+    run = imports.run(world.call("admin", "POST", imports.runs, json=body).json()["id"], "admin")
+    imports.work()
+    run = imports.run(run["id"], "admin")
+    assert [one for one in run["problems"] if one["code"] == "look_left_out"] == []
+    look = look_of(world, run["site"])
+    assert look["header"]["logo"]["light"].endswith("/logo.png")
