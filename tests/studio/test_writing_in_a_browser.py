@@ -974,7 +974,7 @@ def test_a_reusable_content_is_written_where_it_is_shown(desk):
     block = text.locator(".reusable")
     block.get_by_role("button", name="Edit").click()
     inside = page.get_by_role("textbox", name="Notice")
-    expect(block).to_contain_text("What you change here changes on 1 other page, too: Another")
+    expect(block).to_contain_text("Changes here also affect 1 other page: Another")
     inside.get_by_text("Shared").click()
     page.keyboard.press("End")
     page.keyboard.type(" Now")
@@ -1021,7 +1021,7 @@ def test_an_empty_page_begins_with_a_template(desk):
         "## Steps",
         "### First step",
         "### Next step",
-        "## When it does not work",
+        "## Troubleshooting",
     ]
     # What a space keeps as a template is copied into a page, with links and all.
     page.get_by_role("button", name="Page actions").click()
