@@ -342,67 +342,6 @@ def fixed(
     return Route(path, {"GET": Action(name, answer)})
 
 
-class Allowance(NamedTuple):
-    """Rest of a rate limit; ``reset`` in seconds since 1970."""
-
-    limit: int
-    left: int
-    reset: int
-
-    def headers(self) -> dict[str, str]:
-        return {
-            "x-ratelimit-limit": str(self.limit),
-            "x-ratelimit-remaining": str(self.left),
-            "x-ratelimit-reset": str(self.reset),
-        }
-
-
-class RateLimiter:
-    """Rate limiter of this process, with fixed windows of one minute per key."""
-
-    def __init__(self, limit: int, keys: int = 100_000) -> None:
-        self.limit = limit
-        self._keys = keys
-        self._window = 0
-        self._counts: dict[str, int] = {}
-
-    def count(self, key: str) -> Allowance:
-        """Count one request and return what is left. Raises TooManyRequests with the headers of the limit."""
-        moment, used = self._use(key)
-        allowance = self._allowance(moment, used)
-        if used > self.limit:
-            raise self._refused(moment, allowance)
-        return allowance
-
-    def check(self, key: str) -> None:
-        """Count one request without returning what is left."""
-        moment, used = self._use(key)
-        if used > self.limit:
-            raise self._refused(moment, self._allowance(moment, used))
-
-    def _use(self, key: str) -> tuple[int, int]:
-        """Return the time in seconds, and the requests in this minute, including this one."""
-        moment = now() // 1000
-        window = moment // 60
-        if window != self._window:
-            self._window, self._counts = window, {}
-        used = self._counts.get(key, 0) + 1
-        if used == 1 and len(self._counts) >= self._keys:
-            key = ""  # Beyond this many callers in a minute, the rest share one count.
-            used = self._counts.get(key, 0) + 1
-        self._counts[key] = used
-        return moment, used
-
-    def _allowance(self, moment: int, used: int) -> Allowance:
-        return Allowance(self.limit, max(self.limit - used, 0), (moment // 60 + 1) * 60)
-
-    @staticmethod
-    def _refused(moment: int, allowance: Allowance) -> TooManyRequests:
-        wait = {"retry-after": str(max(1, allowance.reset - moment))}
-        message = "Too many requests. Try again after the time in X-RateLimit-Reset."
-        return TooManyRequests(message, **allowance.headers(), **wait)
-
-
 class _Found(NamedTuple):
     path: str
     actions: Mapping[str, tuple[Action, bool]]

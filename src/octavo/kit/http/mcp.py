@@ -36,7 +36,7 @@ class RefusedTool(Exception):
 
 class ToolText(NamedTuple):
     """Answer of a tool: text, and fields for the program by name. ``data``: the same as ``text``, for
-    programs; None if the text says everything."""
+    programs, of the type that the tool ``gives`` if it names one; None if the text says everything."""
 
     text: str
     about: Mapping[str, str] = {}
@@ -48,7 +48,8 @@ class Tool(NamedTuple):
 
     ``use`` gets the server's object and the arguments, of type ``takes``; it returns text, or raises
     ``RefusedTool``. ``reads``: it changes nothing. ``destroys``: its effects are hard to undo.
-    ``reaches_out``: it sends requests to other servers.
+    ``reaches_out``: it sends requests to other servers. ``gives``: the type of the data of all its answers;
+    None if some have none, or another.
     """
 
     title: str

@@ -52,8 +52,8 @@ STATES: dict[State, tuple[str, ...]] = {
 
 
 class Kind(NamedTuple):
-    """Kind of job: what its jobs do, what bounds the work of one (None: it goes on in parts), how often they are attempted, and the seconds of an attempt. ``waits``:
-    they mostly wait for other servers."""
+    """Kind of job: what its jobs do, what limits the work of one (None: it continues in parts), how often they are
+    attempted, and the seconds of one attempt or part. ``waits``: they mostly wait for other servers."""
 
     run: Callable[..., None]
     bound: str | None

@@ -43,34 +43,6 @@ _REST = 0.05
 than each in one of its own that takes the lock and the interpreter from the committing threads."""
 
 
-class _Run:
-    """Leased job, due since ``run_at``; ``trace``: what caused it. ``attempts`` includes the one that starts,
-    ``deadline`` is of the monotonic clock, ``give_back`` releases its thread."""
-
-    def __init__(
-        self,
-        id: str,
-        kind: str,
-        payload: str,
-        attempts: int,
-        organization: str,
-        run_at: int,
-        trace: str | None,
-        give_back: Callable[[], None],
-    ) -> None:
-        self.id = id
-        self.kind = kind
-        self.payload = payload
-        self.attempts = attempts
-        self.organization = organization
-        self.run_at = run_at
-        self.trace = trace
-        self.lease = new_id()
-        self.deadline = time.monotonic() + jobs.kinds[kind].seconds
-        self.given_up = False
-        self.give_back = give_back
-
-
 class Worker:
     """Runs jobs in threads: ``threads`` short and as many long ones, and twice as many that wait for other
     servers. ``context`` is passed to every handler as its first argument.
