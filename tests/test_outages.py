@@ -290,7 +290,7 @@ def test_what_will_break_is_said_before_it_does(world: World, monkeypatch: pytes
     moment = time.time()
     monkeypatch.setattr(time, "time", lambda: moment + 60)
     found = findings()
-    assert not found["disk"][0] and "refused when it is full" in found["disk"][1]
+    assert not found["disk"][0] and "refused when the disk is full" in found["disk"][1]
     if on_a_server:
         assert found["version"][0] and not found["clock"][0] and "time server" in found["clock"][1]
 

@@ -97,7 +97,7 @@ def test_no_request_fails_while_processes_are_replaced(
             # What cannot work is not taken.
             settings.write_text("metrics_token = 5")
             os.kill(main, signal.SIGHUP)
-            until(lambda: "goes on as it was" in served.output.read_text())
+            until(lambda: "current one keeps running" in served.output.read_text())
             for number in range(rounds):
                 before = listening.ready
                 settings.write_text(f'metrics_token = "{str(number) * 40}"')
@@ -168,7 +168,10 @@ def _installed(world: World, folder: Path) -> Iterator[tuple[Served, Path, Path]
 
 def _reload(served: Served, refused: str = "") -> None:
     """Reload until the next program is taking over, or does not start for this reason."""
-    before, said = len(served.output.read_text()), "goes on as it was" if refused else "is taking over"
+    before, said = (
+        len(served.output.read_text()),
+        "current one keeps running" if refused else "is taking over",
+    )
     os.kill(served.process.pid, signal.SIGHUP)
     until(lambda: said in served.output.read_text()[before:])
     assert refused in served.output.read_text()[before:]
@@ -211,7 +214,7 @@ def test_whoever_goes_on_is_as_before(sqlite_world: World, tmp_path: Path) -> No
             record_migration(
                 "INSERT INTO migrations (number, name, checksum, applied_at) VALUES (999912312359, 'later', '', 0)"
             )
-            _reload(served, refused="migrated by a newer Octavo")
+            _reload(served, refused="migrated by a newer version of Octavo")
             assert served.workers() == first and _version(served.url) == "0.1.0"
         os.kill(first[0], signal.SIGKILL)
         until(lambda: first[0] not in served.workers() and len(served.workers()) == 2)

@@ -67,5 +67,5 @@ def test_processes_that_stay_have_no_secrets() -> None:
 
 def test_fetching_packages_keeps_the_way_to_the_registry_alone() -> None:
     kept = ("PATH", "HOME", "https_proxy", "NO_PROXY", "SSL_CERT_FILE", "NPM_CONFIG_REGISTRY", "DENO_DIR")
-    assert all(bundling._FETCHING.fullmatch(name) for name in kept)
-    assert not any(bundling._FETCHING.fullmatch(name) for name in SECRETS)
+    assert all(bundling._INSTALL_VARIABLES.fullmatch(name) for name in kept)
+    assert not any(bundling._INSTALL_VARIABLES.fullmatch(name) for name in SECRETS)

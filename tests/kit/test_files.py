@@ -119,7 +119,7 @@ def test_a_store_that_never_answers_is_named_soon(silent_endpoint, monkeypatch):
     monkeypatch.setattr("octavo.kit.files._PROBE_SECONDS", 1)
     with pytest.raises(Unavailable) as raised:
         open_store("s3://docs", signer).require_reachable()
-    expected = f"OCTAVO_FILES_URL: the object store at {silent_endpoint} does not answer: "
+    expected = f"OCTAVO_FILES_URL: the object store at {silent_endpoint} does not respond: "
     assert raised.value.message.startswith(expected), raised.value.message
 
 

@@ -105,7 +105,7 @@ def test_refused_is_who_took_much() -> None:
             pool.wait(("greedy", "one more"), 0)
         assert refused.value.status == 503 and refused.value.headers["retry-after"] == "5"
         assert (
-            refused.value.message == "Too many questions are being answered just now. Try again in a moment."
+            refused.value.message == "Too many questions are being answered right now. Try again in a moment."
         )
         with pool.place(("modest", "x"), 0):
             pass
@@ -197,9 +197,9 @@ def test_who_goes_away_keeps_the_place_until_the_work_is_done() -> None:
 # --- every pool ---------------------------------------------------------------------------------------
 
 POOLS = {
-    "questions are being answered", "requests wait for integrations", "requests wait for other servers", "requests are being sent",
-    "images are being made", "scripts of integrations are running", "short jobs run", "long jobs run",
-    "jobs wait for other servers", "event streams are open", "requests are being processed", "changes are being processed",
+    "questions are being answered", "requests are waiting for integrations", "requests are waiting for other servers", "requests are being sent",
+    "images are being made", "scripts of integrations are running", "short jobs are running", "long jobs are running",
+    "jobs are waiting for other servers", "event streams are open", "requests are being processed", "changes are being processed",
     "uploads are being processed", "pages are being made", "changes are being written",
     "documents of apps are being fetched",
 }  # fmt: skip

@@ -75,7 +75,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
         third = pid_in(folder / "0-1-VERSION")
         until(lambda: not is_there(first))
         assert is_there(second)
-        assert f"worker 1 (process {first}) died by SIGKILL" in errors.read_text()
+        assert f"worker 1 (process {first}) was killed by SIGKILL" in errors.read_text()
         parent.send_signal(signal.SIGTERM)
         assert parent.wait(timeout=60) == 0
         assert not is_there(second) and not is_there(third)
@@ -108,7 +108,7 @@ def test_a_reload_starts_the_current_program_or_changes_nothing(tmp_path: Path) 
         change(script, "VERSION", "SECOND")
         (folder / "broken").touch()
         parent.send_signal(signal.SIGHUP)
-        until(lambda: "everything goes on as it was" in errors.read_text())
+        until(lambda: "the current one keeps running" in errors.read_text())
         assert all(map(is_there, old))
         (folder / "broken").unlink()
         # More workers, then fewer.
@@ -133,7 +133,7 @@ def test_a_second_worker_that_does_not_start_leaves_the_others_as_they_are(tmp_p
         (folder / "broken-1").touch()
         parent.send_signal(signal.SIGHUP)
         pid_in(folder / "0-0-SECOND")
-        until(lambda: "everything goes on as it was" in errors.read_text())
+        until(lambda: "the current one keeps running" in errors.read_text())
         until(lambda: not is_there(old[0]))
         assert is_there(old[1])
 

@@ -161,12 +161,10 @@ def test_a_check_says_how_long_certificates_are_good(
     outgoing_tls.cache_clear()
     assert 0 < certificate_days("127.0.0.1", int(host.rpartition(":")[2]), 5) < 0.1
     assert diagnosis._certificates(settings) == [
-        ("certificates", False, "127.0.0.1: good for 0 more days, and not renewed")
+        ("certificates", False, "127.0.0.1: expires in 0 days and was not renewed")
     ]
     monkeypatch.setattr(diagnosis, "_RENEWED", 0)
-    assert diagnosis._certificates(settings) == [("certificates", True, "127.0.0.1: good for 0 days")]
+    assert diagnosis._certificates(settings) == [("certificates", True, "127.0.0.1: valid for 0 days")]
     away = Settings(url="https://127.0.0.1:1", sites_url="http://127.0.0.1:2")
-    assert diagnosis._certificates(away) == [
-        ("certificates", True, "127.0.0.1: cannot be looked at from here")
-    ]
+    assert diagnosis._certificates(away) == [("certificates", True, "127.0.0.1: can't be checked from here")]
     assert diagnosis._certificates(Settings()) == []

@@ -38,7 +38,7 @@ def test_nobody_is_sent_anything_unless_the_environment_names_a_collector(monkey
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "an address such as http://collector:4318"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "a URL such as http://collector:4318"),
         ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/protobuf"),
         ("OTEL_TRACES_EXPORTER", "zipkin", "otlp or none"),
         ("OTEL_TRACES_SAMPLER", "sometimes", "parentbased_traceidratio"),
@@ -167,7 +167,7 @@ def test_a_collector_that_is_not_there_is_said_once(collector: Collector, monkey
     span.end()
     collector.flush()
     said = [record.getMessage() for record in caplog.records]
-    assert said == ["traces are not taken by their collector and get lost", "traces are taken again"]
+    assert said == ["the collector does not accept traces, which are lost", "traces are accepted again"]
 
 
 def test_a_check_says_whether_the_collector_is_there(collector: Collector, monkeypatch):

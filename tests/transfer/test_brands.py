@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
+from functools import partial
 from typing import Any
 
 import pytest
 
+from octavo.interchange.transfer.readers import gathering
+from octavo.interchange.transfer.readers.choosing import read_source
 from octavo.operations.admin.docs_sites import bring_source
-from octavo.operations.admin.import_export import bring
+from octavo.operations.admin.import_export import brand_new_site, bring
+from octavo.sites.site.creating import create_site
 
 from .bringing_in import PNG, Imports, archive
-from .test_readers import brought
+from .test_readers import adding, brought, source_of
 
 PAGE = "---\ntitle: A\n---\n\nText\n"
 SVG = "<svg xmlns='http://www.w3.org/2000/svg'/>"
@@ -156,3 +161,26 @@ def test_a_site_of_an_import_run_has_the_look(world: Any) -> None:
     assert [one for one in run["problems"] if one["code"] == "look_left_out"] == []
     look = look_of(world, run["site"])
     assert look["header"]["logo"]["light"].endswith("/logo.png")
+
+
+@pytest.mark.parametrize("size", [10, gathering.MAX_PICTURE + 1])
+def test_a_picture_that_cannot_be_read_or_is_too_large_is_told(
+    sqlite_world: Any, tmp_path: Any, size: int
+) -> None:
+    """The source says one thing of a file and gives another."""
+    files = {**STATED["jekyll"][0], "_config.yml": "title: J\nlogo: /assets/logo.png\n"}
+    del files["assets/logo.png"]
+    source = source_of(files)
+    source.add("assets/logo.png", size, partial(io.BytesIO, b"\x89PNG" * 10))
+    made = read_source(source, lambda source: source, adding, lambda: None)
+    told = [one.message for one in made.problems if one.code == "look_left_out"]
+    if size > 100:
+        assert (made.brand.logo, told) == ("", ["the logo has more than 5 MB"])
+        return
+    made.brand.store(sqlite_world.context)
+    assert (made.brand.logo, made.brand.stored, told) == ("assets/logo.png", {}, [])
+    with sqlite_world.context.db.write() as tx:
+        site = create_site(tx, organization_id=sqlite_world.home["organizationId"], title="Of a damaged one")
+        assert [one.message for one in brand_new_site(tx, sqlite_world.context, site, made.brand)] == [
+            "it cannot be read"
+        ]

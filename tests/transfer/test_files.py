@@ -318,15 +318,15 @@ def test_a_run_reaches_the_organization_where_it_was_started_and_no_other(import
 def test_who_is_disabled_while_the_pages_are_made_imports_nothing(imports, monkeypatch, losing):
     world, column = imports.world, "user_id" if losing == "members" else "id"
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
-    adopt = updating.adopt
+    copy_material = updating.copy_material
 
-    def lose_then_adopt(*arguments):
+    def lose_then_copy(*arguments):
         # The check before has passed by now.
         with world.context.db.write() as tx:
             tx.run(f"UPDATE {losing} SET disabled = 1 WHERE {column} = :id", id=world.users["editor"])
-        return adopt(*arguments)
+        return copy_material(*arguments)
 
-    monkeypatch.setattr(updating, "adopt", lose_then_adopt)
+    monkeypatch.setattr(updating, "copy_material", lose_then_copy)
     imports.work()
     with world.context.db.read() as tx:
         assert store.get_run(tx, run).status == "failed"
@@ -348,15 +348,15 @@ def test_a_cancelled_run_leaves_nothing(imports):
 def test_cancelling_in_the_last_moment_wins(imports, monkeypatch):
     world = imports.world
     run = imports.start({"type": "file", "files": [imports.upload("a.md", "# A\n")]})
-    adopt = updating.adopt
+    copy_material = updating.copy_material
 
     def late(*given):
         # The answer of a cancelling request that comes between reading and writing.
         with world.context.db.write() as tx:
             assert store.end_run(tx, run, "cancelled")
-        return adopt(*given)
+        return copy_material(*given)
 
-    monkeypatch.setattr(updating, "adopt", late)
+    monkeypatch.setattr(updating, "copy_material", late)
     imports.work()
     assert (imports.run(run)["status"], imports.tree()) == ("cancelled", {})
     with world.context.db.read() as tx:

@@ -114,10 +114,10 @@ def test_an_api_that_never_answers_is_given_up(tmp_path):
 
     class Silent:
         def fetch(self, url, headers, limits):
-            raise FetchError("api.example.com: no whole answer")
+            raise FetchError("api.example.com: no complete response")
 
     remote = Remote("https://api.example.com/v1", "secret", Silent(), wait=waited.append)
-    with pytest.raises(SourceError, match="no whole answer"):
+    with pytest.raises(SourceError, match="no complete response"):
         remote.get("/orgs")
     assert waited == [1, 2, 4, 8, 16]
 

@@ -1662,6 +1662,47 @@ def test_a_vault_without_its_settings():
     assert brought({"README.md": "# A\n\n`[[README]]` and [[nothing]]\n"}).kind == "markdown"
 
 
+def test_links_from_the_top_of_the_repository_that_a_folder_is_of():
+    source = source_of(
+        {
+            "api.md": "# API\n\n:::note\nx\n:::\n\n## Child\n",
+            "help.md": "# Help\n\n[c](/docs/api.md#child) [x](/other/api.md) [y](/docs/gone.md)\n",
+        }
+    )
+    source.name = "docs"
+    made = read_source(source, lambda source: source, adding, lambda: None)
+    assert text(made, "help.md").endswith("[c](README.md#child) [x](/other/api.md) [y](/docs/gone.md)\n")
+    assert problems(made) == [("help.md", 3, "broken_link"), ("help.md", 3, "broken_link")]
+
+
+def test_directives_in_items_of_lists():
+    made = brought(
+        {
+            "conf.py": "project = 'X'\n",
+            "index.rst": "Home\n====\n\n* .. autoclass:: acme.Thing\n     :noindex:\n\n1. .. versionadded:: 2.0\n",
+        }
+    )
+    assert [code for _, _, code in problems(made)] == ["code_reference"]
+    assert "Added in version 2.0" in text(made, "README.md")
+
+
+def test_restructured_text_within_markdown():
+    made = brought(
+        {
+            "conf.py": "project = 'X'\nextensions = ['myst_parser']\n",
+            "index.md": "# Home\n\nBefore.\n\n```{eval-rst}\n.. note:: Mind ``this`` and :doc:`other`.\n\n.. click:example::\n\n    @click.command()\n    def roll(*args):\n        pass\n\n"
+            ".. click:run::\n\n    invoke(roll, args=['--rolls=42'])\n\n.. autoclass:: acme.Thing\n```\n\n* In a list\n\n  ```{eval-rst}\n  A *word*.\n  ```\n\nAfter.\n\n```{eval-rst}\n```\n",
+            "other.md": "# Other\n",
+        }
+    )
+    assert text(made, "README.md") == (
+        '# Home\n\nBefore.\n\n{% hint style="info" %}\nMind `this` and [Other](other.md).\n{% endhint %}\n\n'
+        "```\n@click.command()\ndef roll(*args):\n    pass\n```\n\n```\ninvoke(roll, args=['--rolls=42'])\n```\n\n"
+        "* In a list\n\n  A _word_.\n\nAfter.\n"
+    )
+    assert problems(made) == [("index.md", 18, "code_reference")]
+
+
 def test_external_links_of_sphinx():
     made = brought(
         {

@@ -155,7 +155,7 @@ def test_what_came_before_a_cut_is_kept(world: World) -> None:
             "",
         )
         request.parameters = {"token": token}
-        with pytest.raises(BadRequest, match="the connection ended"):
+        with pytest.raises(BadRequest, match="the connection was closed"):
             asyncio.run(action[method].answer(request))  # type: ignore[arg-type]
 
     send("PUT", data[:50])

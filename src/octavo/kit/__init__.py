@@ -1,1 +1,1 @@
-"""Mechanics: HTTP, transactions, jobs, files. Knows no noun of the product."""
+"""Infrastructure: HTTP, transactions, jobs, files. Contains no concepts of the product."""

@@ -13,7 +13,7 @@ def system_time() -> int:
 
 
 class Clock:
-    """What tells the whole process the time. There is one, ``CLOCK``; tests set what it reads."""
+    """Source of time for the whole process. There is one, ``CLOCK``; tests set what it returns."""
 
     __slots__ = ("read",)
 
@@ -39,24 +39,27 @@ def iso(milliseconds: int) -> str:
 
 @lru_cache(maxsize=4096)
 def _second(seconds: int) -> str:
-    # Long lists are mostly of a few moments.
+    # Long lists mostly have few different times.
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 _FIRST, _BEHIND_LAST = -62_135_596_800_000, 253_402_300_800_000
-"""The years 1 to 9999: no other moment can be written as ``iso`` does."""
+"""The years 1 to 9999, which are the only ones that ``iso`` can write."""
 
 
 def milliseconds(moment: datetime) -> int:
-    """A moment as it is kept; one without a zone is UTC. Raises ValueError for one that ``iso`` could not write: near
-    the ends of all years, UTC may be in another one."""
+    """Return a time in milliseconds; without a zone it is UTC.
+
+    Raises ValueError for one that ``iso`` could not write: near the ends of that range, UTC may be in another
+    year.
+    """
     seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     found = round(seconds * 1000)
     if not _FIRST <= found < _BEHIND_LAST:
-        raise ValueError("a moment before the year 1 or after 9999")
+        raise ValueError("must be between the years 1 and 9999")
     return found
 
 
 def parse_iso(text: str) -> int:
-    """``milliseconds`` of an ISO 8601 moment. Raises ValueError."""
+    """Parse an ISO 8601 time into ``milliseconds``. Raises ValueError."""
     return milliseconds(datetime.fromisoformat(text))

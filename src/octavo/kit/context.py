@@ -1,4 +1,4 @@
-"""What the process has: opened once by the composition root, handed to handlers, jobs and commands."""
+"""Resources of a process: opened once by the composition root and passed to handlers, jobs, and commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _ENDPOINTS = 16
 _SERVERS = 8
-"""Threads that start when they are needed: nearly all of their time they wait."""
+"""Threads that are started on demand: they spend nearly all of their time waiting."""
 _DOCUMENTS, _FETCHES = 4, 20
 """Documents of apps that are fetched at a time, and in a minute for one address."""
 
@@ -37,15 +37,15 @@ class Context:
     signer: Signer
     sealer: Sealer
     fresh: FreshCache[Any] = field(init=False)
-    """What requests ask for again and again, valid until anybody commits anything."""
+    """Values that requests need repeatedly, valid until anybody commits anything."""
     questions: SharedThreads = field(init=False)
-    """Where models are waited for, by members and visitors."""
+    """Threads that wait for models, for members and visitors."""
     endpoints: SharedThreads = field(init=False)
-    """Where visitors wait for integrations."""
+    """Threads in which visitors wait for integrations."""
     servers: SharedThreads = field(init=False)
-    """Where members wait for servers elsewhere."""
+    """Threads in which members wait for other servers."""
     scripts: Shares = field(init=False)
-    """Threads of requests to the API that wait for integrations."""
+    """Places for requests to the API that wait for integrations."""
     documents: Shares = field(init=False)
     """Threads that wait for the documents of apps, by the API and sites together."""
     document_fetches: RateLimiter = field(init=False)
@@ -57,19 +57,21 @@ class Context:
         self.questions = SharedThreads(
             "questions are being answered", self.settings.ask_connections, "octavo-model"
         )
-        self.endpoints = SharedThreads("requests wait for integrations", _ENDPOINTS, "octavo-integration")
-        self.servers = SharedThreads("requests wait for other servers", _SERVERS, "octavo-server")
-        self.scripts = Shares("requests wait for integrations", max(2, self.settings.threads // 2))
+        self.endpoints = SharedThreads(
+            "requests are waiting for integrations", _ENDPOINTS, "octavo-integration"
+        )
+        self.servers = SharedThreads("requests are waiting for other servers", _SERVERS, "octavo-server")
+        self.scripts = Shares("requests are waiting for integrations", max(2, self.settings.threads // 2))
         self.documents = Shares("documents of programs are being fetched", _DOCUMENTS)
         self.document_fetches = RateLimiter(_FETCHES)
-        self.turns = LoopTurns("requests are being answered", max(1, self.settings.connections // 2))
+        self.turns = LoopTurns("requests are being processed", max(1, self.settings.connections // 2))
         self.fresh = FreshCache(self.db, _FRESH)
 
     @property
     def app(self) -> AppAddresses:
-        """Where people see what the API names."""
+        """URLs of the app."""
         return AppAddresses(self.settings.url)
 
     def url(self, path: str) -> str:
-        """The public URL of an API path (below /v1)."""
+        """Return the public URL of an API path (below /v1)."""
         return f"{self.settings.url}/v1{path}"

@@ -1,7 +1,7 @@
-"""Bytes addressed by their SHA-256, in a folder or an S3 bucket, and the links they are handed out by.
+"""Bytes addressed by their SHA-256, in a folder or an S3 bucket, and links to them.
 
-Bytes are durable when ``put`` returns: the row that names them is written afterwards, so a crash may leave
-bytes without a row and never a row without bytes. Names, types and owners are in the database alone.
+Bytes are durable when ``put`` returns: the row that refers to them is written afterwards, so a crash may
+leave bytes without a row and never a row without bytes. Names, types, and owners are only in the database.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CHUNK = 256 * 1024
 _SPOOL = 4 * 1024 * 1024
 _HASH = re.compile(r"[0-9a-f]{64}")
 
-# What a browser may show in place: no format that can carry script. Told by content, never by name.
+# Types that browsers may display: none that can contain scripts. Detected by content, never by name.
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -55,21 +55,21 @@ _MAGIC = (
     (b"%PDF-", "application/pdf"),
 )
 _INLINE = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "application/pdf"})
-# What a page could load and run under its own type, as a script, a style sheet, a worker or a document. SVG stays an
-# image, which runs nothing in a page, and is a download by itself.
+# Types that a page could load and run as a script, a style sheet, a worker, or a document. SVG stays an
+# image, which runs nothing in a page, and is downloaded when opened by itself.
 _RUNS = re.compile(r"javascript|ecmascript|wasm|html|text/css|xslt|/xml\b|(?<!svg)\+xml\b", re.I)
 _PUBLIC_SECONDS = 3600
 
 
 class Blob(NamedTuple):
-    """``hash`` is 64 lower-case hex digits, ``size`` bytes."""
+    """Stored bytes: ``hash`` is 64 lower-case hex digits, ``size`` bytes."""
 
     hash: str
     size: int
 
 
 class FileGrant(Struct, frozen=True, omit_defaults=True):
-    """What a link of ours allows: these bytes, under this name and type.
+    """Permission of a link of ours: these bytes, under this name and type.
 
     ``good_until``: when the link expires, in milliseconds; None for a file that has no such link.
     """
@@ -81,13 +81,13 @@ class FileGrant(Struct, frozen=True, omit_defaults=True):
 
 
 _S3_CODE = re.compile(r"<Code>(\w+)</Code>")
-"""Why an object store refuses a request."""
+"""Error code of an object store."""
 _PROBE_SECONDS = 5
-"""How long an object store has to say that it is there."""
+"""Seconds for an object store to respond to a probe."""
 
 
 class FileStore:
-    """Made by ``open_store``; safe to share between threads."""
+    """File store, created by ``open_store``; safe to share between threads."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class FileStore:
         s3: _S3Links | None,
         probe: LocalStore | S3Store | None = None,
     ) -> None:
-        """``probe``: the same store, which answers soon or not at all."""
+        """Create a file store. ``probe``: the same store with short timeouts."""
         self._store = store
         self._probe = probe or store
         self._signing = signing
@@ -105,32 +105,35 @@ class FileStore:
         self._s3 = s3
 
     def require_reachable(self) -> None:
-        """Asks the store for what is below a name that nothing has. Raises Unavailable naming what is wrong."""
+        """List a name that never exists, to check that the store is reachable. Raises Unavailable that names
+        the problem."""
         try:
             obstore.list_with_delimiter(self._probe, "octavo")
         except (BaseError, OSError) as error:
             raise Unavailable(f"OCTAVO_FILES_URL: {self._what_is_wrong(str(error))}") from None
 
     def _what_is_wrong(self, message: str) -> str:
-        """In one line: the library's message holds the answer of the store, and a dump of the whole request."""
+        """Return one line: the library's message contains the store's response and a dump of the whole
+        request."""
         if isinstance(self._store, LocalStore):
             return _first_line(message)
         bucket = self._store.config.get("bucket", "")
         said = _S3_CODE.search(message)
         if said is not None and said[1] == "NoSuchBucket":
-            return f"there is no bucket {bucket!r} in the object store; make it first"
+            return f"there is no bucket {bucket!r} in the object store. Create it first."
         if said is not None:
-            return f"the object store refuses access to the bucket {bucket!r}: {said[1]}"
+            return f"the object store denies access to the bucket {bucket!r}: {said[1]}"
         if "HTTP error: " in message:
             where = self._store.config.get("endpoint", "AWS")
             why = _first_line(message).rpartition("HTTP error: ")[2]
-            return f"the object store at {where} does not answer: {why}"
+            return f"the object store at {where} does not respond: {why}"
         return _first_line(message)
 
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
-        """Stores the bytes; the same bytes again cost nothing.
+        """Store bytes; bytes that exist already cost nothing.
 
-        Raises TooLarge past ``limit`` bytes (nothing is kept), Unavailable when the store cannot be reached.
+        Raises TooLarge beyond ``limit`` bytes (nothing is stored), Unavailable when the store is not
+        reachable.
         """
         digest = hashlib.sha256()
         size = 0
@@ -138,7 +141,7 @@ class FileStore:
             for chunk in _chunks(source):
                 size += len(chunk)
                 if limit is not None and size > limit:
-                    raise TooLarge(f"file: expected at most {limit} bytes")
+                    raise TooLarge(f"file: must be at most {limit} bytes")
                 digest.update(chunk)
                 spool.write(chunk)
             blob = Blob(digest.hexdigest(), size)
@@ -150,7 +153,7 @@ class FileStore:
         return blob
 
     def _sync(self, hash: str) -> None:
-        # The folder store renames whole files into place and leaves the rest to the page cache.
+        # The folder store renames complete files into place and leaves the rest to the page cache.
         if self._folder is None:
             return
         path = self._folder / _key(hash)
@@ -159,7 +162,7 @@ class FileStore:
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:
-        """Where files are kept elsewhere, others compute while one is asked for, which is a part of a trace."""
+        """Trace a request to a remote store, and let other threads compute meanwhile."""
         if self._s3 is None:
             yield
             return
@@ -167,7 +170,7 @@ class FileStore:
             yield
 
     def open(self, hash: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Chunks of the bytes from ``start`` up to, without, ``end``. Raises NotFound at once."""
+        """Yield chunks of the bytes from ``start`` to ``end`` (exclusive). Raises NotFound at once."""
         with store_errors(), self._asking("get file"):
             if start == 0 and end is None:
                 found = obstore.get(self._store, _key(hash))
@@ -178,7 +181,7 @@ class FileStore:
         return _stream(found)
 
     def read(self, hash: str) -> bytes:
-        """All bytes, for what is known to be small. Raises NotFound."""
+        """Return all bytes of a file that is known to be small. Raises NotFound."""
         return b"".join(self.open(hash))
 
     def find_size(self, hash: str) -> int | None:
@@ -192,7 +195,7 @@ class FileStore:
         return self.find_size(hash) is not None
 
     def delete(self, hash: str) -> None:
-        """Gone afterwards, whether it was there or not."""
+        """Delete a file, whether it exists or not."""
         try:
             with store_errors(), self._asking("delete file"):
                 obstore.delete(self._store, _key(hash))
@@ -200,7 +203,7 @@ class FileStore:
             pass
 
     def list_all(self) -> Iterator[tuple[str, int, int]]:
-        """The hash of each file that is there, its bytes, and when it came, in milliseconds."""
+        """Yield each stored file's hash, size in bytes, and time of storage in milliseconds."""
         with store_errors():
             for found in obstore.list(self._store):
                 for entry in found:
@@ -209,9 +212,9 @@ class FileStore:
                         yield name, entry["size"], round(entry["last_modified"].timestamp() * 1000)
 
     def link(self, purpose: str, grant: FileGrant, expires: int) -> str:
-        """A link to the bytes, good until ``expires`` (milliseconds).
+        """Return a link to the bytes, valid until ``expires`` (milliseconds).
 
-        On S3 with keys in the environment a presigned https URL (at most seven days), else a path
+        On S3 with keys in the environment it is a presigned https URL (at most seven days), otherwise a path
         ``/files/<token>/<name>`` for ``verify`` under the same purpose.
         """
         if self._s3 is not None:
@@ -220,7 +223,7 @@ class FileStore:
         return f"/files/{token}/{quote(grant.name, safe='')}"
 
     def verify(self, purpose: str, token: str) -> FileGrant | None:
-        """What the token of a ``/files/`` path allows; None when it is not ours, or expired."""
+        """Return what the token of a ``/files/`` path allows; None when it is not ours, or expired."""
         signed = self._signing.read(f"file:{purpose}", token)
         if signed is None:
             return None
@@ -231,9 +234,10 @@ class FileStore:
 def open_store(
     url: str, signing: Signer, environ: Mapping[str, str] = os.environ, *, direct: bool = True
 ) -> FileStore:
-    """``file:///folder`` (made when absent) or ``s3://bucket/prefix``. ``direct``: links lead to the bucket itself.
+    """Open ``file:///folder`` (created if missing) or ``s3://bucket/prefix``. ``direct``: links lead to the
+    bucket itself.
 
-    S3 endpoint, region and keys come from the usual ``AWS_*`` variables. Raises Unavailable.
+    The S3 endpoint, region, and keys come from the usual ``AWS_*`` variables. Raises Unavailable.
     """
     parts = read_address(url)
     if parts is not None and parts.scheme == "file" and not parts.authority and parts.path:
@@ -252,14 +256,14 @@ def open_store(
 
         presigning = links if direct and links.key and links.secret else None
         return FileStore(connect(60, 3), signing, None, presigning, probe=connect(_PROBE_SECONDS, 0))
-    raise Unavailable(f"OCTAVO_FILES_URL: expected file:///folder or s3://bucket/prefix, got {url!r}")
+    raise Unavailable(f"OCTAVO_FILES_URL: must be file:///folder or s3://bucket/prefix, got {url!r}")
 
 
 def open_bucket(url: str, environ: Mapping[str, str] = os.environ) -> S3Store:
-    """What is at ``s3://bucket/prefix``, for whoever names things there by themselves. Raises Unavailable."""
+    """Open ``s3://bucket/prefix`` for callers that choose names themselves. Raises Unavailable."""
     parts = read_address(url)
     if parts is None or parts.scheme != "s3" or not parts.authority:
-        raise Unavailable(f"expected s3://bucket/prefix, got {url!r}")
+        raise Unavailable(f"must be s3://bucket/prefix, got {url!r}")
     prefix = parts.path.strip("/")
     return _bucket(_S3Links.from_environment(parts.authority, prefix, environ), 60, 3)
 
@@ -269,7 +273,7 @@ def _bucket(links: _S3Links, seconds: int, retries: int) -> S3Store:
     if links.endpoint:
         endpoint = read_address(links.endpoint)
         if endpoint is None or not endpoint.is_web:
-            raise Unavailable(f"AWS_ENDPOINT_URL: expected http(s)://host, got {links.endpoint!r}")
+            raise Unavailable(f"AWS_ENDPOINT_URL: must be http(s)://host, got {links.endpoint!r}")
         options["endpoint"] = links.endpoint
     client: ClientConfig = {
         "allow_http": (links.endpoint or "").startswith("http://"),
@@ -282,15 +286,16 @@ def _bucket(links: _S3Links, seconds: int, retries: int) -> S3Store:
         config=options,
         client_options=client,
         retry_config={"max_retries": retries, "retry_timeout": timedelta(seconds=10)},
-        # Otherwise the library finds keys by itself: in the environment of the process, or what a machine is given.
+        # Otherwise the library finds keys itself: in the environment of the process, or from the machine's
+        # role.
         credential_provider=links.credential if links.keys_given else None,
     )
 
 
 def detect_type(head: bytes, name: str) -> str:
-    """The content type of a file from its first 16 bytes or more, else by its name.
+    """Return the content type of a file from its first 16 bytes or more, or else from its name.
 
-    A name alone never makes a type that browsers show in place.
+    A name alone never results in a type that browsers display.
     """
     for magic, content_type in _MAGIC:
         if head.startswith(magic):
@@ -304,11 +309,11 @@ def detect_type(head: bytes, name: str) -> str:
 
 
 def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
-    """Headers that make an upload harmless: attachment unless a raster image or a PDF, no sniffing, and nothing that
-    could run is called by its type.
+    """Return headers that make an upload harmless: attachment unless a raster image or a PDF, no sniffing,
+    and no type that could run.
 
-    It is kept by browsers no longer than the link is good; ``public``: by anybody, for an hour, because everybody may
-    have it at an address that changes with its bytes.
+    Browsers cache it only while the link is valid; ``public``: anybody may cache it for an hour, because
+    everybody may have it at a URL that changes with its bytes.
     """
     kind = "inline" if grant.content_type in _INLINE else "attachment"
     ascii_name = re.sub(r"[^\w. ()-]", "_", grant.name, flags=re.ASCII) or "file"
@@ -352,13 +357,13 @@ def _stream(found: obstore.GetResult) -> Iterator[bytes]:
 
 
 def _first_line(message: str) -> str:
-    """What is wrong, without the dump of the whole request that the library puts below it."""
+    """Return the first line of a message, without the dump of the request that the library appends."""
     return message.partition("\n")[0][:300]
 
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Tells what a folder or a bucket says in our own errors: NotFound, OutOfRoom, OutOfReach."""
+    """Translate errors of a folder or bucket into our own: NotFound, OutOfRoom, OutOfReach."""
     try:
         yield
     except FileNotFoundError:
@@ -367,14 +372,14 @@ def store_errors() -> Iterator[None]:
         log.error("files: %s", _first_line(str(error)))
         if getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error):
             raise OutOfRoom from error
-        raise OutOfReach("The file store cannot be reached just now. Try again in a moment.") from error
+        raise OutOfReach("The file store is not reachable right now. Try again in a moment.") from error
 
 
 class _S3Links(NamedTuple):
-    """Presigned GETs (AWS Signature Version 4, query form) that carry name and type.
+    """Presigned GETs (AWS Signature Version 4, query form) that contain name and type.
 
-    obstore signs bare URLs only; without ``response-content-type`` in the signature every file would come
-    under the type its first uploader gave.
+    obstore signs bare URLs only; without ``response-content-type`` in the signature every file would have the
+    type its first uploader gave.
     """
 
     bucket: str
@@ -385,7 +390,7 @@ class _S3Links(NamedTuple):
     secret: str
     session: str
     keys_given: bool
-    """Whether its keys are others than those of the process."""
+    """Whether its keys differ from those of the process."""
 
     @classmethod
     def from_environment(cls, bucket: str, prefix: str, environ: Mapping[str, str]) -> _S3Links:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 _NAME = re.compile(r"[a-z0-9-]{1,64}")
 _STYLES = ("solid", "regular", "brands")
-# Names of the paid set and of older versions, by what comes nearest in the free one.
+# Names of the paid set and of older versions, mapped to the closest free icon.
 _NEAREST = {
     "arrow-right-long-to-line": "arrow-right-to-bracket", "book-open-cover": "book-open", "books": "book",
     "box-open-full": "box-open", "bullseye-arrow": "bullseye", "chart-mixed": "chart-column",
@@ -28,7 +28,7 @@ _NEAREST = {
 
 @lru_cache(maxsize=1024)
 def icon(name: str) -> Markup | None:
-    """The icon as an inline SVG of the text's colour and size, or None for a name nobody knows.
+    """Return the icon as an inline SVG in the text's color and size; None for an unknown name.
 
     >>> icon("no-such-icon") is None
     True
@@ -49,7 +49,7 @@ def icon(name: str) -> Markup | None:
 
 
 def is_free(name: str) -> bool:
-    """Whether an icon is drawn as it is called, and not as what comes nearest or not at all."""
+    """Return whether an icon is shown as named, rather than as a similar one or not at all."""
     name = name.strip().lower().removeprefix("fa-")
     style, _, rest = name.partition("/")
     styles: tuple[str, ...] = (style,) if rest and style in _STYLES else _STYLES
@@ -66,13 +66,13 @@ def _find(name: str, styles: tuple[str, ...]) -> Markup | None:
 
 
 def free_names() -> list[str]:
-    """All that are drawn as they are called, those of one word first; of signs of companies none."""
+    """Return all names that are shown as named, single words first, without brand logos."""
     return [name for name, _ in _free()]
 
 
 @cache
 def _free() -> tuple[tuple[str, frozenset[str]], ...]:
-    """The names of the free set, each with its words, those of one word first."""
+    """Return the names of the free set, each with its words, single words first."""
     names = {
         constant.removeprefix("SOLID_").lower().replace("_", "-")
         for constant in dir(fontawesome_free_pack)
@@ -86,7 +86,7 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _nearest(name: str) -> str | None:
-    """The free icon whose name has most words in common with this one, the first of them above all."""
+    """Return the free icon whose name has the most words in common with this one, its first word above all."""
     wanted = _words(name)
     first = name.partition("-")[0].rstrip("s")
     best, most = None, 0.4

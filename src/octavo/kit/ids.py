@@ -1,5 +1,5 @@
-"""Ids: 20 letters and digits, by time and then random. They begin with a letter, because programs put those in quotes
-that do not, where they write ids into addresses and names of folders."""
+"""Ids: 20 letters and digits, by time and then random. They start with a letter, because programs quote ids
+that don't when they write them into URLs and names of folders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 
 
 def _digits(value: int, count: int) -> str:
-    """As many digits as ``count``, an even number, says."""
+    """Return a number in ``count`` digits, an even number."""
     out = []
     for _ in range(count // 2):
         value, pair = divmod(value, 62 * 62)
@@ -29,7 +29,7 @@ def _digits(value: int, count: int) -> str:
 
 
 class _Made:
-    """The time and the number of the last id of this process."""
+    """Time and number of the last id of this process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -48,7 +48,11 @@ _made = _Made()
 
 
 def new_id() -> str:
-    """A new id; later ones of this process sort (bytewise) later, and so do those of others made in a later
-    millisecond. 70 random bits; those that follow in the same millisecond are 48 random bits behind."""
+    """Return a new id.
+
+    Later ids of this process sort (bytewise) after it, and so do those that other processes create in a later
+    millisecond. It has 70 random bits; the following ones in the same millisecond are at a random distance of
+    48 bits.
+    """
     at, number = _made.after()
     return _digits(_FIRST + at, _TIME_DIGITS) + _digits(number, _RANDOM_DIGITS)

@@ -1,6 +1,7 @@
-"""Folders and files that nobody but their owner may read, and that are still there when the power was cut.
+"""Folders and files that only their owner can read, and that survive a power failure.
 
-The command sets the umask, so all it makes is private. Here is what was made by others, or before.
+The command sets the umask, so everything it creates is private. This module covers what others created, or
+earlier versions.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ _FILE = 0o600
 
 
 def make_private_folder(folder: Path) -> None:
-    """The folder, made when absent, and closed to others. Raises OSError when it cannot be made."""
+    """Create a folder if it is missing, and close it to others. Raises OSError when it can't be created."""
     folder.mkdir(parents=True, exist_ok=True, mode=_FOLDER)
     _close(folder, _FOLDER)
 
 
 def make_private_tree(folder: Path) -> None:
-    """As ``make_private_folder``, for one that holds nothing but ours: when it was open, all in it is closed too."""
+    """Create a folder like ``make_private_folder`` for one that only contains our files: if it was open,
+    everything in it is closed too."""
     was_open = folder.exists() and _is_open(folder)
     make_private_folder(folder)
     if was_open:
@@ -35,13 +37,13 @@ def make_private_tree(folder: Path) -> None:
 
 
 def close_file(path: Path) -> None:
-    """Closes a file to others, if it is there."""
+    """Close a file to others, if it exists."""
     _close(path, _FILE)
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Puts a private file into place whole: it is there with all of its bytes when this returns, whatever happens to the
-    machine then, and before that as it was. Raises OSError."""
+    """Write a private file atomically: when this returns it has all of its bytes, whatever happens to the
+    machine then, and before that it is unchanged. Raises OSError."""
     written = path.with_suffix(".new")
     with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _FILE), "wb") as out:
         out.write(data)
@@ -52,7 +54,7 @@ def write_durably(path: Path, data: bytes) -> None:
 
 
 def synchronise(path: Path) -> None:
-    """Returns when a file's bytes, or the names in a folder, are on the disk. Raises OSError."""
+    """Flush a file's bytes, or the names in a folder, to the disk. Raises OSError."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -71,5 +73,5 @@ def _close(path: Path, mode: int) -> None:
     except FileNotFoundError:
         pass
     except PermissionError:
-        # Somebody else's folder: the operator must see to it.
-        log.warning("others may be able to read this", extra={"path": str(path)})
+        # The folder belongs to someone else: the administrator has to fix it.
+        log.warning("other users may be able to read this folder", extra={"path": str(path)})

@@ -1,4 +1,4 @@
-"""Folders for a while, of which none stays: not even those of a process that was killed."""
+"""Temporary folders that are always removed, even those of a process that was killed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from pathlib import Path
 
 _PREFIX = "octavo-"
 _YOUNGEST = 60
-"""Seconds: a folder may not be held yet that was made just now."""
+"""Minimum age in seconds: a new folder may not be locked yet."""
 
 
 class TemporaryFolder(tempfile.TemporaryDirectory[str]):
-    """A folder in the system's temporary one, held by this process as long as it is there. ``what`` it is for."""
+    """Folder in the system's temporary one, locked by this process as long as it exists. ``what``: its
+    purpose."""
 
     def __init__(self, what: str) -> None:
         super().__init__(prefix=f"{_PREFIX}{what}-")
@@ -31,7 +32,7 @@ def _hold(path: str) -> int:
 
 
 def remove_left_folders() -> int:
-    """Removes what processes left that were killed, and says how many folders."""
+    """Remove folders of processes that were killed; return how many."""
     removed = 0
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):

@@ -107,7 +107,7 @@ def accept_suggestion(
     by: store.Author,
     note: Callable[[Transaction, AcceptedSuggestion | None], None],
 ) -> None:
-    """Apply a suggestion by ``by`` to the current content of the change request, as a revision of theirs.
+    """Apply a suggestion by ``by`` to the current content of the change request, as their revision.
     ``note``: called in the same transaction; with None if the block already has this content. Raises
     Conflict if the block was edited since in a conflicting way."""
     given = DocumentInput(document=what.becomes)

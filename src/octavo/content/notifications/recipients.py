@@ -34,7 +34,7 @@ CONCERNING = FAILURES.keys() | {
 
 
 class Concern(Struct, frozen=True):
-    """Recipients of an event. ``direct``: people notified whatever they watch, with the reason. ``pages``:
+    """Recipients of an event. ``direct``: people notified regardless of what they watch, with the reason. ``pages``:
     pages the event is about. ``watched``: the reason for people who watch the space or one of these
     pages; None: they are not notified."""
 

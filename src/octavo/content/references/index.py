@@ -37,7 +37,7 @@ from octavo.core.document.nodes import Document
 from octavo.core.document.references import references
 from octavo.core.pages import Page
 from octavo.kit.db.database import Transaction
-from octavo.kit.scheduling import deadlines
+from octavo.kit.work import jobs
 
 from .lookup import Owner, Question, StateFiles, question
 from .resolving import EverythingViewer, ResolvedReference, Resolver, page_owner, refs_of
@@ -282,7 +282,7 @@ def derive_delta(
                 tx, "r.space_id = :space AND r.owner_id IN :given", things, space=state.space_id
             )
         for thing in things.values():
-            deadlines.check()
+            jobs.renew()
             if thing is not None:
                 new.update((row.at, row) for row in _rows_of(tx, resolver, state.space_id, thing))
         delta.owners, delta.written = frozenset(things), list(new.values())

@@ -10,6 +10,7 @@ from itertools import islice
 from octavo.kit.db.database import Database, Transaction, json_list
 from octavo.kit.db.tables import content_columns
 from octavo.kit.db.turns import short_write
+from octavo.kit.work import jobs
 from octavo.organization.spaces.garbage import release
 
 from .store import Changes, Staged, State, insert_rows, list_replaced, lock_branch
@@ -41,6 +42,7 @@ def write_before_revision(
     try:
         for writes in (_row_batches(changes, hides=len(state.layers) > 1), more):
             for write in writes:
+                jobs.renew()
                 with short_write(db) as tx:
                     lock_version(tx, staged)
                     write(tx, staged)
@@ -76,6 +78,7 @@ def remove_unclaimed(db: Database, branch_id: str, below: int | None = None) -> 
                 # The lock keeps the head from moving.
                 lock_branch(tx, branch_id)
                 _remove(tx, table, key, branch_id, _list_unclaimed(tx, table, key, branch_id, below))
+                jobs.advance(tx)
 
 
 def _list_unclaimed(

@@ -27,7 +27,6 @@ from octavo.core.document.text import Section, sections
 from octavo.core.import_plan import leading_title
 from octavo.core.pages import Page
 from octavo.kit.db.database import Database, Transaction
-from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs
 
 from . import store
@@ -96,7 +95,7 @@ def prepare(
         if page_id in long:
             prepared.rows += 1
             continue
-        deadlines.check()
+        jobs.renew()
         prepared.gone.append(page_id)
         prepared.later = prepared.later or (page is not None and page.kind == "computed")
         if page is not None and page.kind in INDEXED:

@@ -12,7 +12,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import IO
 
 from msgspec import Struct, field
@@ -47,17 +47,17 @@ LOOK_LEFT_OUT = "look_left_out"
 
 class Brand(Struct):
     """What a source states of the look of its site: the color of links and buttons on light and on dark pages, as
-    ``#rrggbb``; a logo, another one for dark pages, and an icon, each a URL or the key of one of ``pictures``: its name,
-    and how its bytes are opened. Empty where nothing is stated."""
+    ``#rrggbb``; a logo, another one for dark pages, and an icon, each a URL or the path of one of ``pictures``, which
+    says how it is read. Empty where nothing is stated."""
 
     color: str = ""
     dark_color: str = ""
     logo: str = ""
     dark_logo: str = ""
     favicon: str = ""
-    pictures: dict[str, tuple[str, Callable[[], IO[bytes]]]] = field(default_factory=dict)
+    pictures: dict[str, Callable[[], bytes]] = field(default_factory=dict)
     stored: dict[str, Blob] = field(default_factory=dict)
-    """The pictures that are in the store of files, by the same keys."""
+    """The pictures that are in the store of files, by their paths."""
 
     def __bool__(self) -> bool:
         return bool(self.color or self.logo or self.dark_logo or self.favicon)
@@ -70,10 +70,10 @@ class Brand(Struct):
         return Problem("", 0, LOOK_LEFT_OUT, message)
 
     def store(self, context: Context) -> None:
-        """Store the pictures, outside of any transaction."""
-        for key, (_, opening) in self.pictures.items():
-            with opening() as stream:
-                self.stored[key] = store_file(context, stream.read(MAX_FILE))
+        """Store the pictures that can be read, outside of any transaction."""
+        for path, read in self.pictures.items():
+            with suppress(SourceError):
+                self.stored[path] = store_file(context, read())
 
 
 class Source:

@@ -1,6 +1,5 @@
-"""Caches of one process, which hold no more together than one setting says: by bytes for what never changes, by the
-database's generation for what does.
-"""
+"""Caches of one process with a common memory limit: limited by bytes for immutable values, and valid until
+the database's next generation for all others."""
 
 from __future__ import annotations
 
@@ -15,13 +14,13 @@ from .database import Database, Transaction
 T = TypeVar("T")
 
 _ROOM = 32
-"""Which part of the memory is made free when it is full: a little more than one value needs, so that it is not made
-free again for each."""
+"""Fraction of the memory that is freed when it is full: more than one value needs, so that it is not freed
+again for each."""
 
 
 class Share:
-    """What a cache may hold when others want memory, too: its weight among those of all. Safe between threads, but that
-    a hit may go uncounted."""
+    """Weight of a cache among all when memory is scarce. Safe between threads, except that a hit may go
+    uncounted."""
 
     __slots__ = ("hits", "misses", "name", "weight")
 
@@ -32,19 +31,19 @@ class Share:
 
 
 _shares: dict[str, Share] = {}
-"""By name: what ``share`` declared."""
+"""Shares declared by ``share``, by name."""
 
 
 def share(name: str, weight: int) -> Share:
-    """Declares the share of a cache, once for all applications of the process. Raises ValueError for a name that is
-    taken."""
+    """Declare the share of a cache, once for all applications of the process. Raises ValueError for a name
+    that is taken."""
     if name in _shares:
         raise ValueError(f"two caches are called {name}")
     return _shares.setdefault(name, Share(name, weight))
 
 
 class Use(NamedTuple):
-    """What the caches of one name hold, and how often something was found there or not since the start."""
+    """Memory used by all caches of one name, and their hits and misses since the start."""
 
     bytes: int
     entries: int
@@ -53,9 +52,11 @@ class Use(NamedTuple):
 
 
 class Memory:
-    """What caches may hold together, in bytes. Each may take what is free; where nothing is, the one that is furthest
-    above its share gives up what it used longest ago. ``entry``: bytes that a value takes beside itself, for its key and
-    its place."""
+    """Memory that caches may use together, in bytes.
+
+    Each may take what is free; if nothing is, the cache that exceeds its share the most drops its oldest
+    values. ``entry``: bytes that a value takes in addition to itself, for its key and its place.
+    """
 
     def __init__(self, limit: int, entry: int = 0) -> None:
         self.limit = limit
@@ -66,7 +67,7 @@ class Memory:
 
     @property
     def largest(self) -> int:
-        """Bytes of one value at most: a larger one would leave too little for all else."""
+        """Return the maximum bytes of one value: a larger one would leave too little for everything else."""
         return self.limit // 2
 
     def join(self, cache: ByteCache[object]) -> None:
@@ -74,13 +75,14 @@ class Memory:
             self._caches.add(cache)
 
     def take(self, more: int) -> None:
-        """Notes that a cache holds more, or less; makes room where that is too much. Called without its lock."""
+        """Record that a cache uses more memory, or less, and free some if it is too much. Called without its
+        lock."""
         with self._lock:
             self._taken += more
             if self._taken <= self.limit:
                 return
             caches = list(self._caches)
-            # Counted anew: a cache that is gone with its application gave nothing back.
+            # Counted again: a cache that is gone with its application released nothing.
             sizes = {cache: cache.size for cache in caches}
             self._taken = sum(sizes.values())
             excess = self._taken - self.limit
@@ -97,7 +99,7 @@ class Memory:
             excess -= freed
 
     def use(self) -> dict[str, Use]:
-        """By the names of shares."""
+        """Return the use by the names of shares."""
         with self._lock:
             caches = list(self._caches)
         found = {}
@@ -109,11 +111,12 @@ class Memory:
 
 
 MEMORY = Memory(384 * 1024 * 1024, entry=400)
-"""That of this process; ``Memory.limit`` is a setting."""
+"""Memory of this process; ``Memory.limit`` is a setting."""
 
 
 class ByteCache(Generic[T]):
-    """Values with their sizes in bytes, of which the least recently used go first. Safe between threads.
+    """Cache of values with their sizes in bytes, which drops the least recently used ones first. Safe between
+    threads.
 
     For values of immutable things (a content hash, a revision): nothing is ever invalidated.
     """
@@ -140,7 +143,8 @@ class ByteCache(Generic[T]):
             return entry[0]
 
     def put(self, key: Hashable, value: T, size: int) -> None:
-        """``size`` is the caller's estimate; a value that would take half of all memory is not kept."""
+        """Store a value. ``size`` is the caller's estimate; a value that would take half of all memory is not
+        stored."""
         size += self._memory.entry
         with self._lock:
             _, old = self._entries.pop(key, (None, 0))
@@ -153,7 +157,8 @@ class ByteCache(Generic[T]):
             self._memory.take(more)
 
     def drop_oldest(self) -> int:
-        """Forgets what was used longest ago; its bytes, 0 where there is nothing. For ``Memory``, which counts it."""
+        """Drop the least recently used value and return its bytes, or 0 if there is none. For ``Memory``,
+        which counts them."""
         with self._lock:
             if not self._entries:
                 return 0
@@ -170,8 +175,8 @@ class ByteCache(Generic[T]):
 
 
 class OwnCache(Generic[T]):
-    """A ``ByteCache`` that each application of this process has for itself: a module declares it with its share, the
-    database keeps it."""
+    """``ByteCache`` of which each application in this process has its own: a module declares it with its
+    share, and the database stores it."""
 
     def __init__(self, name: str, weight: int) -> None:
         self._share = share(name, weight)
@@ -182,10 +187,11 @@ class OwnCache(Generic[T]):
 
 
 class FreshCache(Generic[T]):
-    """Values read from the database, each good until anybody commits anything; then it is looked at again.
+    """Cache of values read from the database, each valid until anybody commits anything, and then checked
+    again.
 
-    ``cost`` says how many bytes a value takes, or None for one that is not kept.
-    Never ask inside a write transaction: what it sees may yet be rolled back.
+    ``cost`` returns how many bytes a value takes, or None for one that is not cached. Never use it inside a
+    write transaction: what it sees may yet be rolled back.
     """
 
     def __init__(
@@ -198,17 +204,19 @@ class FreshCache(Generic[T]):
         self._database = database
         self._cost = cost
         self._values: ByteCache[tuple[int, T]] = ByteCache(share, memory)
-        """Each with the generation that it is good for."""
+        """Values with the generation they are valid for."""
 
     def get(self, key: Hashable, make: Callable[[], T], is_good: Callable[[T], bool] | None = None) -> T:
-        """The kept value, or that of ``make()``, which reads the database; None is a value too. ``is_good`` says of a
-        value that was kept before somebody committed whether ``make()`` would give the same."""
+        """Return the cached value, or that of ``make()``, which reads the database; None is a value too.
+
+        ``is_good`` tells whether ``make()`` would return the same for a value from before the last commit.
+        """
         generation = self._database.generation()
         if generation is None:
             return make()
         kept = self._values.get(key)
         if kept is not None and kept[0] > generation:
-            # An open read with an earlier snapshot, whose values are its own.
+            # An open read with an earlier snapshot, which needs values of its own.
             return make()
         if kept is not None and (kept[0] == generation or (is_good is not None and is_good(kept[1]))):
             value = kept[1]
@@ -220,7 +228,8 @@ class FreshCache(Generic[T]):
         return value
 
     def renew(self, key: Hashable, is_good: Callable[[T], bool]) -> T | None:
-        """The kept value if it is good or ``is_good`` says so, as in ``get``; None where only ``make`` can tell."""
+        """Return the cached value if it is valid or ``is_good`` says so, as in ``get``; None if only ``make``
+        can tell."""
         generation, kept = self._database.generation(), self._values.get(key)
         if generation is None or kept is None or kept[0] > generation:
             return None
@@ -232,6 +241,7 @@ class FreshCache(Generic[T]):
         return kept[1]
 
     def find(self, key: Hashable, generation: int | None) -> T | None:
-        """The kept value, or None. ``generation``: what the database says now; who looks for several asks it once."""
+        """Return the cached value, or None. ``generation``: the database's current one, which a caller with
+        several keys looks up only once."""
         kept = self._values.get(key)
         return kept[1] if kept is not None and kept[0] == generation else None

@@ -1,7 +1,7 @@
-"""Transactions on SQLite and PostgreSQL: ``db.read()`` and ``db.write()`` are the only ways to one.
+"""Transactions on SQLite and PostgreSQL, which only ``db.read()`` and ``db.write()`` start.
 
-SQL is written once, with ``:name`` parameters; a list parameter written ``IN :ids`` is spread. Rows come back
-as tuples. What differs between the engines is in this file and nowhere else, but for search.
+SQL is written once, with ``:name`` parameters; a list parameter written ``IN :ids`` is expanded. Rows are
+returned as tuples. All differences between the engines are in this file, except for search.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ _SPREAD = re.compile(r"\bIN :(\w+)")
 log = logging.getLogger("octavo.db")
 
 TURN_SECONDS = 10.0
-"""How long a write waits for its turn, before who asked is told to try again."""
+"""Seconds that a write waits for its turn before the caller is told to try again."""
 _LEAST_TURN_SECONDS = 1.0
-"""The same for a request that waited so long for a thread already: others would wait behind it."""
+"""The same for a request that has already waited that long for a thread: others would wait behind it."""
 
 _LEAST_PROCESS_SECONDS = 0.1
-"""The same for the turns of processes, where nearly all was waited for that of this one's threads."""
+"""The same for turns of processes, if nearly all of the time was spent waiting for threads of this process."""
 _THREADS = 1000
-"""More than a process has."""
+"""More threads than a process has."""
 _LATELY = 0.001
-"""Seconds for which what was counted of other processes' commits may be taken as it was."""
+"""Seconds for which the counter of other processes' commits may be reused."""
 REQUEST_SECONDS = 60.0
-"""How long one statement of a request may take, where the engine can stop it."""
+"""Seconds that one statement of a request may take, where the engine can stop it."""
 _patience: ContextVar[float | None] = ContextVar("octavo_patience", default=None)
 _waited: ContextVar[float] = ContextVar("octavo_waited", default=0.0)
 
 
 class statements_within:  # noqa: N801
-    """Each statement of the block's transactions may take so long: for what somebody waits for. ``waited``: the
-    seconds that they have waited already, of which the time for their turn to write is taken."""
+    """Limits how long each statement of the block's transactions may take, because someone is waiting.
+    ``waited``: seconds already spent waiting, which are subtracted from the time to wait for a turn to write."""
 
-    # Each request enters one: a class costs a third of a generator.
+    # Each request enters one: a class takes a third of a generator's time.
     __slots__ = ("_before", "_seconds", "_token", "_waited")
 
     def __init__(self, seconds: float, waited: float = 0.0) -> None:
@@ -75,22 +75,23 @@ class statements_within:  # noqa: N801
 
 
 def turn_seconds() -> float:
-    """How long a write that begins now waits for its turn."""
+    """Return how long a write that starts now waits for its turn."""
     return max(min(_LEAST_TURN_SECONDS, TURN_SECONDS), TURN_SECONDS - _waited.get())
 
 
 def statement_seconds() -> float | None:
-    """How long a statement may take that begins now; None for as long as it wants. Jobs have until their deadline, and
-    commands have no limit."""
+    """Return how long a statement that starts now may take; None without a limit. Jobs are limited by their
+    deadline, commands not at all."""
     left = deadlines.left()
     limits = [limit for limit in (_patience.get(), left) if limit is not None]
     return max(0.001, min(limits)) if limits else None
 
 
 def out_of_reach(error: Exception) -> OutOfReach:
-    """What callers are told when the engine fails for no fault of the statement; the log has the reason."""
+    """Return the error for callers when the engine fails through no fault of the statement; the reason is
+    logged."""
     log.error("database: %s", error)
-    return OutOfReach("The database cannot be reached just now. Try again in a moment.")
+    return OutOfReach("The database is not reachable right now. Try again in a moment.")
 
 
 _FULL_SECONDS = 30.0
@@ -98,49 +99,52 @@ _full_until = [0.0]
 
 
 def out_of_room(error: Exception) -> OutOfRoom:
-    """What callers are told when there is no room for what they write; the log has the reason."""
+    """Return the error for callers when there is no room for what they write; the reason is logged."""
     log.error("database: %s", error)
     _full_until[0] = time.monotonic() + _FULL_SECONDS
     return OutOfRoom()
 
 
 def was_full_lately() -> bool:
-    """Whether a write of this process found no room a moment ago."""
+    """Return whether a write of this process found the disk full a moment ago."""
     return time.monotonic() < _full_until[0]
 
 
 def taking_turns(name: str, size: int) -> Shares:
-    """What the threads of a process wait for to read or write a database: a quarter is for those organizations that hold
-    none of it. Nobody is refused because many wait: there are only so many threads."""
+    """Return the places that the threads of a process share to read or write a database. A quarter is
+    reserved for organizations that hold none. Nobody is refused because many wait: the number of threads is
+    limited."""
     reserved = size // 4 if size >= 4 else min(1, size - 1)
     most = max(1, size - reserved)
     return Shares(name, size, each=(most, most), waiting=(_THREADS, _THREADS), reserved=reserved)
 
 
 def no_turn() -> OutOfReach:
-    """What callers are told when others write all the time."""
-    return OutOfReach("Others are writing just now. Nothing was changed; try again in a moment.")
+    """Return the error for callers when others write all the time."""
+    return OutOfReach(
+        "Too many changes are being written right now. Nothing was changed; try again in a moment."
+    )
 
 
 class RetryTransaction(Exception):
-    """The engine gave way to another transaction (a deadlock, a serialization failure): run it again."""
+    """Conflict with another transaction (a deadlock, a serialization failure): run the transaction again."""
 
 
 class NotKept(Exception):
-    """A read cannot go on with rows that were kept: whoever opened it opens another one."""
+    """Read that can't continue with cached rows: its opener has to start another one."""
 
 
 class LockTimeout(Exception):
-    """Another transaction kept a lock for longer than a migration waits for it."""
+    """Lock of another transaction that lasted longer than a migration waits."""
 
 
 def json_list(values: Iterable[str | int]) -> str:
-    """Values as ``Transaction.given`` and ``among`` take them."""
+    """Return values in the form of parameters of ``Transaction.given`` and ``among``."""
     return msgspec.json.encode(list(values)).decode()
 
 
 class Cursor(Protocol):
-    """What the cursors of both drivers have."""
+    """Common part of both drivers' cursors."""
 
     @property
     def rowcount(self) -> int: ...
@@ -149,19 +153,20 @@ class Cursor(Protocol):
 
 
 class Live(str):
-    """A statement whose rows depend on more than its parameters and the snapshot: on a clock, chance, a sequence, or the
-    state of the server. They are never kept."""
+    """Statement whose rows depend on more than its parameters and the snapshot: on a clock, chance, a
+    sequence, or the state of the server. They are never cached."""
 
     __slots__ = ()
 
 
 class Transaction:
-    """What a store function takes first. Valid inside the ``with`` block that made it."""
+    """Transaction, the first parameter of every store function. Valid inside the ``with`` block that created
+    it."""
 
     engine: Engine
 
     def __init__(self, caches: dict[Any, Any]) -> None:
-        """``caches``: those of the database."""
+        """Create a transaction. ``caches``: those of the database."""
         self.caches = caches
         self._after_commit: list[Callable[[], None]] = []
 
@@ -169,35 +174,35 @@ class Transaction:
         raise NotImplementedError
 
     def one(self, sql: str, **parameters: Any) -> Row | None:
-        """The first row, or None."""
+        """Return the first row, or None."""
         return self._execute(*_spread(sql, parameters)).fetchone()
 
     def all(self, sql: str, **parameters: Any) -> list[Row]:
         return self._execute(*_spread(sql, parameters)).fetchall()
 
     def value(self, sql: str, **parameters: Any) -> Any:
-        """The first column of the first row, or None."""
+        """Return the first column of the first row, or None."""
         row = self.one(sql, **parameters)
         return row[0] if row else None
 
     def run(self, sql: str, **parameters: Any) -> int:
-        """Executes a statement; the number of rows it changed."""
+        """Execute a statement and return how many rows it changed."""
         return self._execute(*_spread(sql, parameters)).rowcount
 
     def run_many(self, sql: str, rows: Iterable[dict[str, Any]]) -> None:
         raise NotImplementedError
 
     def script(self, sql: str) -> None:
-        """Runs several statements without parameters, each ending with a line (for migrations)."""
+        """Execute several statements without parameters, each ending with a line (for migrations)."""
         raise NotImplementedError
 
     def after_commit(self, effect: Callable[[], None]) -> None:
-        """Runs ``effect`` once the transaction has committed: only for wake-ups and caches of this process."""
+        """Run ``effect`` once the transaction has committed: only for wake-ups and caches of this process."""
         self._after_commit.append(effect)
 
     def given(self, name: str, *columns: str) -> str:
-        """SQL of a table with these text columns, whose rows are the parameter ``name``: a JSON array of arrays, or for
-        one column of texts (``json_list``)."""
+        """Return SQL of a table with these text columns, whose rows are the parameter ``name``: a JSON array
+        of arrays, or for one column of texts (``json_list``)."""
         rows = columns[1:] != ()
         if self.engine == "sqlite":
             values = [f"json_extract(value, '$[{n}]')" if rows else "value" for n in range(len(columns))]
@@ -210,8 +215,8 @@ class Transaction:
         return f"(SELECT {', '.join(picked)} FROM {source})"
 
     def among(self, name: str, type: Literal["TEXT", "BIGINT"] = "TEXT") -> str:
-        """SQL behind a column that must be one of the values in the parameter ``name`` (``json_list``). The statement is
-        the same for any number of them, and the index is read in one go."""
+        """Return SQL to follow a column that must be one of the values in the parameter ``name``
+        (``json_list``). The statement is the same for any number of values, and the index is read in one go."""
         if self.engine == "sqlite":
             return f"IN (SELECT value FROM json_each(:{name}))"
         values = (
@@ -221,7 +226,7 @@ class Transaction:
 
     @property
     def for_update(self) -> str:
-        """Row lock behind a SELECT; on SQLite the whole transaction holds the lock already."""
+        """Row lock to follow a SELECT; on SQLite the whole transaction holds the lock already."""
         return " FOR UPDATE" if self.engine == "postgresql" else ""
 
     @property
@@ -229,7 +234,7 @@ class Transaction:
         return " FOR UPDATE SKIP LOCKED" if self.engine == "postgresql" else ""
 
     def wait_for_writers(self, table: str) -> None:
-        """Returns when every transaction that has written to ``table`` so far has ended.
+        """Wait until every transaction that has written to ``table`` so far has ended.
 
         New writers wait until this transaction ends: do nothing else in it.
         """
@@ -252,68 +257,72 @@ def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 class Database:
-    """One database; safe to share between threads."""
+    """Database, safe to share between threads."""
 
     engine: Engine
     row_errors: tuple[type[Exception], ...]
-    """What the engine raises for a row that it cannot hold, or that breaks a rule of the schema."""
+    """Exceptions of the engine for a row that it can't store, or that breaks a rule of the schema."""
 
     def __init__(self) -> None:
         self.caches: dict[Any, Any] = {}
-        """What was read and computed of it, by what declares it (``cache.OwnCache``)."""
+        """Values read and computed from the database, by what declares them (``cache.OwnCache``)."""
 
     @property
     def replica_reads(self) -> dict[str, int]:
-        """How many reads a replica answered, was too far behind for, or was away for; empty where there is none."""
+        """Return how many reads a replica answered, was too far behind for, or was not reachable for; empty
+        without a replica."""
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
-        """Why the replica answers no reads, for which it has so many seconds to come to where the server is; empty where
-        it does, None where there is none."""
+        """Return why the replica answers no reads, after waiting so many seconds for it to catch up with the
+        server; empty if it does, None without a replica."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:
-        """A read transaction: one snapshot. Inside another read of the same thread it joins that one."""
+        """Start a read transaction: one snapshot. Inside another read of the same thread it joins that one."""
         raise NotImplementedError
 
     def read_kept(self, begins: bool = True) -> AbstractContextManager[Transaction]:
-        """A read that may be answered with rows which earlier ones got, as long as nobody commits, or by a replica; still
-        one snapshot.
-        For whoever can start again: raises NotKept when rows are needed that are of another snapshot than those it
-        was given. Not ``begins``: also when it would have to ask another process at all.
+        """Start a read that may be answered with rows of earlier reads, as long as nobody commits, or by a
+        replica; still one snapshot.
+
+        For callers that can start again: raises NotKept when it needs rows of another snapshot than those it
+        has returned. Not ``begins``: also when it would have to query another process at all.
         """
         return self.read()
 
     def write(self) -> AbstractContextManager[Transaction]:
-        """A write transaction: commits at the end of the block, rolls back on any exception.
+        """Start a write transaction: it commits at the end of the block and rolls back on any exception.
 
         Raises RetryTransaction when the engine asks for another run.
         """
         raise NotImplementedError
 
     def generation(self) -> int | None:
-        """A number that grows whenever anybody commits; None when that cannot be known just now.
+        """Return a number that grows whenever anybody commits; None when it can't be known right now.
 
-        All threads see the same numbers. Inside an open read it is the number its snapshot began with, so
-        what was computed there may be kept under it.
+        All threads see the same numbers. Inside an open read it is the number its snapshot started with, so
+        values computed there may be cached under it.
         """
         raise NotImplementedError
 
     def generation_lately(self) -> int | None:
-        """What ``generation`` said at most a millisecond ago, and since this process last committed: for what is
-        answered so fast that asking costs more than answering."""
+        """Return the ``generation`` of at most a millisecond ago, and since this process last committed: for
+        answers that are faster than looking it up."""
         return self.generation()
 
     def is_damaged(self) -> bool:
-        """Whether the engine found that the database is damaged. Then nothing is written any more."""
+        """Return whether the engine found the database damaged. Nothing is written from then on."""
         return False
 
     def find_damage(self) -> list[str]:
-        """What the engine finds wrong in its own structures, a line each; it reads all of the database."""
+        """Return what the engine finds wrong in its own structures, one line each. It reads the whole
+        database."""
         return []
 
     def migration(self) -> AbstractContextManager[Transaction]:
-        """A write transaction that may change the schema. Other processes' migrations wait until it ends.
+        """Start a write transaction that may change the schema. Migrations of other processes wait until it
+        ends.
 
         Raises LockTimeout when something else holds what it needs for too long.
         """
@@ -332,10 +341,10 @@ _FAILURES = frozenset(
         sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_READONLY,
     )
 )  # fmt: skip
-"""Results that say something of the disk or of other processes, and nothing of the statement."""
+"""Results that concern the disk or other processes rather than the statement."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MOST_DAMAGE = 20
-"""Lines of what is damaged that are told."""
+"""Maximum number of reported lines of damage."""
 
 
 def _is_busy(error: BaseException | None) -> bool:
@@ -343,11 +352,12 @@ def _is_busy(error: BaseException | None) -> bool:
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether the engine says that the database is damaged. An index of words alone can be made anew."""
+    """Return whether the engine reports that the database is damaged. A damaged word index alone can be
+    rebuilt."""
     code = getattr(error, "sqlite_errorcode", 0)
     if code & 0xFF in _DAMAGE:
         return code != sqlite3.SQLITE_CORRUPT_VTAB
-    # Raised by the driver, which has no code for it: all texts were UTF-8 when they were written.
+    # The driver raises this without a code. All texts were UTF-8 when they were written.
     return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")
 
 
@@ -363,7 +373,7 @@ class _SqliteTransaction(Transaction):
         self._connection.executemany(sql, rows)
 
     def script(self, sql: str) -> None:
-        # Not executescript(), which would commit what the transaction has done so far.
+        # Not executescript(), which would commit the transaction so far.
         statement = ""
         for line in sql.splitlines(keepends=True):
             statement += line
@@ -374,11 +384,11 @@ class _SqliteTransaction(Transaction):
 
 
 class _Connection(sqlite3.Connection):
-    """Can be referred to weakly: it closes with the thread that it was opened for."""
+    """Connection that can be weakly referenced: it closes with the thread that opened it."""
 
 
 class _SqliteRead(AbstractContextManager[Transaction]):
-    """A read of this thread. Requests enter several, and a class costs a third of what a generator does."""
+    """Read of this thread. Requests enter several, and a class takes a third of a generator's time."""
 
     __slots__ = ("_database",)
 
@@ -405,28 +415,29 @@ class SqliteDatabase(Database):
         super().__init__()
         self._path = path
         Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # SQLite gives its other files the mode of the database; those of an older version may be open to others.
+        # SQLite gives its other files the mode of the database; those of an older version may be readable by
+        # others.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         for suffix in ("", "-wal", "-shm"):
             close_file(Path(path + suffix))
         self._local = threading.local()
         self._damaged = False
         self._mark = Path(path + "-damaged")
-        """Tells other processes, and the next start, that the database is damaged."""
+        """File that tells other processes, and the next start, that the database is damaged."""
         self._turns = taking_turns("changes are being written", 1)
         self._of_processes = ProcessTurns(path)
         self._writing: int | None = None
-        """The thread that writes."""
+        """Thread that writes."""
         self._all: WeakSet[_Connection] = WeakSet()
         self._all_lock = threading.Lock()
-        """Another than that of writes: who begins to read does not wait for who writes."""
+        """A different lock than that of writes: readers that start don't wait for a writer."""
         self._writer = self._connect()
         self._busy_timeout = 0
-        # data_version counts differ between connections: one of them counts for all threads.
+        # data_version differs between connections, so one of them counts for all threads.
         self._watcher = self._connect()
         self._watcher_lock = threading.Lock()
         self._counted = (0.0, 0)
-        """Until when the generation counts as known, and what it is."""
+        """Until when the generation counts as known, and its value."""
         if self._mark.exists() and not self.find_damage():
             # It was restored since.
             self._mark.unlink(missing_ok=True)
@@ -540,7 +551,7 @@ class SqliteDatabase(Database):
                 effect()
 
     def _written(self, busy_timeout: int) -> Generator[Transaction, None, Transaction]:
-        """``busy_timeout``: milliseconds for which it waits for another process that writes."""
+        """Run a write transaction. ``busy_timeout``: milliseconds to wait for another process that writes."""
         try:
             if busy_timeout != self._busy_timeout:
                 self._writer.execute(f"PRAGMA busy_timeout={busy_timeout}")
@@ -569,7 +580,7 @@ class SqliteDatabase(Database):
         return generation if time.monotonic() < until else self.generation()
 
     def _count_commits(self) -> int:
-        # data_version counts the commits of all other connections, the writer's included.
+        # data_version counts the commits of all other connections, including the writer's.
         with self._watcher_lock:
             generation = int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
             self._counted = (time.monotonic() + _LATELY, generation)
@@ -578,7 +589,7 @@ class SqliteDatabase(Database):
     @contextmanager
     def migration(self) -> Iterator[Transaction]:
         try:
-            # One process writes at a time; the others wait for as long as busy_timeout says.
+            # One process writes at a time; the others wait as long as busy_timeout.
             with self.write() as tx:
                 yield tx
         except OutOfReach as error:

@@ -10,9 +10,12 @@ from .database import Database, SqliteDatabase, is_damage
 
 
 def open_database(url: str, connections: int = 8, direct_url: str = "", replica_url: str = "") -> Database:
-    """``sqlite:///path`` or ``postgresql://...``; ``connections``: at most so many to PostgreSQL; ``direct_url``: of
-    the server, where the first one is that of a connection pooler; ``replica_url``: of a streaming replica that answers
-    reads. Raises Unavailable naming what is wrong."""
+    """Open ``sqlite:///path`` or ``postgresql://...``.
+
+    ``connections``: maximum number to PostgreSQL; ``direct_url``: of the server itself, if ``url`` leads to a
+    connection pooler; ``replica_url``: of a streaming replica that answers reads. Raises Unavailable that
+    names the problem.
+    """
     if url.startswith("sqlite:///"):
         try:
             return SqliteDatabase(url.removeprefix("sqlite:///"))
@@ -20,8 +23,8 @@ def open_database(url: str, connections: int = 8, direct_url: str = "", replica_
             hint = ": restore it from a backup" if is_damage(error) else ""
             raise Unavailable(f"database {url}: {error}{hint}") from None
     if url.startswith(("postgresql://", "postgres://")):
-        # Loaded only where it is used: the driver takes longer to load than all of SQLite.
+        # Loaded only if it is used: the driver takes longer to load than all of SQLite.
         from .postgres import PostgresDatabase
 
         return PostgresDatabase(url, connections, direct_url, replica_url)
-    raise Unavailable(f"OCTAVO_DATABASE_URL: expected sqlite:///path or postgresql://..., got {url!r}")
+    raise Unavailable(f"OCTAVO_DATABASE_URL: must be sqlite:////path or postgresql://..., got {url!r}")

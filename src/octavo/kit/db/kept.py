@@ -1,4 +1,4 @@
-"""Rows that reads got from a database that is another process, kept until somebody commits."""
+"""Cached rows of reads from a database in another process, valid until somebody commits."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from .database import Row
 
 _ROWS = share("rows", 16)
 _LARGEST = 128 * 1024
-"""Bytes of one statement's rows; what is larger is asked for each time."""
+"""Maximum bytes of one statement's rows; larger results are not cached."""
 _OF_AN_ENTRY = 400
-"""Bytes that an entry takes beside its rows and parameters."""
+"""Bytes that an entry takes in addition to its rows and parameters."""
 _VALUES = frozenset((str, int, float, bytes, bool, type(None)))
-"""Types that nobody can change a value of."""
+"""Types of immutable values."""
 
 
 class KeptRows:
-    """What statements found in one snapshot, that of reads which began at one ``generation``. Safe between threads.
+    """Results of statements in one snapshot, that of reads which started at one ``generation``. Safe between
+    threads.
 
-    ``snapshot``: as the engine writes it; where it is the same, the same transactions have committed.
+    ``snapshot``: as the engine writes it; if it is the same, the same transactions have committed.
     """
 
     def __init__(self, generation: int, snapshot: str) -> None:
@@ -37,7 +38,7 @@ class KeptRows:
         return self._rows.get(key)
 
     def keep(self, key: tuple[Any, ...], rows: list[Row]) -> None:
-        """``key``: the statement, then its parameters as pairs."""
+        """Store rows. ``key``: the statement, then its parameters as pairs."""
         size = _OF_AN_ENTRY + sum(getsizeof(value) for _, value in key[1:])
         for row in rows:
             if not _VALUES.issuperset(map(type, row)):
@@ -50,4 +51,4 @@ class KeptRows:
 
 
 NOTHING: Final = KeptRows(-1, "")
-"""Of no generation: never added to."""
+"""Cache of no generation: never added to."""

@@ -1,14 +1,14 @@
-"""A forward-only runner of SQL files, in one order of time.
+"""Runner of SQL migrations, forward only and ordered by time.
 
-A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The table ``migrations`` records what a database
-has: a file that was changed afterwards, one that is older than what the database has already, and a database that
-is newer than the program are refused.
+A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The table ``migrations`` records what a
+database has. These are refused: a file that was changed afterwards, one that is older than what the database
+already has, and a database that is newer than the program.
 
-A migration that stands for older ones has a file ``NUMBER_name.upgrade.sql`` beside it. Its line ``-- replaces:``
-lists their numbers: a database with exactly these runs it instead; one with only some of them must be upgraded with
-the version that its line ``-- first upgrade with:`` names.
+A migration that replaces older ones has a file ``NUMBER_name.upgrade.sql`` beside it. Its line ``--
+replaces:`` lists their numbers: a database with exactly these runs it instead; one with only some of them
+must first be upgraded with the version that its line ``-- first upgrade with:`` names.
 
-Seams of the two engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise on both,
+Differences of the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise on both,
 ``SERIAL_KEY`` for a counting primary key, and parts between ``-- only: sqlite`` or ``-- only: postgresql``
 and ``-- end`` lines for one engine alone.
 """
@@ -45,7 +45,8 @@ _TABLE = """CREATE TABLE migrations (
 
 
 class Upgrade(NamedTuple):
-    """What a database with the migrations ``replaces`` runs instead; ``first`` is the version that makes it so."""
+    """Upgrade of a database with the migrations ``replaces``, instead of running this migration; ``first`` is
+    the version to upgrade with."""
 
     sql: str
     replaces: frozenset[int]
@@ -60,7 +61,7 @@ class Migration(NamedTuple):
 
     @property
     def checksum(self) -> str:
-        """Of the statements: what comments say may be improved."""
+        """Return the checksum of the statements: comments may be improved."""
         bare = " ".join(re.sub(r"--(?! only: | end$).*", "", self.sql, flags=re.M).split())
         return hashlib.sha256(bare.encode()).hexdigest()
 
@@ -69,11 +70,11 @@ class Migration(NamedTuple):
 
 
 class RefusedDatabase(Unavailable):
-    """A database that this program must not change, or work with: the message says why and what to do."""
+    """Database that this program must not change, or can't work with. The message says why and what to do."""
 
 
 def load_migrations(package: str) -> list[Migration]:
-    """The migrations of a package, in order. Raises ValueError for a file of another name."""
+    """Return the migrations of a package, in order. Raises ValueError for an invalid file name."""
     found: dict[int, Migration] = {}
     upgrades: dict[int, Upgrade] = {}
     for entry in sorted(files(package).iterdir(), key=lambda entry: entry.name):
@@ -81,7 +82,7 @@ def load_migrations(package: str) -> list[Migration]:
             continue
         match = _NAME.fullmatch(entry.name)
         if match is None:
-            raise ValueError(f"{entry.name}: expected YYYYMMDDHHMM_name.sql")
+            raise ValueError(f"{entry.name}: must be YYYYMMDDHHMM_name.sql")
         number, sql = int(match[1]), entry.read_text()
         if match[3]:
             upgrades[number] = _read_upgrade(sql)
@@ -98,7 +99,7 @@ def _read_upgrade(sql: str) -> Upgrade:
 
 
 def for_engine(sql: str, engine: Engine) -> str:
-    """The SQL of a migration as one engine reads it."""
+    """Return the SQL of a migration for one engine."""
     sql = _ONLY.sub(lambda part: part[2] if part[1] == engine else "", sql)
     if engine == "sqlite":
         return sql.replace("BYTES", "BLOB").replace("SERIAL_KEY", "INTEGER PRIMARY KEY AUTOINCREMENT")
@@ -107,10 +108,10 @@ def for_engine(sql: str, engine: Engine) -> str:
 
 
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
-    """Applies what is missing, each in a transaction of its own; returns what was applied.
+    """Run missing migrations, each in a transaction of its own; return those that ran.
 
-    Several processes may start at once: one migrates, the others wait for it. Raises RefusedDatabase, and Unavailable when
-    others keep using what a migration has to change.
+    Several processes may start at once: one migrates, the others wait for it. Raises RefusedDatabase, and
+    Unavailable when others keep using what a migration has to change.
     """
     applied: list[Migration] = []
     with database.read() as tx:
@@ -120,7 +121,7 @@ def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migrati
     while True:
         try:
             with database.migration() as tx:
-                # Looked up again: another process may have migrated while this one waited.
+                # Checked again: another process may have migrated while this one waited.
                 missing = _missing(tx, migrations)
                 if not missing:
                     return applied
@@ -129,8 +130,8 @@ def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migrati
             failures += 1
             if failures == _TRIES:
                 raise Unavailable(
-                    "The database cannot be migrated while something else keeps it locked: stop whatever uses it"
-                    f" for long, and start again ({str(error).splitlines()[0]})."
+                    "The database can't be migrated because something keeps it locked. Stop whatever uses it for"
+                    f" long, and start again ({str(error).splitlines()[0]})."
                 ) from error
             time.sleep(_PAUSE)
         else:
@@ -158,7 +159,7 @@ def _apply(tx: Transaction, migration: Migration) -> None:
 
 
 def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration]:
-    """What a database has not yet. Raises RefusedDatabase."""
+    """Return the migrations that a database lacks. Raises RefusedDatabase."""
     recorded = _recorded(tx)
     if recorded is None:
         return list(migrations)
@@ -169,28 +170,29 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
     if newer := sorted(recorded.keys() - known):
         name, _ = recorded[newer[-1]]
         raise RefusedDatabase(
-            f"This database was migrated by a newer Octavo ({newer[-1]}_{name}): run that version, or a later one."
+            f"This database was migrated by a newer version of Octavo ({newer[-1]}_{name}). Run that version,"
+            " or a later one."
         )
     latest = max(recorded)
     for migration in migrations:
         if migration.number in recorded:
             if recorded[migration.number][1] != migration.checksum:
                 raise RefusedDatabase(
-                    f"The migration {migration} is not what it was when this database ran it: a migration is never"
-                    " changed. Run the version that this database was made with, or a later one."
+                    f"The migration {migration} differs from the one this database ran. Migrations never change."
+                    " Run the version that this database was created with, or a later one."
                 )
         elif migration.number < latest:
             name, _ = recorded[latest]
             raise RefusedDatabase(
-                f"The migration {migration} is older than {latest}_{name}, which this database has already. It was"
-                " made by a state between two releases: export its organizations with the program that made it, and"
-                " import them into a new one."
+                f"The migration {migration} is older than {latest}_{name}, which this database already has:"
+                " it was created by a version between two releases. Export its organizations with that version,"
+                " and import them into a new server."
             )
     return [migration for migration in migrations if migration.number not in recorded]
 
 
 def _recorded(tx: Transaction) -> dict[int, tuple[str, str]] | None:
-    """Name and checksum by number, as the database has them; None in a new database.
+    """Return names and checksums by number, as the database has them; None in a new database.
 
     Until the first release only the numbers were recorded: there, names and checksums are empty.
     """
@@ -217,8 +219,8 @@ def _is_old(recorded: dict[int, tuple[str, str]]) -> bool:
 def _require_upgradable(numbers: set[int], migrations: Sequence[Migration]) -> None:
     upgrade = migrations[0].upgrade
     if numbers and (upgrade is None or numbers != upgrade.replaces):
-        first = upgrade.first if upgrade is not None else "the version it was made with"
+        first = upgrade.first if upgrade is not None else "the version it was created with"
         raise RefusedDatabase(
-            f"This database has the migrations {', '.join(map(str, sorted(numbers)))}, which this version of Octavo"
-            f" cannot upgrade: upgrade it with {first} first."
+            f"This version of Octavo can't upgrade a database with the migrations {', '.join(map(str, sorted(numbers)))}."
+            f" Upgrade it with {first} first."
         )

@@ -1,4 +1,5 @@
-"""Keyset pages: a page token holds the sort key of the last item, so pages neither skip nor repeat.
+"""Keyset pagination: a page token contains the sort key of the last item, so pages neither skip nor repeat
+items.
 
 The token is opaque to callers: base64url JSON of the key's values, checked against the expected types.
 """
@@ -21,14 +22,14 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _WIDTH = 2**63
-"""Integers of a key are below it: more than a database takes was never in one of ours."""
+"""Integers of a key are below this: larger ones never were in a database."""
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1000
 
 
 class PageQuery(Struct, rename="camel", forbid_unknown_fields=False):
-    """``page`` and ``limit`` as every list operation takes them."""
+    """``page`` and ``limit`` of every list operation."""
 
     page: str | None = None
     limit: Annotated[int, Meta(ge=0, le=MAX_LIMIT)] = DEFAULT_LIMIT
@@ -42,7 +43,7 @@ class Next(Struct):
 
 
 class Listing(Struct, Generic[T]):
-    """One page of a list. `next` is left out on the last page, and `count` is the total of all pages."""
+    """Page of a list. `next` is left out on the last page, and `count` is the total of all pages."""
 
     items: list[T]
     count: int
@@ -54,23 +55,22 @@ def encode_token(*key: str | int) -> str:
 
 
 def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
-    """The key in a page token, or None for the first page. Raises BadRequest naming ``page``."""
+    """Decode the key in a page token; None for the first page. Raises BadRequest that names ``page``."""
     if token is None:
         return None
     try:
         raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         key: tuple[Any, ...] = msgspec.json.decode(raw, type=tuple[types])  # type: ignore[valid-type]
         if not all(-_WIDTH <= part < _WIDTH if isinstance(part, int) else "\0" not in part for part in key):
-            raise ValueError("a key of no row")
+            raise ValueError("not the key of a row")
         return key
     except (binascii.Error, msgspec.MsgspecError, ValueError, TypeError):
-        raise BadRequest(
-            "page: expected a page identifier taken from `next.page` of an earlier answer"
-        ) from None
+        raise BadRequest("page: must be a page identifier from `next.page` of an earlier answer") from None
 
 
 class Slice(Struct, Generic[T], frozen=True):
-    """What a store's ``list_*`` gives: up to ``limit`` rows, the total, and the key to go on after."""
+    """Result of a store's ``list_*`` function: up to ``limit`` rows, the total, and the key to continue
+    after."""
 
     rows: Sequence[T]
     count: int
@@ -80,7 +80,8 @@ class Slice(Struct, Generic[T], frozen=True):
 def slice_rows(
     rows: Sequence[T], limit: int, count: int, key: Callable[[T], tuple[str | int, ...]]
 ) -> Slice[T]:
-    """Cuts ``rows`` (fetched with ``limit + 1``) to a page. For what neither ``list_page`` nor ``slice_items`` can say."""
+    """Cut ``rows`` (fetched with ``limit + 1``) to a page, for lists that neither ``list_page`` nor
+    ``slice_items`` can express."""
     if len(rows) <= limit:
         return Slice(rows, count)
     kept = rows[:limit]
@@ -103,13 +104,13 @@ def list_page(
     count: int | None = None,
     **given: Any,
 ) -> Slice[T]:
-    """One page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`.
+    """Return one page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`.
 
-    ``columns``: what is selected; ``make`` makes an item of such a row. ``by``: columns that together are unique and
-    never NULL, as in ``a.created_at, a.id``, with the ``key_types`` that their values have; all of them ascend, or all
-    are ``descending``. ``before``: a `WITH` that ``source`` needs. ``count``: how many rows there are on all pages,
-    where that is told in another way than by counting them. ``given``: the parameters of ``source``. Raises BadRequest
-    for a ``page`` that is none of such a list.
+    ``columns``: what is selected; ``make`` makes an item of such a row. ``by``: columns that together are
+    unique and never NULL, as in ``a.created_at, a.id``, with the ``key_types`` of their values; all of them
+    ascend, or all are ``descending``. ``before``: a `WITH` that ``source`` needs. ``count``: the total of all
+    pages, if it is known without counting. ``given``: the parameters of ``source``. Raises BadRequest for a
+    ``page`` of another list.
     """
     key = decode_token(page, *key_types)
     names = by.split(", ")
@@ -131,7 +132,7 @@ def list_page(
 
 
 def slice_items(items: Sequence[T], limit: int, page: str | None, key: Callable[[T], str]) -> Slice[T]:
-    """One page of ``items`` that are at hand, in the order of their ``key``, which is unique."""
+    """Return one page of ``items`` in memory, sorted by their ``key``, which is unique."""
     after = decode_token(page, str)
     rest = [item for item in items if key(item) > after[0]] if after is not None else items
     return slice_rows(rest[: limit + 1], limit, len(items), lambda item: (key(item),))

@@ -97,7 +97,7 @@ _statements: dict[str, str] = {}
 
 
 def _statement(sql: str) -> str:
-    """As the driver takes it."""
+    """Return a statement in the driver's form."""
     found = _statements.get(sql)
     if found is None:
         found = _to_postgres(sql)
@@ -131,29 +131,30 @@ _DAMAGED = "damaged"
 """What the process says to the others that finds the database damaged."""
 _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_id() AS text)),
                      CAST(CAST(pg_current_xact_id() AS text) AS bigint)"""
-"""Says that something has changed, with the number of the transaction that did it."""
-_MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of whoever migrates
+"""Notifies others of a change, with the number of its transaction."""
+_MIGRATION = 0x6F637461766F  # "octavo", as a number: the advisory lock of migrations
 _LOCK_TIMEOUT = "5s"
 _HEARD_SECONDS = 5.0
-"""How long what the server says counts as heard."""
+"""Seconds for which the server's last response counts as current."""
 _SNAPSHOT = "; SELECT pg_current_snapshot()"
 # In one message, and for this transaction alone: so it also works through a proxy that shares connections.
 _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
 def _is_pooled(connection: Connection) -> bool:
-    """Whether something is between us and the server: it then greets with another process id than the server has."""
+    """Return whether there is a pooler between us and the server: it then greets with another process id than
+    the server has."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
 
 def _last_completed(snapshot: str) -> int:
-    """Grows as transactions end."""
+    """Return a number that grows as transactions end."""
     return int(snapshot.split(":")[1])
 
 
 class _Rows:
-    """Rows as a cursor of the driver gives them."""
+    """Rows in the form of the driver's cursors."""
 
     __slots__ = ("_rows",)
 
@@ -172,7 +173,7 @@ class _Rows:
 
 
 class _KeptRead(Transaction):
-    """A read that takes rows which were kept, and begins a transaction when it needs others."""
+    """Read that uses cached rows, and starts a transaction when it needs others."""
 
     engine: Engine = "postgresql"
 
@@ -185,9 +186,9 @@ class _KeptRead(Transaction):
         self._has_taken = False
         self._connection: Connection | None = None
         self._replica: Replica | None = None
-        """Where the transaction is, if it is not at the server."""
+        """Replica that runs the transaction, if it is not the server."""
         self.has_written = False
-        """Whether its thread may have written meanwhile: then it is not begun anew."""
+        """Whether its thread may have written meanwhile: then it is not started again."""
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> Cursor:
         statement = _statement(sql)
@@ -206,7 +207,7 @@ class _KeptRead(Transaction):
         try:
             return timed(self.begin().execute)(statement, parameters)
         except psycopg.errors.QueryCanceled:
-            raise  # it took too long, and would at the server
+            raise  # It took too long, and would at the server.
         except (*FAILURES, *DAMAGE) as error:
             if self._replica is None:
                 raise
@@ -217,12 +218,12 @@ class _KeptRead(Transaction):
             raise self._no_more() from None
 
     def run(self, sql: str, **parameters: Any) -> int:
-        # What changes something is for the server to refuse.
+        # The server refuses statements that change something.
         return super().run(Live(sql), **parameters)
 
     def begin(self) -> Connection:
-        """From now on all rows are of the snapshot of a transaction. Raises NotKept when others were taken before,
-        or where nothing may begin."""
+        """Start a transaction whose snapshot all further rows come from. Raises NotKept when rows of another
+        one were returned before, or where nothing may start."""
         if self._connection is not None:
             return self._connection
         if not self._begins:
@@ -241,7 +242,7 @@ class _KeptRead(Transaction):
         return self._connection
 
     def _no_more(self) -> NotKept:
-        """What is raised from now on, whatever is asked."""
+        """Return the exception that every further query raises."""
         self.end()
         self._connection, self._begins = None, False
         return NotKept()
@@ -260,9 +261,12 @@ class PostgresDatabase(Database):
     row_errors = (psycopg.IntegrityError, psycopg.DataError, psycopg.errors.ProgramLimitExceeded)
 
     def __init__(self, url: str, connections: int, direct_url: str = "", replica_url: str = "") -> None:
-        """``connections``: at most so many, one of them to listen; half of the others are for writes, so that who
-        waits for a row keeps no reader waiting. ``direct_url``: the server, where ``url`` leads to a pooler in front
-        of it. ``replica_url``: of a streaming replica, to which there are as many connections as for reads."""
+        """Connect to PostgreSQL.
+
+        ``connections``: maximum number, one of them to listen; half of the others are for writes, so that
+        waiting for a row does not block readers. ``direct_url``: the server, if ``url`` leads to a pooler.
+        ``replica_url``: of a streaming replica, which gets as many connections as reads have.
+        """
         super().__init__()
         self._url = url
         self._damaged = False
@@ -282,33 +286,33 @@ class PostgresDatabase(Database):
             self._close_pools()
             raise
         self._place: Place | None = None
-        """What the server serves; None where it is not to be had."""
+        """Place that the server serves; None if it is not known."""
         self._known, self._knows = 0, False
-        """The highest transaction that is known to have committed, and whether that takes in all notices."""
+        """Highest transaction that is known to have committed, and whether that includes all notices."""
         self._generation = 0
         self._generation_lock = threading.Lock()
         self._heard_until = 0.0
         """Until when the generation counts as known; 0 when nobody listens."""
         self._ear = -1
-        """The socket of whoever listens."""
+        """Socket of the listening thread."""
         self._lost_at: float | None = None
-        """Since when the server is known to be away."""
+        """Since when the server is known to be unreachable."""
         self._closing = threading.Event()
         self._listener: threading.Thread | None = None
         self._kept = NOTHING
         self._kept_lock = threading.Lock()
 
     def _open_pools(self, pooled: bool) -> None:
-        """Raises Unavailable, naming the setting that is wrong."""
+        """Open the pools. Raises Unavailable that names the wrong setting."""
         try:
-            # Asked once without the pool, which would try again and again without saying what is wrong.
+            # Asked once without the pool, which would retry without saying what is wrong.
             with connect(self._url) as connection:
                 if pooled:
                     self._require_heard(connection)
                 elif _is_pooled(connection):
                     raise Unavailable(
-                        "OCTAVO_DATABASE_URL leads to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the"
-                        " address of the server itself: a process hears of changes through it."
+                        "OCTAVO_DATABASE_URL leads to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the URL"
+                        " of the server itself, which notifies processes of changes."
                     )
             for pool in (self._reads, self._writes):
                 pool.connections.open(wait=True, timeout=CONNECT_SECONDS)
@@ -316,14 +320,14 @@ class PostgresDatabase(Database):
             raise Unavailable(f"OCTAVO_DATABASE_URL: {in_one_line(error)}") from None
 
     def _require_heard(self, connection: Connection) -> None:
-        """What is said on this connection has to be heard at the direct address: it leads to the same database, and
-        to the server itself."""
+        """Check that notices on this connection are received at the direct URL: that it leads to the same
+        database, and to the server itself."""
         name = "OCTAVO_DATABASE_DIRECT_URL"
         try:
             with connect(self._direct_url) as direct:
                 if _is_pooled(direct):
                     raise Unavailable(
-                        f"{name} leads to a connection pooler: give the address of the server itself."
+                        f"{name} leads to a connection pooler. Use the URL of the server itself."
                     )
                 direct.execute(f"LISTEN {_CHANNEL}")
                 connection.execute(f"NOTIFY {_CHANNEL}, '{self._name}'")
@@ -358,8 +362,8 @@ class PostgresDatabase(Database):
             self._replica.close()
 
     def _take(self, pool: Pool, begin: str, seconds: float, more: str = "") -> tuple[Connection, PGresult]:
-        """A connection of a pool on which a transaction has begun, all of which may take so long, and what ``more``
-        gave. Connections that died while nobody used them are replaced."""
+        """Return a connection of a pool with a started transaction, all of which may take so long, and the
+        result of ``more``. Connections that died while unused are replaced."""
         moment = time.monotonic()
         until = moment + seconds
         if self._lost_at is not None:
@@ -404,7 +408,8 @@ class PostgresDatabase(Database):
         return self._replica.check(place, row[0], seconds)
 
     def begin_at_replica(self, snapshot: str | None) -> tuple[Replica, Connection, str] | None:
-        """Where a read has begun, and its snapshot; ``snapshot``: the only one that will do. None: not there."""
+        """Start a read at the replica and return its snapshot; ``snapshot``: the only acceptable one. None:
+        not possible there."""
         if self._replica is None or self._place is None or not self._knows:
             return None
         begun = self._replica.begin(self._place, self._known, snapshot)
@@ -462,7 +467,7 @@ class PostgresDatabase(Database):
             raise self._explained(error) from error
 
     def begin_kept(self, generation: int, snapshot: str) -> KeptRows:
-        """Where reads that began at this generation keep the rows of this snapshot."""
+        """Return the cache for rows of this snapshot, in reads that started at this generation."""
         with self._kept_lock:
             kept = self._kept
             if kept.generation == generation and kept.snapshot == snapshot:
@@ -475,7 +480,7 @@ class PostgresDatabase(Database):
             return made
 
     def _has_news(self) -> bool:
-        """Whether something has arrived that the thread which listens has not come to yet."""
+        """Return whether something has arrived that the listening thread has not read yet."""
         poll = select.poll()
         poll.register(self._ear, select.POLLIN)
         return bool(poll.poll(0))
@@ -490,7 +495,7 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def _written(self, begin: Callable[[], AbstractContextManager[Connection]]) -> Iterator[Transaction]:
-        """A write transaction on the connection that ``begin`` gives, where it has begun."""
+        """Run a write transaction on the connection with a started transaction that ``begin`` returns."""
         if self._damaged:
             raise Damaged
         try:
@@ -515,10 +520,10 @@ class PostgresDatabase(Database):
         except psycopg.errors.DiskFull as error:
             raise out_of_room(error) from error
         except (*FAILURES, *DAMAGE, psycopg.errors.ReadOnlySqlTransaction) as error:
-            # A server takes no writes while it stands by for another one, or has no room left.
+            # A server accepts no writes while it is a standby of another one, or has no room left.
             raise self._explained(error) from error
         assert row is not None
-        self._changed(row[1])  # not waiting for our own notice: a thread reads what it wrote
+        self._changed(row[1])  # Not waiting for our own notice: a thread reads what it wrote.
         for effect in transaction._after_commit:
             effect()
 
@@ -537,29 +542,29 @@ class PostgresDatabase(Database):
         return self._generation if time.monotonic() < self._heard_until else None
 
     def _changed(self, transaction: int = 0) -> None:
-        """``transaction``: the number of what has committed; 0: not known."""
+        """Record a commit. ``transaction``: its number; 0: unknown."""
         with self._generation_lock:
             self._known = max(self._known, transaction)
             self._generation += 1
 
     def _disown(self) -> None:
-        """Nobody knows whether a transaction of ours has committed, or will: its notice is as somebody else's."""
+        """Treat our transaction like someone else's: nobody knows whether it has committed, or will."""
         self._name = token_hex(8)
         self._changed()
 
     def _hear(self, connection: Connection, seconds: float) -> None:
-        """Takes what others say within so many seconds."""
+        """Receive notices for so many seconds."""
         for notice in connection.notifies(timeout=seconds, stop_after=1):
             name, _, transaction = notice.payload.partition(" ")
             if name == _DAMAGED:
                 self._damaged = True
             elif name != self._name:
-                # An older version says no number.
+                # Older versions send no number.
                 self._knows = self._knows and transaction.isdigit()
                 self._changed(int(transaction) if transaction.isdigit() else 0)
 
     def _learn(self, connection: Connection) -> None:
-        """Asks the server for a sign of life, and where there is a replica how far transactions are."""
+        """Check that the server responds, and if there is a replica, how far transactions are."""
         if self._place is None:
             connection.execute("SELECT 1")
             return
@@ -576,7 +581,7 @@ class PostgresDatabase(Database):
         try:
             return place_of_server(connection)
         except psycopg.ProgrammingError as error:
-            log.warning("database: the replica is left alone: %s", in_one_line(error))
+            log.warning("database: the replica is not used: %s", in_one_line(error))
             return None
 
     def _listen(self) -> None:
@@ -586,7 +591,7 @@ class PostgresDatabase(Database):
                     connection.execute(f"LISTEN {_CHANNEL}")
                     self._knows, self._place = False, self._find_place(connection)
                     self._learn(connection)
-                    # Changes before LISTEN went unheard: a new number drops whatever was cached.
+                    # Changes before LISTEN were missed: a new number drops everything that was cached.
                     self._changed()
                     self._ear, self._lost_at = connection.fileno(), None
                     self._heard_until = time.monotonic() + _HEARD_SECONDS
@@ -594,13 +599,13 @@ class PostgresDatabase(Database):
                         self._hear(connection, _QUIET_SECONDS)
                         asked = time.monotonic()
                         if asked > self._heard_until - _HEARD_SECONDS / 2:
-                            # Of a server that vanished nothing would be heard for ever.
+                            # From a server that vanished nothing would ever be received.
                             self._learn(connection)
-                            self._hear(connection, 0)  # what came before the answer
+                            self._hear(connection, 0)  # Notices that arrived before the answer.
                             self._heard_until = asked + _HEARD_SECONDS
             except psycopg.Error as error:
                 if self._heard_until or self._lost_at is None:
-                    log.warning("database: nothing is heard of changes: %s", in_one_line(error))
+                    log.warning("database: notices of changes are not received: %s", in_one_line(error))
                     self._lost_at = time.monotonic()
                 self._heard_until = 0.0
                 self._closing.wait(_QUIET_SECONDS)
@@ -608,7 +613,7 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def _direct(self) -> Iterator[Connection]:
-        """A connection to the server itself, in a write transaction."""
+        """Return a connection to the server itself, in a write transaction."""
         with connect(self._direct_url) as connection:
             configure(connection)
             connection.begin(_BEGIN_WRITE.format(0), CONNECT_SECONDS)
@@ -618,10 +623,10 @@ class PostgresDatabase(Database):
     def migration(self) -> Iterator[Transaction]:
         try:
             with self._written(self._direct) as tx:
-                # Without a limit: whoever migrates just now may take long.
+                # Without a limit: a migration in another process may take long.
                 tx.run("SET LOCAL statement_timeout = 0")
                 tx.value(Live("SELECT pg_advisory_xact_lock(:key)"), key=_MIGRATION)
-                # With one: who waits for a table holds up everybody who wants it afterwards.
+                # With a limit: a transaction that waits for a table blocks everybody who wants it afterwards.
                 tx.run(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
                 yield tx
         except OutOfReach as error:

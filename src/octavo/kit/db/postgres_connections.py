@@ -1,4 +1,4 @@
-"""Connections to a server of PostgreSQL that end when it falls silent, and pools of them that owners share."""
+"""Connections to PostgreSQL that end when the server falls silent, and pools of them that owners share."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
 """The server read something else than it wrote."""
 CONNECT_SECONDS = 5
-"""How long the server may take to answer what is no work: a connection, the beginning of a read, a sign of life."""
+"""Seconds for the server to respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5
-"""How long a transaction waits for a connection while the server is known to be away."""
+"""Seconds that a transaction waits for a connection while the server is known to be unreachable."""
 _NETWORK = {
     "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": 10,
@@ -39,20 +39,20 @@ _NETWORK = {
     "tcp_user_timeout": 20_000,
     "application_name": "octavo",
 }
-"""A server that vanished without a word is noticed by its silence. What the address says goes first."""
+"""Detects a server that vanished by its silence. Options in the URL take precedence."""
 _PROCESS = re.compile(r"octavo process, at most (\d+)")
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 class Connection(psycopg.Connection[Row]):
-    """Ends when the server says nothing for longer than ``patience`` seconds: the limits that the server keeps itself
-    are of no use when it stands still, or a pooler in front of it does."""
+    """Connection that ends when the server is silent for longer than ``patience`` seconds: the server's own
+    limits don't help when it hangs, or a pooler in front of it does."""
 
     patience: float | None = None
     give_back: Callable[[], None]
-    """Gives the place of its pool back."""
+    """Returns the place in its pool."""
     place: Hashable | None = None
-    """What it leads to, once somebody asked (``replica``)."""
+    """What it leads to, once that is known (``replica``)."""
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         patience = self.patience if timeout is None else timeout
@@ -63,14 +63,13 @@ class Connection(psycopg.Connection[Row]):
             if timeout is not None:
                 raise
             self.pgconn.finish()
-            raise psycopg.OperationalError(
-                f"the server said nothing for {self.patience:.0f} seconds"
-            ) from None
+            raise psycopg.OperationalError(f"the server was silent for {self.patience:.0f} seconds") from None
 
     def send(self, statements: str) -> PGresult:
-        """Runs statements without parameters, whose failing says something of the server alone: the last one's result.
+        """Run statements without parameters, whose failure only concerns the server, and return the last
+        result.
 
-        Past the driver's cursors, which take longer than the server here. Raises OperationalError.
+        Bypasses the driver's cursors, which take longer than the server here. Raises OperationalError.
         """
         self.pgconn.send_query(statements.encode())
         result: PGresult = self.wait(generators.execute(self.pgconn))[-1]
@@ -79,8 +78,8 @@ class Connection(psycopg.Connection[Row]):
         return result
 
     def begin(self, begin: str, seconds: float, more: str = "") -> PGresult:
-        """Begins a transaction, which the server may take so many seconds to do, with what each of its statements may
-        take. What the last statement, which may be ``more``, gives."""
+        """Start a transaction, which the server may take so many seconds for, as for each of its statements.
+        Return the result of the last statement, which may be ``more``."""
         self.patience = seconds
         most = statement_seconds()
         limit = "" if most is None else f"; SET LOCAL statement_timeout = {most * 1000:.0f}"
@@ -90,15 +89,16 @@ class Connection(psycopg.Connection[Row]):
 
 
 class Clients(NamedTuple):
-    """Who is connected to a server. ``processes``: how many connections each process of Octavo may take; ``others``: how
-    many connections everybody else has."""
+    """Clients of a server. ``processes``: how many connections each process of Octavo may take; ``others``:
+    how many connections all other clients have."""
 
     processes: list[int]
     others: int
 
 
 def count_clients(names: Mapping[str, int], own: str) -> Clients:
-    """``names``: how many connections have each ``application_name``; ``own``: that of ours which are in pools."""
+    """Count the clients. ``names``: how many connections have each ``application_name``; ``own``: our own
+    connections in pools."""
     processes: list[int] = []
     others = 0
     for name, count in names.items():
@@ -110,7 +110,7 @@ def count_clients(names: Mapping[str, int], own: str) -> Clients:
 
 
 def connect(url: str, most: int | None = None) -> Connection:
-    """A connection of its own, without a pool. ``most``: it stands for its process, which may take so many."""
+    """Open a connection without a pool. ``most``: it stands for its process, which may take so many."""
     given = (
         _bounds(url)
         if most is None
@@ -127,12 +127,13 @@ def _bounds(url: str) -> dict[str, Any]:
 
 
 def in_one_line(error: Exception) -> str:
-    """The driver's message may have several lines; this one also goes into a table."""
+    """Return an error in one line: the driver's message may have several, and this one also goes into a
+    table."""
     return " ".join(str(error).split())
 
 
 class _BoolAsInt(IntDumper):
-    """Flags are 0 and 1 in both engines."""
+    """Dumper of flags as 0 and 1, as on both engines."""
 
     def dump(self, obj: Any) -> bytes:
         return b"1" if obj else b"0"
@@ -154,7 +155,7 @@ class Pool:
         return self.connections.max_size
 
     def get(self, seconds: float) -> Connection:
-        """A connection, for which this thread waits so long. Raises Busy."""
+        """Return a connection, waiting in this thread up to so long. Raises Busy."""
         until = time.monotonic() + seconds
         give_back = self._turns.wait(current_owner(), seconds)
         try:
@@ -173,7 +174,7 @@ class Pool:
 
 
 def make_pool(name: str, url: str, size: int, *, pooled: bool = False) -> Pool:
-    """A pool that is not open yet. ``name``: as of ``Shares``; ``pooled``: through a pooler."""
+    """Return a pool that is not open yet. ``name``: as of ``Shares``; ``pooled``: through a pooler."""
     return Pool(
         name,
         ConnectionPool(
@@ -183,7 +184,7 @@ def make_pool(name: str, url: str, size: int, *, pooled: bool = False) -> Pool:
             max_size=size,
             open=False,
             configure=configure,
-            # Then it begins anew with whoever asks next, instead of trying less and less often.
+            # Then the next request starts again, instead of retrying less and less often.
             reconnect_timeout=CONNECT_SECONDS,
             # A statement is prepared on one connection, and a pooler may run it on another.
             kwargs={

@@ -39,19 +39,19 @@ Outcome = Literal["answered", "behind", "away"]
 OUTCOMES: tuple[Outcome, ...] = ("answered", "behind", "away")
 
 _WAIT_SECONDS = 0.02
-"""How long a read waits for a connection, before it asks the server instead."""
+"""Seconds that a read waits for a connection before it uses the server instead."""
 _ANSWER_SECONDS = 0.5
-"""How long the replica may take to begin a read."""
+"""Seconds for the replica to start a read."""
 _AWAY_SECONDS = 2.0
-"""For how long a replica that did not answer is left alone."""
+"""Seconds for which a replica that did not respond is not used."""
 _BEHIND_SECONDS = 0.005
-"""The same for one that has not come as far as a read needs: as a rule it is a few milliseconds behind."""
-_OTHER = "it is no replica of the server that OCTAVO_DATABASE_URL leads to, or has not followed it yet"
+"""The same for a replica that is behind what a read needs: usually by a few milliseconds."""
+_OTHER = "it is not a replica of the server in OCTAVO_DATABASE_URL, or has not caught up with it yet"
 _SNAPSHOT = "; SELECT pg_is_in_recovery(), pg_current_snapshot()"
 
 
 class Place(NamedTuple):
-    """What a server serves: the same on two servers, and their transactions have the same numbers."""
+    """Place that a server serves: if it is the same on two servers, their transactions have the same numbers."""
 
     cluster: str
     timeline: int
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 
 def place_of_server(connection: Connection) -> Place:
-    """Of a server that takes writes."""
+    """Return the place of a server that accepts writes."""
     row = connection.execute(
         """SELECT (SELECT system_identifier FROM pg_control_system())::text,
                   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), current_database()"""
@@ -69,7 +69,8 @@ def place_of_server(connection: Connection) -> Place:
 
 
 def place_of_replica(connection: Connection) -> Place:
-    """After the server that it follows was replaced by another one, a replica says so with its next restart point."""
+    """Return the place of a replica. After the server it follows was replaced by another one, a replica
+    reports that with its next restart point."""
     row = connection.execute(
         """SELECT (SELECT system_identifier FROM pg_control_system())::text,
                   (SELECT timeline_id FROM pg_control_checkpoint()), current_database()"""
@@ -79,24 +80,25 @@ def place_of_replica(connection: Connection) -> Place:
 
 
 class Replica:
-    """One replica, for the reads of a process. ``connections``: at most so many. Safe between threads."""
+    """Replica for the reads of a process. ``connections``: maximum number. Safe between threads."""
 
     def __init__(self, url: str, connections: int) -> None:
         self._url = url
         self._pool = make_pool("requests read at the replica", url, connections)
         self._rests_until = 0.0
         self._said = ""
-        """What the log says of it: empty as long as it is of use."""
+        """Last state in the log: empty while it is usable."""
         self._is_open = False
         self._answered_at = -_AWAY_SECONDS
-        """When it last began a read, by the monotonic clock."""
+        """When it last started a read, by the monotonic clock."""
         self.counts: Counter[Outcome] = Counter()
 
     def close(self) -> None:
         self._pool.connections.close()
 
     def check(self, place: Place, reached: str, seconds: float) -> str:
-        """Why it answers no reads; empty where it does. ``reached``: the place in the log that it has to come to."""
+        """Return why it answers no reads; empty if it does. ``reached``: the place in the log that it has to
+        reach."""
         until = time.monotonic() + seconds
         try:
             with connect(self._url) as connection:
@@ -113,22 +115,22 @@ class Replica:
                     if row[1]:
                         return ""
                     if time.monotonic() > until:
-                        return f"it has not come within {seconds:.0f} s to where the server was: reads go to the server"
+                        return f"it was still behind the server after {seconds:.0f} s: reads use the server"
                     time.sleep(0.05)
         except psycopg.Error as error:
-            return f"{in_one_line(error)}: reads go to the server"
+            return f"{in_one_line(error)}: reads use the server"
 
     def begin(self, place: Place, known: int, snapshot: str | None) -> tuple[Connection, str] | None:
-        """A connection on which a read has begun, and its snapshot. None: the server has to be asked.
+        """Return a connection with a started read, and its snapshot; None: use the server.
 
         ``place``: that of the server. ``known``: the highest transaction that is known to have committed.
-        ``snapshot``: the only one that will do.
+        ``snapshot``: the only acceptable one.
         """
         if time.monotonic() < self._rests_until:
             self.counts["away" if self._said else "behind"] += 1
             return None
         if not self._is_open:
-            # Not before somebody reads: commands never do.
+            # Not before the first read: commands never read from it.
             self._is_open = True
             self._pool.connections.open(wait=False)
         try:
@@ -137,7 +139,8 @@ class Replica:
             self.counts["behind"] += 1
             return None
         except FAILURES as error:
-            # All of its connections are in use, or one more is being made: others are answered meanwhile.
+            # All of its connections are in use, or one more is being opened: other reads are answered
+            # meanwhile.
             if isinstance(error, PoolTimeout) and time.monotonic() - self._answered_at < _AWAY_SECONDS:
                 self._rest()
             else:
@@ -155,14 +158,14 @@ class Replica:
             self._pool.put(connection)
             raise
         if found is None:
-            # Asked again where it belongs: servers change their parts without closing connections.
+            # Checked again: servers change their roles without closing connections.
             connection.close()
             self._pool.put(connection)
             self._leave(_OTHER)
             return None
         self._answered_at = time.monotonic()
         if self._said:
-            log.warning("database: the replica answers again")
+            log.warning("database: the replica is used again")
             self._said = ""
         least, _, rest = found.partition(":")
         exact = rest.partition(":")[0] == least
@@ -175,7 +178,7 @@ class Replica:
 
     @staticmethod
     def _begin(connection: Connection, place: Place) -> str | None:
-        """The snapshot of a transaction that has begun; None where its numbers would say nothing."""
+        """Return the snapshot of a started transaction; None if its numbers would say nothing."""
         connection.patience = _ANSWER_SECONDS
         if connection.place is None:
             connection.place = place_of_replica(connection)
@@ -187,7 +190,7 @@ class Replica:
         return (result.get_value(0, 1) or b"").decode()
 
     def end(self, connection: Connection) -> None:
-        """Ends a read. Raises nothing: what it gave is good."""
+        """End a read. Raises nothing: its results are valid."""
         try:
             if not connection.broken:
                 connection.patience = _ANSWER_SECONDS
@@ -199,14 +202,14 @@ class Replica:
             self._pool.put(connection)
 
     def _rest(self) -> None:
-        """Goes on without it for a moment."""
+        """Stop using it for a moment."""
         self.counts["behind"] += 1
         self._rests_until = time.monotonic() + _BEHIND_SECONDS
 
     def _leave(self, why: str) -> None:
-        """Leaves it alone for a while."""
+        """Stop using it for a while."""
         self.counts["away"] += 1
         self._rests_until = time.monotonic() + _AWAY_SECONDS
         if not self._said:
-            log.warning("database: the replica is left alone, and the server asked instead: %s", why)
+            log.warning("database: the replica is not used, reads go to the server: %s", why)
         self._said = why

@@ -1,6 +1,6 @@
-"""Tables as the database has them, for what takes rows from one installation to another: columns, keys and rows.
+"""Generic access to tables, to move rows between servers: columns, keys, and rows.
 
-Both engines say the same here. Names come from the database's own catalogue, never from outside.
+The results are the same on both engines. Names come from the database's own catalog, never from outside.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ _GREATEST = {"INTEGER": 2**31 - 1, "BIGINT": 2**63 - 1}
 
 
 class Schema(Struct, frozen=True):
-    """``key``: the columns of the primary key. ``required``: those that are never NULL and
-    have no default. ``numbers``:
-    columns of integers, with the greatest each can hold. ``binary``: columns of bytes. All others are text. ``refers``: (column, other table)."""
+    """Schema of a table.
+
+    ``key``: the columns of the primary key. ``required``: those that are never NULL and have no default.
+    ``numbers``: columns of integers, with the maximum of each. ``binary``: columns of bytes. All others are
+    text. ``refers``: (column, other table).
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -32,12 +35,12 @@ class Schema(Struct, frozen=True):
 
     @property
     def parent(self) -> str | None:
-        """The column that refers to another row of the same table."""
+        """Column that refers to another row of the same table."""
         return next((column for column, other in self.refers if other == self.name), None)
 
 
 def read_schema(database: Database, tx: Transaction) -> dict[str, Schema]:
-    """The tables by name, what others refer to before those; without virtual ones and what belongs to them."""
+    """Return the tables by name, each after those it refers to; without virtual ones and their parts."""
     read = _sqlite_tables if database.engine == "sqlite" else _postgres_tables
     found = {table.name: table for table in read(tx)}
     ordered: dict[str, Schema] = {}
@@ -113,7 +116,7 @@ def _postgres_tables(tx: Transaction) -> Iterator[Schema]:
 
 
 def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: Any) -> Iterator[RowDict]:
-    """Rows in the order of their primary key, a batch in memory at a time."""
+    """Yield rows in the order of their primary key, one batch in memory at a time."""
     columns, key = ", ".join(table.columns), ", ".join(table.key)
     after = f"({key}) > ({', '.join(f':after_{name}' for name in table.key)})"
     last: RowDict = {}
@@ -133,7 +136,7 @@ def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: Any
 
 
 def insert_rows(tx: Transaction, table: Schema, rows: Iterable[RowDict]) -> int:
-    """Inserts rows that have columns of the table; those not named get their defaults. How many there were."""
+    """Insert rows that have columns of the table; other columns get their defaults. Return how many."""
     count = 0
     for row in rows:
         _insert(tx, table, row, "")
@@ -142,7 +145,7 @@ def insert_rows(tx: Transaction, table: Schema, rows: Iterable[RowDict]) -> int:
 
 
 def insert_new(tx: Transaction, table: Schema, row: RowDict) -> bool:
-    """Inserts a row; False where one with its key, or another value that must be unique, is there already."""
+    """Insert a row; False if its key, or another value that must be unique, exists already."""
     return _insert(tx, table, row, " ON CONFLICT DO NOTHING") == 1
 
 
@@ -156,7 +159,7 @@ def _insert(tx: Transaction, table: Schema, row: RowDict, otherwise: str) -> int
 
 
 def parents_first(table: Schema, rows: Iterable[RowDict]) -> Iterator[RowDict]:
-    """The same rows, each behind the one of its table that it refers to."""
+    """Yield the same rows, each after the one of its table that it refers to."""
     parent = table.parent
     if parent is None:
         yield from rows
@@ -173,9 +176,9 @@ def parents_first(table: Schema, rows: Iterable[RowDict]) -> Iterator[RowDict]:
 
 
 def set_counters(database: Database, tx: Transaction, tables: Iterable[Schema]) -> None:
-    """Lets columns that count by themselves go on behind what was inserted."""
+    """Set the counters of counting columns past the inserted rows."""
     if database.engine == "sqlite":
-        return  # it looks itself
+        return  # SQLite does this itself.
     for table in tables:
         if table.key == ("id",):
             sequence = tx.value(Live("SELECT pg_get_serial_sequence(:t, 'id')"), t=table.name)

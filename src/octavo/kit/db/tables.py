@@ -1,8 +1,8 @@
-"""What each table is, said once by the package that owns it.
+"""Declarations of tables, each made once by the package that owns the table.
 
-Backup, restore, archives of organizations, the removal of unused texts and files, the purging of spaces, the end of
-memberships, and the check of an installation all go by what is declared here. A test asks for every table, and for
-every column that holds a hash or the id of a person.
+Backup, restore, archives of organizations, the removal of unused texts and files, the purging of spaces, the
+end of memberships, and the verification of a server rely on these declarations. A test requires one for every
+table, and for every column with a hash or the id of a person.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from octavo.settings import Settings
 from .database import Transaction
 
 Content = Literal["text", "file"]
-"""What is kept once by its hash."""
+"""Kinds of content that is stored once by its hash."""
 
 _SPACES_OF_ORGANIZATION = "(SELECT id FROM spaces WHERE organization_id = :org)"
 
 
 class Column(Struct, frozen=True):
-    """A column whose values name something else.
+    """Column whose values refer to something else.
 
-    ``names``: ``text`` or ``file`` by its hash, or the ``TABLE.COLUMN`` that has the value (any one of several).
-    ``when``: another column and its values: it names that only in such rows. ``path``: the value is JSON, and the
-    names are found in it by these keys, through all lists; an empty one: it is a list of names.
+    ``names``: ``text`` or ``file`` by its hash, or the ``TABLE.COLUMN`` that has the value (any one of
+    several). ``when``: another column and its values: it refers to that only in such rows. ``path``: the
+    value is JSON, and the references are found in it by these keys, through all lists; empty: it is a list of
+    references.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Column(Struct, frozen=True):
 
     @property
     def condition(self) -> str:
-        """SQL: whether a row names something."""
+        """SQL condition of rows that refer to something."""
         found = f"{self.name} IS NOT NULL AND {self.name} <> ''"
         if self.when is not None:
             found += f" AND {self.when[0]} IN ({', '.join(_quoted(value) for value in self.when[1])})"
@@ -49,7 +50,7 @@ class Column(Struct, frozen=True):
         return self.names in (("users.id",), ("members.user_id",))
 
     def read(self, row: Mapping[str, Any]) -> list[str]:
-        """What a row names here. Raises ValueError for JSON of another shape."""
+        """Return the references of a row. Raises ValueError for JSON of another shape."""
         value = row.get(self.name)
         if not value or (self.when is not None and row.get(self.when[0]) not in self.when[1]):
             return []
@@ -58,7 +59,7 @@ class Column(Struct, frozen=True):
         return [found for holder, key in _places(value, self.path) for found in [holder[key]]]
 
     def rename(self, row: dict[str, Any], new: Callable[[str], str]) -> None:
-        """Puts ``new(name)`` in the place of every name that a row has here."""
+        """Replace every reference of a row by ``new(reference)``."""
         if not self.read(row):
             return
         if self.path is None:
@@ -71,7 +72,7 @@ class Column(Struct, frozen=True):
 
 
 class Count(Struct, frozen=True):
-    """A column that is kept equal to what ``query`` (of one value, for a row of ``table``) counts."""
+    """Column that is kept equal to what ``query`` (of one value, for a row of ``table``) counts."""
 
     table: str
     column: str
@@ -79,20 +80,19 @@ class Count(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    """What a table is.
+    """Declaration of a table.
 
-    ``of_space``: SQL, which rows belong to spaces; ``{spaces}`` in it becomes a parenthesised list of spaces.
-    ``of_organization``: SQL, which rows belong to the organization ``:org``, where those are not just the rows of its
-    spaces.
-    ``derived``: its rows are made from others, and made anew instead of backed up. ``stays``: why rows do not go
-    along when an organization is exported; empty: they do. ``columns``: those that name something which no foreign
-    key of the schema says. ``membership``: the column with the person whose rows end when they leave the
-    organization. ``values``: all values a column may have besides NULL. ``json``: columns of JSON, and the
-    type it decodes to. ``long``: columns of text of any length. ``secrets``: columns with hashes of secrets.
-    ``counts``: columns, of any table, that count rows of this one. ``many``: a space may have so many rows that they are
-    removed in batches before it goes for good. ``check``: raises BadRequest or Conflict, with a message that begins
-    with the column, for a row of an archive that could not be made here over the API, because of where this
-    installation is and of what it has.
+    ``of_space``: SQL condition of rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list
+    of spaces. ``of_organization``: SQL condition of rows that belong to the organization ``:org``, if those
+    are not just the rows of its spaces. ``derived``: its rows are made from others, and rebuilt instead of
+    backed up. ``stays``: why rows are not exported with an organization; empty: they are. ``columns``:
+    references without a foreign key in the schema. ``membership``: the column with the person whose rows are
+    deleted when they leave the organization. ``values``: all values a column may have besides NULL. ``json``:
+    columns of JSON, and the type it decodes to. ``long``: columns of text of any length. ``secrets``: columns
+    with hashes of secrets. ``counts``: columns, of any table, that count rows of this one. ``many``: a space
+    may have so many rows that they are deleted in batches before it is purged. ``check``: raises BadRequest
+    or Conflict, with a message that begins with the column, for a row of an archive that could not be created
+    here over the API, because of this server's URLs or data.
     """
 
     name: str
@@ -112,12 +112,12 @@ class Table(Struct, frozen=True, kw_only=True):
 
     @property
     def rows_of_organization(self) -> str:
-        """SQL with ``:org``; empty where none belong to an organization."""
+        """SQL condition with ``:org``; empty if no rows belong to an organization."""
         return self.of_organization or self.of_space.format(spaces=_SPACES_OF_ORGANIZATION)
 
     @property
     def rows_of_space(self) -> str:
-        """SQL with ``:space``; empty where none belong to a space."""
+        """SQL condition with ``:space``; empty if no rows belong to a space."""
         return self.of_space.format(spaces="(:space)")
 
     @property
@@ -135,7 +135,7 @@ def declare(*tables: Table) -> None:
         if table.name in TABLES:
             raise ValueError(f"the table {table.name!r} is declared twice")
         if table.goes_along and not table.rows_of_organization:
-            raise ValueError(f"{table.name}: say which rows are an organization's, or why they stay")
+            raise ValueError(f"{table.name}: declare which rows are an organization's, or why they stay")
         TABLES[table.name] = table
 
 
@@ -143,28 +143,28 @@ def declare(*tables: Table) -> None:
 
 
 def text(name: str, **when: tuple[str, ...]) -> Column:
-    """A column with the hash of a Markdown source; ``when``: only in rows where another column has these values.
-    It needs an index."""
+    """Declare a column with the hash of a Markdown source; ``when``: only in rows where another column has
+    these values. It needs an index."""
     return _column(name, ("text",), when)
 
 
 def file(name: str, **when: tuple[str, ...]) -> Column:
-    """A column with the hash of a file. It needs an index."""
+    """Declare a column with the hash of a file. It needs an index."""
     return _column(name, ("file",), when)
 
 
 def person(name: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
-    """A column with the id of somebody who has or had an account."""
+    """Declare a column with the id of a person who has or had an account."""
     return _column(name, ("users.id",), when, path)
 
 
 def member(name: str, **when: tuple[str, ...]) -> Column:
-    """A column with the id of a member of the organization: one by which they have a right."""
+    """Declare a column with the id of a member of the organization, who gets permissions by it."""
     return _column(name, ("members.user_id",), when)
 
 
 def row(name: str, *names: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
-    """A column with the id of a row of one of these tables, or with the value of ``TABLE.COLUMN``."""
+    """Declare a column with the id of a row of one of these tables, or with the value of ``TABLE.COLUMN``."""
     return _column(name, tuple(name if "." in name else f"{name}.id" for name in names), when, path)
 
 
@@ -186,11 +186,11 @@ def _places(value: str, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
     try:
         return iter(list(_walk([msgspec.json.decode(value)], 0, path)))
     except msgspec.DecodeError as error:
-        raise ValueError(f"no JSON: {error}") from None
+        raise ValueError(f"not valid JSON: {error}") from None
 
 
 def _walk(holder: Any, key: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, Any]]:
-    """The places (container, key) of the strings at a path of keys, through all lists."""
+    """Yield the places (container, key) of the strings at a path of keys, through all lists."""
     value = holder[key]
     if isinstance(value, list):
         for index in range(len(value)):
@@ -201,21 +201,21 @@ def _walk(holder: Any, key: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, A
     elif isinstance(value, str):
         yield holder, key
     else:
-        raise ValueError(f"expected a string, got {type(value).__name__}")
+        raise ValueError(f"must be a string, got {type(value).__name__}")
 
 
 # --- what is read from the declarations -------------------------------------------------------------------
 
 
 def content_columns(content: Content) -> list[tuple[Table, Column]]:
-    """All columns that name texts, or files."""
+    """Return all columns that refer to texts, or files."""
     return [
         (table, column) for table in TABLES.values() for column in table.columns if column.names == (content,)
     ]
 
 
 def end_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
-    """Deletes everything that somebody has in an organization as its member."""
+    """Delete everything that a person has in an organization as its member."""
     for table in TABLES.values():
         if table.membership is None:
             continue
@@ -230,7 +230,7 @@ def end_membership(tx: Transaction, organization_id: str, user_id: str) -> None:
 
 
 def recount(tx: Transaction, organization_id: str | None = None) -> int:
-    """Sets right all columns that count; how many rows were wrong."""
+    """Correct all columns that count; return how many rows were wrong."""
     wrong = 0
     for count in (count for table in TABLES.values() for count in table.counts):
         where = f" AND ({TABLES[count.table].rows_of_organization})" if organization_id else ""
@@ -242,7 +242,7 @@ def recount(tx: Transaction, organization_id: str | None = None) -> int:
 
 
 def find_wrong(tx: Transaction, limit: int) -> Iterator[str]:
-    """Rows that name what is not there, and columns that count wrongly; at most ``limit`` of each kind."""
+    """Yield rows that refer to missing rows, and columns that count wrongly; at most ``limit`` of each kind."""
     for table in TABLES.values():
         if table.derived:
             continue
@@ -264,6 +264,6 @@ def find_wrong(tx: Transaction, limit: int) -> Iterator[str]:
                 f" WHERE {count.column} <> ({count.query}) LIMIT {limit:d}"
             )
             yield from (
-                f"{count.table}.{count.column} of {id}: {kept} is kept, {counted} are counted"
+                f"{count.table}.{count.column} of {id}: {kept} is stored, {counted} were counted"
                 for id, kept, counted in rows
             )

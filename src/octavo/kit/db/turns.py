@@ -1,4 +1,4 @@
-"""Writing a lot of rows in several short transactions, so that others can write in between."""
+"""Writing many rows in several short transactions, so that others can write in between."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from octavo.kit.scheduling.permits import waiting
 from .database import Database, Transaction
 
 PAUSE = 0.1
-"""Seconds between two transactions: each commit makes whatever processes keep be looked at again."""
+"""Seconds between two transactions: each commit makes the caches of all processes be checked again."""
 
 
 @contextmanager
 def short_write(db: Database) -> Iterator[Transaction]:
-    """One of many short write transactions, with a pause behind it. Called outside of any. Raises as
-    ``deadlines.check``."""
+    """Run one of many short write transactions, with a pause after it. Call it outside of any transaction.
+    Raises like ``deadlines.check``."""
     deadlines.check()
     with db.write() as tx:
         yield tx

@@ -1,7 +1,9 @@
-"""ASGI 3: requests as a server hands them over, and the responses that it sends. No other module knows the protocol.
+"""ASGI 3: requests as the server delivers them, and the responses it sends. No other module knows the
+protocol.
 
-The server parses HTTP and bounds heads and connections. What it leaves open is bounded here: the host, the framing
-headers, the rate and the number of pieces of a body, and the time that a client takes to read a streamed response.
+The server parses HTTP and limits heads and connections. Everything else is limited here: the host, the
+framing headers, the rate and the number of pieces of a body, and the time that a client takes to read a
+streamed response.
 """
 
 from __future__ import annotations
@@ -25,13 +27,14 @@ Headers = list[tuple[bytes, bytes]]
 
 _BODY_GRACE = 10.0
 _RESPONSE_GRACE = 30.0
-"""Seconds that a body, or a client that reads a response, may fall behind the least rate."""
+"""Seconds that a body, or a client that reads a response, may be slower than the minimum rate."""
 _LINGER = 5.0
-"""Seconds for which the rest of a body is read and dropped after an early response. A connection that is closed with
-unread bytes is reset, and the client loses the response."""
+"""Seconds for which the rest of a body is read and dropped after an early response. A connection that is
+closed with unread bytes is reset, and the client loses the response."""
 _FREE_PIECES = 4096
 _PIECE = 64
-"""A body may have this many pieces of any size, and one more for each so many bytes: each costs a turn of the loop."""
+"""Number of pieces of any size that a body may have, plus one for each so many bytes: each piece costs a turn
+of the loop."""
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 
 
@@ -40,11 +43,11 @@ class Disconnected(Exception):
 
 
 class Exchange:
-    """A request and its response. ``path`` and ``query`` as they were sent, ``headers`` with lower-case names, ``peer``
-    the address of the other end.
+    """Request and its response.
 
-    The response is sent whole (``send``) or in pieces (``begin``, ``write``, ``end``). When the client has left, nothing
-    is sent, and nothing is raised.
+    ``path`` and ``query`` are as sent, ``headers`` have lower-case names, ``peer`` is the address of the
+    other end. The response is sent whole (``send``) or in pieces (``begin``, ``write``, ``end``). When the
+    client has left, nothing is sent, and nothing is raised.
     """
 
     __slots__ = (
@@ -102,9 +105,7 @@ class Exchange:
         if len(framing) > 1 or any(
             name == b"transfer-encoding" and value != b"chunked" for name, value in framing
         ):
-            raise BadRequest(
-                "The body must be framed by one Content-Length or by Transfer-Encoding: chunked."
-            )
+            raise BadRequest("The body must have exactly one Content-Length, or Transfer-Encoding: chunked.")
 
     async def read(self) -> tuple[bytes, bool]:
         """Return the next bytes of the body and whether more follow. Raise Disconnected, RequestTimeout for a body that
@@ -114,7 +115,7 @@ class Exchange:
             async with asyncio.timeout(self._patience):
                 message = await self._receive()
         except TimeoutError:
-            raise RequestTimeout("body: arrived too slowly") from None
+            raise RequestTimeout("body: was sent too slowly") from None
         if message["type"] != "http.request":
             self._more = False
             raise Disconnected
@@ -125,7 +126,7 @@ class Exchange:
         self._size += len(body)
         self._pieces += 1
         if self._pieces > _FREE_PIECES + self._size // _PIECE:
-            raise BadRequest("body: sent in too many small chunks")
+            raise BadRequest("body: was sent in too many small chunks")
         return body, self._more
 
     async def gone(self) -> None:
@@ -155,7 +156,7 @@ class Exchange:
         if self._left is not None:
             self._left -= len(piece)
             if self._left < 0:
-                raise RuntimeError("more bytes are sent than were announced")
+                raise RuntimeError("more bytes were sent than announced")
         try:
             async with asyncio.timeout(_RESPONSE_GRACE + len(piece) / self._application.least_rate):
                 await self._send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -166,7 +167,7 @@ class Exchange:
         """Finish the body. Raise RuntimeError for less than was announced: servers do not check, and the client would
         take the next response for the rest."""
         if self._left:
-            raise RuntimeError("fewer bytes were sent than were announced")
+            raise RuntimeError("fewer bytes were sent than announced")
         await self._send({"type": "http.response.body", "body": b""})
 
     async def _start(self, status: int, headers: Headers, close: bool) -> None:
@@ -177,12 +178,15 @@ class Exchange:
 
 
 async def _nothing() -> None:
-    """Start and stop of an application that needs neither."""
+    """Do nothing when an application starts or stops."""
 
 
 class Application:
-    """An ASGI application that hands each request to ``handle``. ``least_rate``: bytes a second that bodies and streamed
-    responses have to move at least. ``start`` and ``stop`` run with the server where that speaks the lifespan protocol."""
+    """ASGI application that passes each request to ``handle``.
+
+    ``least_rate``: minimum bytes per second of bodies and streamed responses. ``start`` and ``stop`` run with
+    the server if it supports the lifespan protocol.
+    """
 
     def __init__(
         self,
@@ -194,9 +198,9 @@ class Application:
     ) -> None:
         self.least_rate = least_rate
         self.leaving = False
-        """Whether connections end with the response that they wait for, as another process takes over."""
+        """Whether connections end with their pending response, as another process takes over."""
         self.open: set[asyncio.Task[Any]] = set()
-        """The requests that are being answered."""
+        """Requests that are being answered."""
         self._handle = handle
         self._start = start
         self._stop = stop
@@ -216,7 +220,7 @@ class Application:
         try:
             await self._handle(exchange)
         except Disconnected:
-            pass  # A response without an end tells the server to close the connection.
+            pass  # A response without an end makes the server close the connection.
         except Exception:
             log.exception("request failed")
             if not exchange.begun:

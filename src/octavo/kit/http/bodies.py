@@ -1,4 +1,4 @@
-"""What the body of a request gives."""
+"""Helpers for bodies of requests."""
 
 from typing import Any, TypeVar
 
@@ -8,11 +8,11 @@ T = TypeVar("T")
 
 
 def given(body: Struct) -> dict[str, Any]:
-    """The fields of a body that says what to change, by their names here, without those that it leaves out."""
+    """Return the fields of a body that were sent, by their names here."""
     fields = ((name, getattr(body, name)) for name in body.__struct_fields__)
     return {name: value for name, value in fields if value is not UNSET}
 
 
 def or_none(field: T | UnsetType) -> T | None:
-    """None for a field that was left out."""
+    """Return None for a field that was not sent."""
     return None if field is UNSET else field

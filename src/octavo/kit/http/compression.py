@@ -1,4 +1,4 @@
-"""Which form of a body a client is sent: as it is, or compressed in a way that it accepts."""
+"""Choice of the form in which a client gets a body: plain, or compressed in a way it accepts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ else:
     from backports import zstd
 
 _ENDLESS = 4
-"""The level of gzip for what is long and sent once."""
+"""Level of gzip for long bodies that are sent once."""
 SMALLEST = 1024
-"""Bytes from which compressing is worth it."""
+"""Bytes from which compression is worthwhile."""
 LARGE = 32 * 1024
-"""Bytes from which compressing takes long enough (a millisecond) to be kept off the event loop."""
+"""Bytes from which compression takes long enough (a millisecond) to be done outside of the event loop."""
 _TEXT = re.compile(r"text/|application/(json|xml|javascript|[\w.-]+\+(json|xml))\b|image/svg\+xml")
 
 # Measured on a page of 27 KB: zstd 3 takes 0.1 ms, brotli 1 and gzip 1 some more for 9 % larger results; brotli 5
@@ -42,7 +42,7 @@ _KEPT: dict[str, Callable[[bytes], bytes]] = {
 
 @lru_cache(maxsize=256)
 def is_text(content_type: str) -> bool:
-    """Whether compressing bytes of this type is of use."""
+    """Return whether compressing bytes of this type is useful."""
     return _TEXT.match(content_type) is not None
 
 
@@ -63,8 +63,8 @@ def _weights(accepted: str) -> dict[str, float]:
 
 
 def choose_coding(accepted: str, *, kept: bool) -> str | None:
-    """The content coding for an ``Accept-Encoding``: that of the greatest weight, of equals the one that suits us
-    best; None to send the body as it is.
+    """Return the content coding for an ``Accept-Encoding`` header: the one with the highest weight, and our
+    preferred one of equals; None to send the body as it is.
 
     >>> choose_coding("gzip, deflate, br;q=0.5", kept=True)
     'gzip'
@@ -84,13 +84,13 @@ def choose_coding(accepted: str, *, kept: bool) -> str | None:
 
 
 def takes_gzip(accepted: str) -> bool:
-    """Whether a client takes gzip, as nearly all do."""
+    """Return whether a client accepts gzip, as nearly all do."""
     weights = _weights(accepted) if accepted else {}
     return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
 
 
 def gzip_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """What is compressed as it is made, in pieces."""
+    """Compress pieces as they arrive."""
     packer = zlib.compressobj(_ENDLESS, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     for piece in pieces:
         packed = packer.compress(piece)
@@ -103,17 +103,17 @@ _COMPRESSED = share("compressed answers", 32)
 
 
 class Compressor:
-    """Compresses bodies; those that are sent again and again are kept by what identifies them."""
+    """Compressor of bodies; those that are sent repeatedly are cached by their identity."""
 
     def __init__(self, memory: Memory = MEMORY) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_COMPRESSED, memory)
 
     def find(self, etag: str, coding: str) -> bytes | None:
-        """A body that was compressed before."""
+        """Return a body that was compressed before."""
         return self._kept.get((etag, coding))
 
     def compress(self, body: bytes, coding: str, etag: str = "") -> bytes:
-        """The compressed body; kept under ``etag``, if there is one."""
+        """Return the compressed body, cached under ``etag`` if there is one."""
         if not etag:
             return _ONCE[coding](body)
         made = _KEPT[coding](body)

@@ -1,7 +1,7 @@
-"""Making msgspec learn all types before threads use them.
+"""Preparing msgspec's types before threads use them.
 
-What msgspec knows about a type is worked out when a value of the type is first decoded, and two threads that do so
-at once may meet a half-made entry, which ends the process with a segmentation fault.
+msgspec analyzes a type when it first decodes a value of it. Two threads that do so at once may see an
+unfinished result, which ends the process with a segmentation fault.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from collections.abc import Iterator
 import msgspec
 
 _prepared: set[str] = set()
-"""The names of modules whose types are known."""
+"""Names of modules whose types are prepared."""
 
 
 def prepare_types(package: str) -> int:
-    """Has msgspec learn every type of the modules of ``package`` that were loaded since it was last called; how many
-    there are.
+    """Prepare all types in the modules of ``package`` that were loaded since the last call, and return how
+    many there are.
 
-    To be called in one thread, after the modules are loaded and before others are started.
+    Call it in one thread, after the modules are loaded and before other threads start.
     """
     known = 0
     for found in _types(package):
         try:
             msgspec.json.Decoder(found)
         except (TypeError, NameError, AttributeError):
-            continue  # not a type that is ever decoded
+            continue  # Not a type that is ever decoded.
         known += 1
     return known
 

@@ -18,29 +18,31 @@ from .operation import PUBLIC, Deletion, Operation, RawBody
 _REF = "#/components/schemas/{name}"
 _TEXTS = {
     200: "The request succeeded.",
-    201: "It was created. Where it has an address of its own, the header `Location` holds it.",
-    202: "It was taken, and is done in a moment.",
-    204: "The request succeeded and there is nothing to answer. For a deletion: there was nothing to delete.",
-    205: "It was deleted.",
-    303: "Continue at the address in the header `Location`.",
-    304: "Nothing has changed since the answer whose `ETag` was sent as `If-None-Match`.",
-    400: "The request is invalid. The message begins with the name of the field or parameter that is wrong.",
-    401: "The token is missing, unknown, expired or revoked.",
-    403: "The caller can see this, but lacks the right to do it.",
-    404: "It does not exist, or the caller may not see it.",
-    409: "The request would change nothing, or conflicts with a change that was made at the same time.",
-    412: "This is not possible in the present state.",
+    201: "Created. If the new object has a URL of its own, the `Location` header contains it.",
+    202: "Accepted. The work is completed in the background.",
+    204: "The request succeeded and there is no content. For a deletion: there was nothing to delete.",
+    205: "Deleted.",
+    303: "Redirect to the URL in the `Location` header.",
+    304: "Not modified since the response whose `ETag` was sent as `If-None-Match`.",
+    400: "The request is invalid. The message starts with the name of the invalid field or parameter.",
+    401: "The token is missing, unknown, expired, or revoked.",
+    403: "You can see this, but don't have permission to do it.",
+    404: "It does not exist, or you don't have access to it.",
+    409: "The request would change nothing, or conflicts with another change.",
+    412: "This is not possible in the current state.",
     413: "The body is larger than this operation accepts.",
     414: "The query is longer than the server accepts.",
     431: "The head of the request is larger than the server accepts.",
-    429: "There were too many requests. `Retry-After` says when to try again.",
-    500: "Something went wrong on the server. The message holds a reference for whoever runs it.",
-    502: "Another server that this depends on did not answer as expected.",
-    503: "A service that this depends on is not configured or cannot be reached.",
+    429: "Too many requests. `Retry-After` says when to try again.",
+    500: (
+        "Something went wrong on the server. The message contains a reference for the server administrator."
+    ),
+    502: "Another server that this operation needs did not respond as expected.",
+    503: "A service that this operation needs is not configured or not reachable.",
 }
 _ALWAYS = (429, 431, 500)
 _BYTES = {"type": "string", "format": "binary"}
-"""An answer that is no JSON; ``format`` is what generators of clients go by."""
+"""Response that is not JSON; generators of clients rely on ``format``."""
 
 
 _DEFAULT = "x-octavo-default"
@@ -52,9 +54,12 @@ class Area(Struct, frozen=True):
 
 
 class Meanings(Struct, frozen=True):
-    """What properties and parameters mean, by name; ``Type.name`` and ``operationId.name`` go before it. And what
-    schemas are, by name; the docstring of a type is for whoever reads the code. ``introduction``: Markdown, with
-    ``{server}`` for the address that paths begin with. ``areas`` of operations by name."""
+    """Descriptions of properties and parameters by name, with ``Type.name`` and ``operationId.name`` taking
+    precedence, and of schemas by name: docstrings of types are for readers of the code.
+
+    ``introduction``: Markdown, with ``{server}`` for the URL that paths start with. ``areas`` of operations
+    by name.
+    """
 
     introduction: str = ""
     areas: Mapping[str, Area] = {}
@@ -70,7 +75,7 @@ class Meanings(Struct, frozen=True):
 
 
 class Example(Struct, frozen=True, omit_defaults=True):
-    """A real call of an operation: what was sent, and what was answered with success."""
+    """Real call of an operation: the request, and the successful answer."""
 
     request: Any = None
     answer: Any = None
@@ -87,7 +92,7 @@ def _types(operation: Operation) -> list[Any]:
 
 
 def _options(returns: Any) -> list[Any]:
-    """Answers of several shapes one by one: together they need no tag, since nobody reads them here."""
+    """Return the alternatives of an answer one by one: they need no tag, since nobody decodes them here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 
@@ -117,7 +122,7 @@ def _parameters(operation: Operation, meanings: Meanings) -> list[dict[str, Any]
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter that nobody gives is absent: there is no null in an address."""
+    """Return the schema of a parameter without null: a missing parameter is absent, and URLs have no null."""
     options = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if len(options) == len(schema.get("anyOf", ())):
         return schema
@@ -128,7 +133,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _explain(schema: Any, place: str, meanings: Meanings) -> None:
-    """Says of every property what it means, where it does not itself."""
+    """Add descriptions to all properties that have none."""
     if isinstance(schema, list):
         for part in schema:
             _explain(part, place, meanings)
@@ -152,7 +157,7 @@ _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 
 
 def component_name(given: str) -> str:
-    """The public name of a component, without the modules that its type is in: ``SpaceList`` for
+    """Return the public name of a component, without the modules of its type: ``SpaceList`` for
     ``Listing_octavo.spaces.wire.Space_``. A list of several kinds is named by the words they all end with."""
     if listing := _LISTING.fullmatch(given):
         kinds = [component_name(kind) for kind in re.split(r"___", listing[1])]
@@ -179,8 +184,8 @@ def _rename(value: Any, names: dict[str, str]) -> Any:
 
 
 def _named(schemas: list[Any], components: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Schemas and components under their public names. Raises ValueError when two types have one name: each needs a
-    name that says what it is without its module."""
+    """Return schemas and components under their public names. Raises ValueError when two types have the same
+    name: each needs a name that is clear without its module."""
     names = {given: component_name(given) for given in components}
     if len(set(names.values())) < len(names):
         twice = sorted(given for given, name in names.items() if list(names.values()).count(name) > 1)
@@ -194,8 +199,8 @@ def _named(schemas: list[Any], components: dict[str, Any]) -> tuple[list[Any], d
 
 
 def _complete(schema: Any) -> None:
-    """Arrays of anything say so: generators of clients ask for ``items``. Patterns are ECMAScript's, where ``$`` is
-    the very end."""
+    """Complete schemas for generators of clients: arrays of anything get ``items``, and patterns follow
+    ECMAScript, where ``$`` is the very end."""
     if isinstance(schema, list):
         for part in schema:
             _complete(part)
@@ -213,8 +218,8 @@ def _complete(schema: Any) -> None:
 def _tell_defaults(
     operations: Iterable[Operation], shapes: Mapping[str, Any], components: dict[str, Any]
 ) -> None:
-    """What may be left out of a body has its default said in words: with ``default`` in a schema, generators of clients
-    make a property that must be given."""
+    """Add defaults of optional body fields to their descriptions: with ``default`` in a schema, generators of
+    clients would make the property required."""
     waiting: list[Any] = [
         shapes[repr(o.body)] for o in operations if o.body is not None and o.body is not RawBody
     ]
@@ -238,7 +243,7 @@ def _tell_defaults(
 
 
 def _discriminate(schema: Any, components: dict[str, Any]) -> None:
-    """Adds to every union of named objects the property that tells them apart, where one does."""
+    """Add the discriminating property to every union of named objects that has one."""
     if isinstance(schema, list):
         for part in schema:
             _discriminate(part, components)
@@ -275,8 +280,11 @@ def describe(
     examples: Mapping[str, Example] = {},
     schemas: Mapping[str, Mapping[str, Any]] = {},
 ) -> dict[str, Any]:
-    """The description of these operations as a JSON object. ``examples``: by operation id; ``schemas``: components
-    that types refer to by name without being made of types, such as the nodes of documents."""
+    """Return the API description of these operations as a JSON object.
+
+    ``examples``: by operation id; ``schemas``: components that types refer to by name without being made of
+    types, such as the nodes of documents.
+    """
     operations = list(operations)
     wanted = {repr(t): t for operation in operations for t in _types(operation)}
     made, named = msgspec.json.schema_components(wanted.values(), ref_template=_REF)
@@ -324,7 +332,7 @@ def describe(
         if operation.query is not None:
             codes.add(414)
         if operation.method != "GET":
-            # Whatever is written may meet what somebody else wrote at the same time, and bounds of how much there is.
+            # Any write may meet another write, or a limit on the number of objects.
             codes.add(409)
         responses: dict[str, Any] = {str(operation.status): {"description": _TEXTS[operation.status]}}
         if operation.returns is Deletion:

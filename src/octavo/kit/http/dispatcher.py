@@ -1,7 +1,8 @@
-"""The dispatcher: from a request to an operation of the table and back.
+"""Dispatcher from requests to operations of the table, and back.
 
-Every request takes the same way: authenticate, rate limit, enter (the permission check), validate query and
-body, run the handler, encode. That runs in a thread, but for operations declared quick; the body is received on the event loop.
+Every request takes the same path: authenticate, rate limit, enter (the permission check), validate query and
+body, run the handler, encode. That runs in a thread, except for operations declared quick; the body is
+received on the event loop.
 """
 
 from __future__ import annotations
@@ -77,9 +78,9 @@ from .unknown_keys import (
 )
 
 MAX_ANSWER = 64 * 1024 * 1024
-"""Bytes of an answer, which is made as a whole. Streams, such as exports, have no such limit."""
+"""Maximum bytes of a response, which is encoded as a whole. Streams, such as exports, are not limited."""
 MAX_VALUES = 1_000_000
-"""Values in a body of JSON."""
+"""Maximum number of values in a JSON body."""
 _RETRIES = 5
 _ENCODER = msgspec.json.Encoder()
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -92,19 +93,19 @@ _HEADERS = {
 }
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-    # `*` stands for any header but Authorization; older browsers know only those that are named.
+    # `*` stands for any header except Authorization; older browsers know only named headers.
     "access-control-allow-headers": "Authorization, Content-Type, If-None-Match, User-Agent, X-Request-Id, *",
     "access-control-max-age": "86400",
 }
 SMALL_BODY = 64 * 1024
-"""Bytes of a body that are received before it is known who sends it."""
+"""Bytes of a body that are received before the sender is known."""
 
 
 _WHERE = re.compile(r"^(.*?)(?: - at `\$(.*?)`)?$", re.S)
 
 
 def invalid(error: msgspec.ValidationError, place: str) -> BadRequest:
-    """The error that answers msgspec's, such as "title: expected `str`, got `int`".
+    """Return the error for an exception of msgspec, such as "title: expected `str`, got `int`".
 
     ``place`` names the whole where msgspec names no field.
     """
@@ -118,22 +119,22 @@ def invalid(error: msgspec.ValidationError, place: str) -> BadRequest:
 
 
 BodyDecoder = msgspec.json.Decoder[Any] | None
-"""What decodes the body of an operation; None for one that takes no JSON."""
+"""Decoder of an operation's body; None for one that takes no JSON."""
 
 
 def _asker(asked: Request | Call) -> str:
-    """Who calls, as far as that is known before it is looked up: enough to tell callers apart."""
+    """Return a key for the caller that can be known without a lookup: enough to tell callers apart."""
     given = asked.headers.get(b"authorization") or asked.headers.get(b"cookie")
     return hashlib.blake2b(given, digest_size=12).hexdigest() if given else address_key(asked.client)
 
 
 def _place(parameters: Mapping[str, str]) -> str:
-    """What a call is about, from the outside in: an organization, a space."""
+    """Return the outermost object of a call: an organization or a space."""
     return next(iter(parameters.values()), "")
 
 
 def _note_place(span: tracing.Span, call: Call) -> None:
-    """What a call was about, by ids: what else is in paths may be secret."""
+    """Record the objects of a call by their ids: other parts of paths may be secret."""
     if call.organization_id:
         span.note("octavo.organization.id", call.organization_id)
     for name, value in call.path_parameters.items():
@@ -146,9 +147,10 @@ def _body_decoder(operation: Operation) -> BodyDecoder:
 
 
 class Dispatcher:
-    """Answers the operations of a table.
+    """Dispatcher of the operations of a table.
 
-    ``authenticate(call)`` sets ``call.authenticated`` and returns the key the rate limit counts by, or None for nobody.
+    ``authenticate(call)`` sets ``call.authenticated`` and returns the key the rate limit counts by, or None
+    for anonymous callers.
     """
 
     def __init__(
@@ -160,11 +162,15 @@ class Dispatcher:
         draw_refusal: Callable[[OctavoError], Answer],
         hub: Hub,
     ) -> None:
-        """``draw_refusal`` makes the page of what was refused, for operations that browsers are sent to. Operations that only read run in ``pool``, others in ``writers``: who waits for a lock keeps no reader
-        waiting."""
+        """Create a dispatcher.
+
+        ``draw_refusal`` renders an error as a page, for operations that browsers visit. Operations that only
+        read run in ``pool``, all others in ``writers``: waiting for a lock must not block readers.
+        """
         self.context = context
-        # A row is also refused where what was entered went away, or a name was taken, before the write began: the next
-        # attempt finds that and says so.
+        # A row is also refused if an object it refers to was deleted, or a name was taken, before the write
+        # started: the
+        # next attempt finds that and returns the right error.
         self._tried_again: tuple[type[Exception], ...] = (RetryTransaction, *context.db.row_errors)
         self._authenticate = authenticate
         self._limiter = RateLimiter(context.settings.rate_limit)
@@ -176,15 +182,16 @@ class Dispatcher:
         self._insiders = Insiders()
 
     def owner_of(self, request: Request) -> Owner:
-        """Whose turn a request is answered in: that of the organization whose object it is about, if its caller was let
-        in there before. Where it is about none, that of where they were let in last."""
+        """Return in whose turn a request is answered: that of the organization of its object, if the caller
+        was admitted there before. Without an object, that of the organization where the caller was admitted
+        last."""
         asker = _asker(request)
         return self._insiders.organization(asker, _place(request.parameters)), asker
 
     # --- the way of one request -----------------------------------------------------------------------
 
     def routes(self, operations: Iterable[Operation]) -> list[Route]:
-        """The routes of these operations, below ``/v1``."""
+        """Return the routes of these operations, below ``/v1``."""
         by_path: dict[str, dict[str, Action]] = {}
         for operation in operations:
             path = f"/v1{operation.path}".replace("{pagePath}", "{pagePath*}")
@@ -216,7 +223,7 @@ class Dispatcher:
                 ask=self.ask,
             )
             if request.has_more:
-                # What is announced as small need not arrive to be known to be small, or larger than this takes.
+                # A body announced as small or as too large need not arrive before that is known.
                 is_small = 0 < request.announced <= SMALL_BODY
                 if not is_small and not await request.fits(SMALL_BODY):
                     await in_turn(self._pool, request.owner, self._check_sender, call)
@@ -226,7 +233,7 @@ class Dispatcher:
             finally:
                 if request.span is not None:
                     _note_place(request.span, call)
-                # Where nobody asked whose turn it was, nobody waited.
+                # Requests that never waited need no owner.
                 if request.was_in_turn and call.organization_id not in ("", request.owner[0]):
                     self._let_in(call)
 
@@ -239,7 +246,7 @@ class Dispatcher:
             pool = context.questions if operation.waits_for == "model" else context.servers
             return await self._answer_waiting(pool, request, call, decoder)
         if operation.quick:
-            # What is kept, or a look-up in SQLite, is there sooner than a thread has been woken.
+            # Cached data, or a lookup in SQLite, is available sooner than a thread wakes up.
             call.on_loop = True
             try:
                 return await self.context.turns.run(lambda: request.owner, self.run, call, decoder)
@@ -254,8 +261,8 @@ class Dispatcher:
     async def _answer_waiting(
         self, pool: SharedThreads, request: Request, call: Call, decoder: BodyDecoder
     ) -> Answer:
-        """In threads of their own, of which the place is kept until the answer is sent: for so long that whose it is has
-        to be known before, and not from then on."""
+        """Answer in separate threads, whose place is kept until the response is sent: this takes so long that
+        the owner has to be known before, and not from then on."""
         owner = request.owner
         if not owner[0]:
             await in_turn(self._pool, owner, self.enter, call)
@@ -266,14 +273,17 @@ class Dispatcher:
     def ask(
         self, call: Call, operation_id: str, path: dict[str, str], query: dict[str, Any], body: Any
     ) -> Any:
-        """What another operation of the table answers to the caller of ``call``: with the same checks, bounds and
-        effects as a request of its own. The decoded JSON; None for an empty answer. Raises what it is refused with."""
+        """Return the answer of another operation of the table to the caller of ``call``, with the same
+        checks, limits, and effects as a request of its own.
+
+        Returns decoded JSON; None for an empty answer. Raises its errors.
+        """
         operation = TABLE[operation_id]
         if operation_id not in self._decoders:
             self._decoders[operation_id] = _body_decoder(operation)
         encoded = b"" if body is None else _ENCODER.encode(body)
         if len(encoded) > operation.body_limit:
-            raise TooLarge(f"body: more than {operation.body_limit} bytes")
+            raise TooLarge(f"body: must be at most {operation.body_limit} bytes")
         asked = Call(
             context=self.context,
             operation=operation,
@@ -293,27 +303,30 @@ class Dispatcher:
         return msgspec.json.decode(answer.body) if answer.body else None
 
     def enter(self, call: Call) -> dict[str, Any]:
-        """Authenticates and counts a call, and gives what it enters. Raises what a request would be refused with."""
+        """Authenticate and count a call, and return its proof and ids. Raises like a request."""
         self._count(call, self._authenticate(call))
         entered = self._enter(call)
         self._let_in(call)
         return entered
 
     def _count(self, call: Call, key: str | None) -> None:
-        """Raises TooManyRequests."""
+        """Count a call. Raises TooManyRequests."""
         if not call.counted:
             call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
             call.counted = True
 
     def _check_sender(self, call: Call) -> None:
-        """Raises Unauthorized for a large body of nobody, unless the operation is for nobody in particular."""
+        """Check the sender of a large body: it needs a token, unless the operation is public. Raises
+        Unauthorized."""
         self._authenticate(call)
         if call.authenticated is None and call.operation.needs is not PUBLIC:
-            raise Unauthorized(f"Only {SMALL_BODY} bytes are taken without a token.")
+            raise Unauthorized(f"Only bodies of up to {SMALL_BODY} bytes are accepted without a token.")
 
     def run(self, call: Call, decoder: BodyDecoder, asked_at: float | None = None) -> Answer:
-        """Answers a call; what is refused has the same headers as what is not. ``asked_at``: since when it waits for a
-        thread, of the monotonic clock."""
+        """Answer a call; errors have the same headers as successful answers.
+
+        ``asked_at``: when it started to wait for a thread, of the monotonic clock.
+        """
         waited = 0.0 if asked_at is None else time.monotonic() - asked_at
         try:
             for attempt in range(_RETRIES):
@@ -335,8 +348,11 @@ class Dispatcher:
         raise AssertionError("unreachable")
 
     def _reading(self, call: Call, kept: bool) -> AbstractContextManager[Transaction | None]:
-        """The one read of a call that only reads. ``kept``: it may take kept rows, and then have to begin anew. That
-        is not for operations open to everybody: signing in uses up codes that are good once."""
+        """Return the one read of a call that only reads.
+
+        ``kept``: it may use cached rows, and then may have to start again. Not for public operations: signing
+        in consumes codes that are valid once.
+        """
         if call.on_loop:
             return self.context.db.read_kept(begins=False)
         if call.operation.method != "GET":
@@ -368,22 +384,22 @@ class Dispatcher:
         except self._tried_again:
             raise
         except Exception:
-            # What it was sure of may have gone since it was entered: then that is what there is to say. A read saw one
+            # An object may have been deleted since it was entered: then that is the error. A read saw one
             # snapshot, and what failed in it may have ended it.
             if operation.method != "GET":
                 self._enter(call)
             raise
 
     def _enter(self, call: Call) -> dict[str, Any]:
-        """What the path gives the handler, with the proof that the caller may do this there. Raises NotFound and
-        Forbidden."""
+        """Return the path parameters for the handler, with the proof that the caller has permission. Raises
+        NotFound and Forbidden."""
         operation, given = call.operation, call.path_parameters
         for value in given.values():
             if "\0" in value:
                 raise NotFound("There is nothing at this address.")
         arguments: dict[str, Any] = {name: given[param] for name, param in operation.path_parameters.items()}
         if operation.needs is not PUBLIC:
-            # What is not open to visitors says so itself.
+            # Operations that are closed to visitors say so themselves.
             visiting = isinstance(call.authenticated, Visitor)
             enter = (operation.enter_visit if visiting else None) or operation.enter
             assert enter is not None and operation.proof is not None
@@ -400,12 +416,12 @@ class Dispatcher:
             try:
                 pairs = parse_qsl(call.query_string.decode(), keep_blank_values=True)
             except ValueError:
-                raise BadRequest("query: expected UTF-8 text of name=value pairs") from None
+                raise BadRequest("query: must be UTF-8 text of name=value pairs") from None
             for name, value in pairs:
                 if "\0" in value:
                     raise BadRequest(f"{name}: NUL characters are not allowed")
                 if not value and name not in operation.query_required:
-                    continue  # `?page=` says as much as no `page` at all
+                    continue  # `?page=` means the same as no `page`.
                 if name not in operation.query_names:
                     if name in newer:
                         raise UnknownField(f"{name}: this version of Octavo does not support this parameter.")
@@ -420,9 +436,9 @@ class Dispatcher:
         except msgspec.ValidationError as error:
             raise invalid(error, "query") from None
         for name, value in values.items():
-            # A text may be this word, but no other value is meant by it.
+            # A text may be this word, but for all other types it is a mistake.
             if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
-                raise BadRequest(f"{name}: `{value}` is none of the values that this takes")
+                raise BadRequest(f"{name}: `{value}` is not a valid value")
         return query
 
     def _body(self, call: Call, decoder: BodyDecoder) -> Any:
@@ -433,7 +449,7 @@ class Dispatcher:
         if not call.body:
             if operation.body_optional:
                 return None
-            raise BadRequest("body: expected a JSON object, got nothing")
+            raise BadRequest("body: must be a JSON object, got nothing")
         assert decoder is not None
         self._refuse_unread(call, shape_of(operation.body))
         try:
@@ -442,11 +458,14 @@ class Dispatcher:
             raise invalid(error, "body") from None
 
     def _refuse_unread(self, call: Call, shape: Shape) -> None:
-        """Raises BadRequest for a body that is no JSON, or has keys that nobody reads although the operation is one of
-        our own. Of the public ones newer clients may know more than we do: there a header names the keys."""
+        """Check the keys of a body.
+
+        Our own operations refuse unknown keys. Clients of the public API may be newer than this server, so
+        there a header names them. Raises BadRequest for an unknown key or invalid JSON.
+        """
         operation = call.operation
         if has_more_values(call.body, MAX_VALUES):
-            raise TooLarge(f"body: more than {MAX_VALUES} values")
+            raise TooLarge(f"body: must have at most {MAX_VALUES} values")
         try:
             value = msgspec.json.decode(call.body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -459,7 +478,9 @@ class Dispatcher:
         keys: list[str] = []
         for key in unread_keys(shape, value):
             if operation.refuses_unread:
-                raise UnknownField(f"{key}: this operation has no such field.")
+                raise UnknownField(
+                    f"{key}: this operation has no such field. Remove it or check its spelling."
+                )
             if without_numbers(key) in newer:
                 raise UnknownField(f"{key}: this version of Octavo does not support this field.")
             if len(keys) <= MOST_NAMED:
@@ -473,8 +494,8 @@ class Dispatcher:
         call.response_headers["octavo-unread-keys"] = ", ".join([*named, *more])
 
     def _while_allowed(self, call: Call, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The pieces of a stream, as long as the caller may still ask for it: who reads slowly could otherwise go on
-        for hours after they were removed. Raises what a new request would."""
+        """Yield the pieces of a stream while the caller has access: a slow reader could otherwise continue
+        for hours after being removed. Raises like a new request."""
         try:
             for chunk in chunks:
                 self._check_again(call)
@@ -484,7 +505,7 @@ class Dispatcher:
                 chunks.close()
 
     def _check_again(self, call: Call) -> None:
-        """Raises what a new request would."""
+        """Raise what a new request would raise."""
         call.authenticated, call.asked_again = None, True
         self._authenticate(call)
         self._enter(call)
@@ -529,7 +550,7 @@ class Dispatcher:
         body = _ENCODER.encode(value)
         if len(body) > MAX_ANSWER:
             raise TooLarge(
-                f"The answer would be larger than {MAX_ANSWER} bytes: ask for less, a part at a time."
+                f"The response would be larger than {MAX_ANSWER} bytes. Request less, in several parts."
             )
         if status == 201 and "location" not in headers:
             location = getattr(getattr(value, "urls", None), "location", None)
@@ -552,7 +573,7 @@ def api_edge(
     compressor: Compressor,
     closing: Sequence[Callable[[], None]] = (),
 ) -> Edge:
-    """The application of the table, with ``others`` beside it."""
+    """Return the application of the table, with ``others`` beside it."""
     settings = dispatcher.context.settings
     return Edge(
         [*dispatcher.routes(operations), *others],

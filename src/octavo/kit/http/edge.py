@@ -1,8 +1,8 @@
-"""The one HTTP edge: between the server and everything that answers requests (API, sites, uploads, pages of our own).
+"""HTTP edge between the server and everything that answers requests (API, sites, uploads, pages of our own).
 
-Whoever answers is given a ``Request`` and returns an ``Answer`` or raises an ``OctavoError``. Here it becomes
-HTTP: methods, bounds, request ids, conditional requests, ranges, compression, streaming, errors, metrics and the
-access log.
+Handlers get a ``Request`` and return an ``Answer`` or raise an ``OctavoError``. This module turns it into
+HTTP: methods, limits, request ids, conditional requests, ranges, compression, streaming, errors, metrics, and
+the access log.
 """
 
 from __future__ import annotations
@@ -61,18 +61,18 @@ log = logging.getLogger("octavo.http")
 access = logging.getLogger("octavo.access")
 
 MAX_PARAMETERS = 100
-"""Parameters in a query string, those that come several times counted each time."""
+"""Maximum number of parameters in a query string, repeated ones counted each time."""
 T = TypeVar("T")
 
 QUEUE_SECONDS = 30.0
-"""How long a request waits for a thread at most."""
+"""Maximum seconds that a request waits for a thread."""
 _IDS = random.Random()  # noqa: S311
-"""Of the ids of requests, which are no secrets."""
+"""Generator of request ids, which are no secrets."""
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _ASCII = "".join(map(chr, range(0x80)))
 _UNTRACED = frozenset({"healthz", "readyz", "metrics"})
-"""What is asked all the time, and says nothing."""
+"""Requests that are too frequent and uninteresting to be traced."""
 _SHOWN_PATH = 256
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 _CONDITIONS = (b"if-none-match", b"if-match")
@@ -81,20 +81,23 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Content(Struct, frozen=True):
-    """A body that is read as it is sent. ``open(start, end)`` gives its bytes in pieces, without ``end``."""
+    """Body that is read while it is sent. ``open(start, end)`` returns its bytes in pieces, without ``end``."""
 
     size: int
     open: Callable[[int, int | None], Iterator[bytes]]
 
 
 class Answer(Struct, frozen=True):
-    """What is sent, before it is known in which form.
+    """Response, before its form on the wire is known.
 
-    The body is ``body``, or ``stream``: pieces of what has no known size, or ``content``: a file, of which
-    clients may ask for a part, or ``pushed``: pieces that come as things happen, which no thread waits for. ``etag`` is without quotes. ``again``: the same body is sent to many, so its
-    compressed forms are kept, and ``heads``: its headers as they are sent, by who sends them and how the body is coded.
-    ``coded``: compressed forms of the body that were made before, by their coding. ``cookies``: values of Set-Cookie.
-    ``threads``: where its pieces are waited for, if that may take long; ``sent`` is called at the end of the answer.
+    The body is ``body``, or ``stream``: pieces of unknown total size, or ``content``: a file, of which
+    clients may request a part, or ``pushed``: pieces that are sent as things happen, without a thread that
+    waits.
+
+    ``etag`` has no quotes. ``again``: the same body is sent to many, so its compressed forms are cached, and
+    in ``heads`` its encoded headers, by sender and coding. ``coded``: precompressed forms of the body by
+    coding. ``cookies``: values of Set-Cookie. ``threads``: where its pieces are awaited, if that may take
+    long; ``sent`` is called at the end of the response.
     """
 
     status: int = 200
@@ -114,7 +117,8 @@ class Answer(Struct, frozen=True):
 
 
 def _header_value(text: str) -> bytes:
-    """As it may be sent: letters beyond ASCII, which addresses and paths of cookies have, as addresses write them."""
+    """Return text in the form that may be sent: non-ASCII letters, which URLs and paths of cookies have, are
+    percent-encoded."""
     return (text if text.isascii() else quote(text, safe=_ASCII)).encode("ascii")
 
 
@@ -126,12 +130,12 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def accepts_page(headers: Mapping[bytes, bytes]) -> bool:
-    """Whether somebody asks who would rather read a page than JSON: a browser, not a program."""
+    """Return whether the caller prefers a page to JSON: a browser, not a program."""
     return b"text/html" in headers.get(b"accept", b"")
 
 
 def json_error(error: OctavoError) -> Answer:
-    """The error in the one envelope of the API."""
+    """Return the error in the API's error format."""
     headers = dict(error.headers)
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
@@ -143,18 +147,18 @@ def json_error(error: OctavoError) -> Answer:
 
 
 def text_error(error: OctavoError) -> Answer:
-    """The error as a line of text, for people."""
+    """Return the error as a line of text for people."""
     headers = {"cache-control": "no-store", **error.headers}
     return Answer(error.status, f"{error.message}\n".encode(), "text/plain; charset=utf-8", headers)
 
 
 class Request:
-    """What is asked. The body is not read before somebody asks for it.
+    """Request. The body is not read before a handler asks for it.
 
-    ``path`` is the pattern of the route, ``parameters`` are its decoded values; ``segments`` is the decoded path.
-    ``method`` of a HEAD is GET, and ``is_head`` says so. ``name`` is what metrics and the access log call the request by; handlers may
-    change it. ``shows_path``: whether the path holds no secret; None where nobody has said. ``span``: where there are
-    traces, that of this request.
+    ``path`` is the pattern of the route, ``parameters`` are its decoded values; ``segments`` is the decoded
+    path. ``method`` of a HEAD request is GET, and ``is_head`` is set. ``name`` identifies the request in
+    metrics and the access log; handlers may change it. ``shows_path``: whether the path contains no secret;
+    None if unknown. ``span``: the request's span if it is traced.
     """
 
     __slots__ = (
@@ -209,14 +213,14 @@ class Request:
 
     @property
     def owner(self) -> Owner:
-        """Whose turn it is answered in: found out when somebody waits, and then the same to its end."""
+        """Owner in whose turn it is answered: determined when it first has to wait, and then fixed."""
         if self._owner is None:
             self._owner = self._owner_of(self) if self._owner_of else ("", address_key(self.client))
         return self._owner
 
     @property
     def was_in_turn(self) -> bool:
-        """Whether anybody has asked whose turn it is answered in."""
+        """Whether the owner was determined."""
         return self._owner is not None
 
     def header(self, name: bytes) -> str:
@@ -224,7 +228,7 @@ class Request:
 
     @property
     def has_more(self) -> bool:
-        """Whether something of the body was not read yet."""
+        """Whether part of the body was not read yet."""
         return self._more
 
     async def _next(self) -> bytes:
@@ -232,18 +236,18 @@ class Request:
             part, self._more = await self._exchange.read()
         except Disconnected:
             self._more = False
-            raise BadRequest("body: the connection ended before it was complete") from None
+            raise BadRequest("body: the connection was closed before the body was complete") from None
         self._size += len(part)
         return part
 
     @property
     def announced(self) -> int:
-        """How many bytes the body has by its head; 0 where that does not say."""
+        """Size of the body according to its head; 0 if unknown."""
         length = self.headers.get(b"content-length", b"")
         return int(length) if length.isdigit() and len(length) < 19 else 0
 
     async def fits(self, limit: int) -> bool:
-        """Whether the body has at most so many bytes; what is read to find out is kept for ``read``."""
+        """Return whether the body has at most so many bytes; bytes read to find out are kept for ``read``."""
         if self.announced > limit:
             return False
         while self._more and self._size <= limit:
@@ -251,14 +255,14 @@ class Request:
         return self._size <= limit
 
     async def read(self, limit: int, limit_of: str = "this operation takes") -> bytes:
-        """The body. Raises TooLarge past ``limit`` bytes, BadRequest when it is not complete."""
+        """Return the body. Raises TooLarge beyond ``limit`` bytes, BadRequest when it is incomplete."""
         async for part in self.read_parts(limit, limit_of):
             self._parts.append(part)
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
     async def read_parts(self, limit: int, limit_of: str) -> Any:
-        """The body in pieces as they arrive. Raises like ``read``."""
-        too_large = TooLarge(f"body: larger than the {limit} bytes {limit_of}")
+        """Yield the body in pieces as they arrive. Raises like ``read``."""
+        too_large = TooLarge(f"body: too large; {limit_of} at most {limit} bytes")
         if max(self.announced, self._size) > limit:
             raise too_large
         while self._more:
@@ -272,9 +276,11 @@ Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
 
 
 async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
-    """What a function answers in a thread of the pool, in its owner's turn; few compute at a time. Raises Busy for an
-    owner of which too many wait, and OutOfReach when none is free for ``QUEUE_SECONDS``: what all of them wait for may
-    take long, and who asks is to hear something."""
+    """Run a function in a thread of the pool, in its owner's turn; few threads compute at a time.
+
+    Raises Busy if too many requests of the owner wait, and OutOfReach when no thread is free for
+    ``QUEUE_SECONDS``: whatever blocks all of them may take long, and callers should get an answer.
+    """
     span = tracing.current()
     if span is not None:
         function = span.in_turn(function)
@@ -287,28 +293,30 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
         if not any(given_up):
             raise
         raise OutOfReach(
-            "Too much is waiting just now. Nothing was changed; try again in a moment."
+            "The server is overloaded right now. Nothing was changed; try again in a moment."
         ) from None
     finally:
         timer.cancel()
 
 
 async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
-    """The same for what computes little, such as the pieces of a stream, and has no end by which it must begin. Raises
-    Busy."""
+    """Run a function that computes little, such as the pieces of a stream, without a time limit for its
+    start. Raises Busy."""
     return await pool.submit(owner, function, *arguments)
 
 
 class Action(NamedTuple):
-    """``name`` is what metrics know it by. ``answer`` runs on the event loop if it is a coroutine function, and in
-    a thread otherwise: whatever reads, draws or computes is an ordinary function."""
+    """Handler of a method. ``name`` identifies it in metrics. ``answer`` runs on the event loop if it is a
+    coroutine function, and in a thread otherwise: everything that reads, renders, or computes is an ordinary
+    function."""
 
     name: str
     answer: Handler
 
 
 class Route(NamedTuple):
-    """What is at a path (a pattern of ``routing.Routes``), by method. HEAD and OPTIONS follow by themselves."""
+    """Handlers at a path (a pattern of ``routing.Routes``), by method. HEAD and OPTIONS are added
+    automatically."""
 
     path: str
     actions: Mapping[str, Action]
@@ -321,7 +329,7 @@ def fixed(
     content_type: str,
     headers: Mapping[str, str] | None = None,
 ) -> Route:
-    """A route to bytes that are made once, in a thread."""
+    """Return a route to bytes that are made once, in a thread."""
     made: list[Answer] = []
 
     async def answer(request: Request) -> Answer:
@@ -337,18 +345,18 @@ def fixed(
 class _Found(NamedTuple):
     path: str
     actions: Mapping[str, tuple[Action, bool]]
-    """By method; True for what runs on the event loop."""
+    """Handlers by method; True for those that run on the event loop."""
     allowed: str
 
 
 class Edge:
-    """An application of routes; ``application`` is what an ASGI server runs.
+    """Application of routes; ``application`` is what an ASGI server runs.
 
-    ``refuse`` presents what was refused; ``headers`` go with every answer; ``preflight`` with those to OPTIONS.
-    ``query_limit``: bytes a query string may have. ``limiter`` counts requests by address, unless whoever answers
-    counts them otherwise. ``pool`` runs what is no coroutine; ``closing`` is called when the server stops.
-    ``owner_of`` says in whose turn a request is answered; unless it is given, in that of its address. ``tracers``: whose
-    requests continue the traces that they name.
+    ``refuse`` presents errors; ``headers`` are added to every response; ``preflight`` to those to OPTIONS.
+    ``query_limit``: maximum bytes of a query string. ``limiter`` counts requests by IP address, unless
+    handlers count them otherwise. ``pool`` runs everything that is not a coroutine; ``closing`` is called
+    when the server stops. ``owner_of`` returns in whose turn a request is answered, by default that of its IP
+    address. ``tracers``: callers whose traces are continued.
     """
 
     def __init__(
@@ -392,13 +400,13 @@ class Edge:
             self._routes.add(route.path, _Found(route.path, by_method, ", ".join(sorted(by_method))))
 
     def close(self) -> None:
-        """Waits for what runs in threads; nothing can be answered afterwards."""
+        """Wait for running threads; no requests can be answered afterwards."""
         self._pool.close()
         for close in self._closing:
             close()
 
     async def handle(self, exchange: Exchange) -> None:
-        """Answers a request."""
+        """Answer a request."""
         started = time.perf_counter()
         headers = _collect(exchange.headers)
         method = exchange.method
@@ -418,7 +426,7 @@ class Edge:
             log.exception("request failed", extra={"operation": request.name})
             answer = self._refuse(internal_error(request.id))
         if request.span is not None and answer.pushed is not None:
-            # What is pushed may go on for hours.
+            # Pushed responses may last for hours.
             self._end_span(request, request.span, method, answer.status)
             request.span = None
         status = 0
@@ -440,9 +448,9 @@ class Edge:
     async def _answer(self, exchange: Exchange, request: Request, started: float) -> Answer:
         exchange.check()
         if len(exchange.query) > self._query_limit:
-            raise UriTooLong(f"query: longer than {self._query_limit} bytes")
+            raise UriTooLong(f"query: must be at most {self._query_limit} bytes")
         if exchange.query.count(b"&") >= MAX_PARAMETERS:
-            raise BadRequest(f"query: more than {MAX_PARAMETERS} parameters")
+            raise BadRequest(f"query: must have at most {MAX_PARAMETERS} parameters")
         segments = split_path(exchange.path)
         found = self._routes.find(segments) if segments is not None else None
         if found is None or segments is None:
@@ -455,7 +463,7 @@ class Edge:
         if action is None:
             if request.method == "OPTIONS":
                 return Answer(204, headers={**self._preflight, "allow": route.allowed})
-            message = f"{request.method} is not possible here. Allowed: {route.allowed}"
+            message = f"{request.method} is not allowed here. Allowed: {route.allowed}"
             raise MethodNotAllowed(message, allow=route.allowed)
         (request.name, answer), on_loop = action
         if tracing.are_on() and request.name not in _UNTRACED:
@@ -469,8 +477,11 @@ class Edge:
         return await in_turn(self._pool, request.owner, answer, request)  # type: ignore[arg-type]
 
     def _begin_span(self, peer: str, request: Request, started: float) -> None:
-        """The span of a request begins. Whoever reaches a public port may name a trace: it becomes a link, so that it
-        can be found, and decides nothing, least of all whether this one is kept."""
+        """Start the span of a request.
+
+        Anybody who reaches a public port may name a trace: it becomes a link, so that it can be found, and
+        has no influence on whether this one is kept.
+        """
         named = {
             name: request.headers[name.encode()].decode("latin-1")
             for name in ("traceparent", "tracestate")
@@ -497,10 +508,10 @@ class Edge:
 
     @staticmethod
     def _end_span(request: Request, span: tracing.Span, method: str, status: int) -> None:
-        """``status``: 0 where the answer could not be sent."""
+        """End a span. ``status``: 0 if the response could not be sent."""
         if span.is_recorded:
             if request.path.endswith("*}"):
-                # What is below the addresses of sites has its own names.
+                # Paths below sites have names of their own.
                 span.rename(f"{method} {request.name}")
                 span.note("octavo.operation", request.name)
             if request.shows_path:
@@ -521,7 +532,8 @@ class Edge:
         function: Callable[..., T],
         *arguments: Any,
     ) -> T:
-        """What a function gives in these threads, where the answer has its place, or in its turn in those of all."""
+        """Run a function in these threads, where the response has its place, or in its turn in the common
+        ones."""
         if threads is not None:
             return await run_in(threads, function, *arguments)
         return await in_thread(self._pool, request.owner, function, *arguments)
@@ -529,7 +541,7 @@ class Edge:
     async def _begin(
         self, request: Request, answer: Answer, open_stream: Callable[[], Iterator[bytes]]
     ) -> Answer:
-        """The same answer with the first piece of its stream, so that what is refused until then has its status."""
+        """Return the response with the first piece of its stream, so that errors until then get their status."""
         threads = answer.threads
         pieces = iter(await self._run(request, threads, open_stream))
         first = await self._run(request, threads, next, pieces, None)
@@ -551,7 +563,8 @@ class Edge:
 
     @staticmethod
     def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
-        # Paths may hold secrets (signed links, keys of share links): only those of pages without are written out.
+        # Paths may contain secrets (signed links, keys of share links): only those of pages without any are
+        # logged.
         path = request.path
         if path.endswith("*}") and request.shows_path:
             path = "/" + "/".join(request.segments)
@@ -571,7 +584,7 @@ class Edge:
     # --- sending --------------------------------------------------------------------------------------
 
     async def _send(self, exchange: Exchange, request: Request, answer: Answer) -> int:
-        """Sends the answer in the form that the request asks for; the status that was sent."""
+        """Send the response in the form that the request asks for; return the status that was sent."""
         head = request.is_head
         own = (b"x-request-id", request.id.encode())
         if answer.again and answer.status == 200:
@@ -585,7 +598,7 @@ class Edge:
             headers["content-type"] = answer.content_type
         if answer.etag:
             headers["etag"] = f'"{answer.etag}"'
-        # Whatever else of the body arrives would have to be read to the end to use the connection again.
+        # The rest of the body would have to be read to the end to reuse the connection.
         close = request.has_more and status >= 400
         content = answer.content
         start, end = 0, content.size if content is not None else 0
@@ -641,7 +654,8 @@ class Edge:
         return status
 
     def _find_sent(self, request: Request, answer: Answer) -> tuple[Headers | None, bytes]:
-        """Headers and body of an answer that was sent before in the form that is asked for; None without."""
+        """Return the headers and body of a response that was sent before in the requested form; None without
+        one."""
         headers = request.headers
         if any(name in headers for name in _CONDITIONS):
             return None, b""
@@ -670,8 +684,11 @@ class Edge:
         open_stream: Callable[[], Iterator[bytes]],
         threads: ThreadPoolExecutor | None = None,
     ) -> None:
-        """Sends pieces, read one by one in threads, until the end or until nobody listens any more. Where they are
-        refused on the way, the connection ends without an end of the answer, so that nobody takes it for whole."""
+        """Send pieces, read one by one in threads, until the end or until the client has left.
+
+        After an error on the way, the connection ends without an end of the response, so that nobody takes it
+        for complete.
+        """
         chunks = iter(await self._run(request, threads, open_stream))
         gone = asyncio.ensure_future(exchange.gone())
         try:
@@ -689,13 +706,13 @@ class Edge:
             gone.cancel()
             close = getattr(chunks, "close", None)
             if close is not None:
-                # Where the server stops, a piece may be made just now; then all ends with the process.
+                # When the server stops, a piece may be in the making; then everything ends with the process.
                 with suppress(ValueError):
                     await self._run(request, threads or self._pool.threads, close)
 
 
 async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[bytes, None]]) -> Answer:
-    """The same answer with the first piece of what is pushed, so that what is refused until then has its status."""
+    """Return the response with the first pushed piece, so that errors until then get their status."""
     pieces = begin()
     first = await anext(pieces)
 
@@ -711,7 +728,7 @@ async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[byte
 
 
 async def _push(exchange: Exchange, pieces: AsyncGenerator[bytes, None]) -> None:
-    """Sends pieces as they come, until the end or until nobody listens any more."""
+    """Send pushed pieces until the end or until the client has left."""
     own = asyncio.current_task()
     assert own is not None
     gone = asyncio.ensure_future(exchange.gone())
@@ -735,7 +752,7 @@ def _is_compressible(answer: Answer) -> bool:
 
 
 def _choose_coding(request: Request, answer: Answer) -> str | None:
-    """How the body is compressed for who asks; None: it is not."""
+    """Return how the body is compressed for this request; None for a plain body."""
     accepted = request.headers.get(b"accept-encoding")
     if not accepted or len(answer.body) < SMALLEST or not _is_compressible(answer):
         return None
@@ -743,7 +760,7 @@ def _choose_coding(request: Request, answer: Answer) -> str | None:
 
 
 def _line(name: str, text: str) -> tuple[bytes, bytes]:
-    """A header as it is sent. Raises ValueError for one that would be read as something else."""
+    """Return a header as it is sent. Raises ValueError for one that would be read as something else."""
     value = _header_value(text)
     if _NO_HEADER.search(value) or not _HEADER_NAME.fullmatch(name):
         raise ValueError("a header has a line break or another control character")
@@ -751,17 +768,17 @@ def _line(name: str, text: str) -> tuple[bytes, bytes]:
 
 
 _kept_line = lru_cache(maxsize=1024)(_line)
-"""The same for what many answers say alike."""
+"""The same, cached for headers that many responses have in common."""
 _VARYING = frozenset({"content-length", "etag", "location", "set-cookie", "x-ratelimit-remaining"})
-"""Headers that say something else each time."""
+"""Headers with a different value each time."""
 
 
 def internal_error(request_id: str) -> OctavoError:
-    return OctavoError(f"Something went wrong on our side. Reference: {request_id}")
+    return OctavoError(f"Something went wrong on the server. Reference: {request_id}")
 
 
 def _collect(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Header values by name; those sent several times joined as HTTP says."""
+    """Return header values by name, with repeated ones joined as HTTP specifies."""
     found: dict[bytes, bytes] = {}
     for name, value in pairs:
         if name in found:
@@ -776,7 +793,7 @@ _TAG = re.compile(r'\s*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)')
 
 
 def read_tags(header: str) -> list[tuple[bool, str]]:
-    """Entity tags of a header, each with whether it is weak; none of those after the first that is no tag.
+    """Return the entity tags of a header, each with whether it is weak; none after the first invalid one.
 
     >>> read_tags('W/"a", "b,c"')
     [(True, 'a'), (False, 'b,c')]
@@ -789,7 +806,7 @@ def read_tags(header: str) -> list[tuple[bool, str]]:
 
 
 def check_conditions(headers: Mapping[bytes, bytes], etag: str) -> int:
-    """200, 304 or 412 for a GET of what has this entity tag."""
+    """Return 200, 304, or 412 for a GET of a resource with this entity tag."""
     wanted = headers.get(b"if-match")
     if wanted is not None and wanted.strip() != b"*":
         # Strong comparison: a weak tag never matches.
@@ -803,9 +820,10 @@ def check_conditions(headers: Mapping[bytes, bytes], etag: str) -> int:
 
 
 def choose_range(headers: Mapping[bytes, bytes], etag: str, size: int) -> tuple[int, int, int]:
-    """(status, start, end) of the part of a body that is sent: all with 200, a part with 206, nothing with 416.
+    """Return (status, start, end) of the part of a body to send: everything with 200, a part with 206,
+    nothing with 416.
 
-    Several ranges at once are answered with all, which HTTP allows.
+    A request for several ranges gets everything, which HTTP allows.
     """
     asked = headers.get(b"range")
     whole = (200, 0, size)

@@ -1,7 +1,7 @@
 """Servers of the Model Context Protocol over streamable HTTP: one JSON-RPC message in, its answer out.
 
-Each request is complete in itself: there is no session, and nothing is sent by itself, so any process of the
-installation answers.
+Each request is complete in itself: there are no sessions, and the server sends nothing on its own, so any
+process of the server can answer.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 from .edge import Answer, Request
 
 _SINGLE = "2026-07-28"
-"""The version since which each request says by itself which one it speaks, and nothing is agreed before."""
+"""Protocol version since which each request states its version, without negotiation."""
 _AGREED = ("2025-11-25", "2025-06-18", "2025-03-26")
-"""Those before, newest first, which client and server agree on with ``initialize``."""
+"""Older versions, newest first, which client and server negotiate with ``initialize``."""
 VERSIONS = (_SINGLE, *_AGREED)
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
@@ -27,16 +27,16 @@ _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 _MISMATCH, _UNSUPPORTED = -32020, -32022
 _PARSE_ERROR, _INVALID_REQUEST, _NO_METHOD, _INVALID_PARAMS = -32700, -32600, -32601, -32602
 _NO_RESOURCE = -32002
-"""Of the versions before; in the newest an address without a resource is a wrong parameter."""
+"""Error code of older versions; in the newest, a URI without a resource is an invalid parameter."""
 
 
 class RefusedTool(Exception):
-    """A tool cannot answer this; the message is for whoever asked."""
+    """Error of a tool. The message is for the caller."""
 
 
 class ToolText(NamedTuple):
-    """What a tool says, and what it tells the program besides, by names. ``data``: the same as ``text``, for programs,
-    of the type that the tool ``gives`` if it names one; None where there is no more to it than the text."""
+    """Answer of a tool: text, and fields for the program by name. ``data``: the same as ``text``, for
+    programs, of the type that the tool ``gives`` if it names one; None if the text says everything."""
 
     text: str
     about: Mapping[str, str] = {}
@@ -44,9 +44,13 @@ class ToolText(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """``use`` is given what the server works on and the arguments, of type ``takes``; it gives text, or raises
-    ``RefusedTool``. ``reads``: it changes nothing. ``destroys``: what it does is hard to take back. ``reaches_out``: it
-    asks servers of others. ``gives``: the type of the data of all that it says; None: some has none, or another."""
+    """Tool.
+
+    ``use`` gets the server's object and the arguments, of type ``takes``; it returns text, or raises
+    ``RefusedTool``. ``reads``: it changes nothing. ``destroys``: its effects are hard to undo.
+    ``reaches_out``: it sends requests to other servers. ``gives``: the type of the data of all its answers;
+    None if some have none, or another.
+    """
 
     title: str
     description: str
@@ -59,7 +63,7 @@ class Tool(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """What can be read at an address. ``changed``: when it last was, as the API writes moments."""
+    """Resource at a URI. ``changed``: when it was last changed, as the API writes times."""
 
     address: str
     title: str
@@ -69,16 +73,19 @@ class Resource(NamedTuple):
 
 
 class Resources(NamedTuple):
-    """``list_from`` is given what the server works on and how many to leave out; it gives those that follow, and whether
-    there are more. ``read`` gives the media type and text of what is at an address, None where nothing is."""
+    """Resources.
+
+    ``list_from`` gets the server's object and how many to skip; it returns the following ones, and whether
+    there are more. ``read`` returns the media type and text of a resource, None if there is none.
+    """
 
     list_from: Callable[[Any, int], tuple[list[Resource], bool]]
     read: Callable[[Any, str], tuple[str, str] | None]
 
 
 class Prompt(NamedTuple):
-    """A beginning for people to choose. ``arguments``: what each is, by name; all are needed, and texts. ``write``:
-    what to ask a model then."""
+    """Prompt that people can choose. ``arguments``: descriptions by name; all are required texts. ``write``:
+    returns the prompt for the model."""
 
     title: str
     description: str
@@ -146,8 +153,8 @@ class _Answered(Struct, frozen=True):
 
 
 class AskedTool(NamedTuple):
-    """What is asked of a tool, whoever asks: ``arguments`` as they were sent. ``single``: in the version in which each
-    request says which it speaks, whose answers are written otherwise."""
+    """Call of a tool by any caller: ``arguments`` as sent. ``single``: in a version without negotiation,
+    whose answers have another form."""
 
     tool: str
     arguments: bytes
@@ -155,14 +162,14 @@ class AskedTool(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A well-formed call of a tool, by the id that its answer bears."""
+    """Valid call of a tool, with the id of its answer."""
 
     id: int | str
     asked: AskedTool
 
 
 class _Wrong(Exception):
-    """An error of the protocol."""
+    """Protocol error."""
 
     def __init__(self, code: int, message: str, **data: Any) -> None:
         super().__init__(message)
@@ -170,7 +177,7 @@ class _Wrong(Exception):
 
 
 class Headers(NamedTuple):
-    """What the headers of a request say of its message, each "" where it is not there."""
+    """Headers of a request that describe its message, each "" if missing."""
 
     protocol: str
     method: str
@@ -212,11 +219,11 @@ def _call_tool(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any
     name = params.get("name")
     tool = server.tools.get(name) if isinstance(name, str) else None
     if tool is None:
-        raise _Wrong(_INVALID_PARAMS, f"params.name: expected one of {', '.join(server.tools)}")
+        raise _Wrong(_INVALID_PARAMS, f"params.name: must be one of {', '.join(server.tools)}")
     try:
         said, wrong = tool.use(on, msgspec.convert(params.get("arguments") or {}, tool.takes)), False
     except (RefusedTool, msgspec.ValidationError) as error:
-        # As a result, so that a model reads it and asks better.
+        # As a result, so that a model reads it and corrects its call.
         said, wrong = str(error), True
     said = said if isinstance(said, ToolText) else ToolText(said)
     found = _said(said, wrong)
@@ -231,7 +238,7 @@ def _said(said: ToolText, wrong: bool) -> dict[str, Any]:
 def _list_resources(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
     cursor = params.get("cursor", "")
     if not isinstance(cursor, str) or not (cursor == "" or (cursor.isascii() and cursor.isdigit())):
-        raise _Wrong(_INVALID_PARAMS, "params.cursor: expected the nextCursor of an earlier answer")
+        raise _Wrong(_INVALID_PARAMS, "params.cursor: must be the nextCursor of an earlier answer")
     start = int(cursor[:15] or 0)
     found, more = server.resources.list_from(on, start) if server.resources is not None else ([], False)
     told = [
@@ -250,10 +257,10 @@ def _list_resources(server: Server, on: Any, params: dict[str, Any]) -> dict[str
 def _read_resource(server: Server, on: Any, params: dict[str, Any]) -> dict[str, Any]:
     address = params.get("uri")
     if not isinstance(address, str):
-        raise _Wrong(_INVALID_PARAMS, "params.uri: expected the address of a resource")
+        raise _Wrong(_INVALID_PARAMS, "params.uri: must be the URI of a resource")
     found = server.resources.read(on, address) if server.resources is not None else None
     if found is None:
-        raise _Wrong(_NO_RESOURCE, "params.uri: there is no resource at this address", uri=address)
+        raise _Wrong(_NO_RESOURCE, "params.uri: there is no resource at this URI", uri=address)
     return {"contents": [{"uri": address, "mimeType": found[0], "text": found[1]}]}
 
 
@@ -277,14 +284,14 @@ def _get_prompt(server: Server, on: Any, params: dict[str, Any]) -> dict[str, An
     name, given = params.get("name"), params.get("arguments") or {}
     prompt = server.prompts.get(name) if isinstance(name, str) else None
     if prompt is None:
-        raise _Wrong(_INVALID_PARAMS, f"params.name: expected one of {', '.join(server.prompts) or 'none'}")
+        raise _Wrong(_INVALID_PARAMS, f"params.name: must be one of {', '.join(server.prompts) or 'none'}")
     needed = ", ".join(prompt.arguments)
     if (
         not isinstance(given, dict)
         or set(given) != set(prompt.arguments)
         or not all(isinstance(value, str) and value.strip() for value in given.values())
     ):
-        raise _Wrong(_INVALID_PARAMS, f"params.arguments: expected as text: {needed}")
+        raise _Wrong(_INVALID_PARAMS, f"params.arguments: must contain these as text: {needed}")
     content = {"type": "text", "text": prompt.write(given)}
     return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
 
@@ -302,38 +309,38 @@ _READING: dict[str, _Method] = {
 _METHODS = {"initialize": _initialize, "ping": lambda server, on, params: {}, **_READING}
 _SINGLE_METHODS = {"server/discover": _discover, **_READING}
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The parameter that the header Mcp-Name says, by method."""
+"""Parameter that the header Mcp-Name repeats, by method."""
 _KEPT_FOR: dict[_Method, int | None] = {_call_tool: None, _get_prompt: None, _read_resource: 0}
-"""Milliseconds for which whoever asked may keep what they heard; None where the protocol knows no such thing."""
+"""Milliseconds for which callers may cache an answer; None where the protocol has no caching."""
 _LISTS_KEPT_FOR = 60_000
 
 
 def _check_single(method: str, named: Any, meta: Any, headers: Headers) -> None:
-    """Raises ``_Wrong`` for a request that does not say which version it speaks, or whose headers say otherwise."""
+    """Check that a request states its version, and that its headers match. Raises ``_Wrong``."""
     if not isinstance(meta, dict) or not {_VERSION_KEY, _CAPABILITIES_KEY} <= set(meta):
-        message = f"params._meta: expected {_VERSION_KEY} and {_CAPABILITIES_KEY}"
+        message = f"params._meta: must contain {_VERSION_KEY} and {_CAPABILITIES_KEY}"
         raise _Wrong(_INVALID_PARAMS, message)
     for header, given, said in (
         ("MCP-Protocol-Version", headers.protocol, meta[_VERSION_KEY]),
         ("Mcp-Method", headers.method, method),
-        # A name that no header may carry as it is comes in another form.
+        # Names that can't be in a header as they are come in an encoded form.
         ("Mcp-Name", "" if headers.name.startswith("=?") else headers.name, named or ""),
     ):
         if given != said and not (header == "Mcp-Name" and headers.name.startswith("=?")):
-            raise _Wrong(_MISMATCH, f"{header}: the header does not say what the message says")
+            raise _Wrong(_MISMATCH, f"{header}: the header does not match the message")
     if meta[_VERSION_KEY] != _SINGLE:
-        message = f"{_VERSION_KEY}: expected {_SINGLE}"
+        message = f"{_VERSION_KEY}: must be {_SINGLE}"
         raise _Wrong(_UNSUPPORTED, message, supported=VERSIONS, requested=meta[_VERSION_KEY])
 
 
 def _answer_single(
     server: Server, on: Any, method: str, params: dict[str, Any], headers: Headers
 ) -> dict[str, Any]:
-    """The result of a request that says which version it speaks. Raises ``_Wrong``."""
+    """Return the result of a request that states its version. Raises ``_Wrong``."""
     _check_single(method, params.get(_NAMED_BY.get(method, "")), params.get("_meta"), headers)
     known = _SINGLE_METHODS.get(method)
     if known is None:
-        raise _Wrong(_NO_METHOD, f"method: expected one of {', '.join(_SINGLE_METHODS)}")
+        raise _Wrong(_NO_METHOD, f"method: must be one of {', '.join(_SINGLE_METHODS)}")
     result = {**known(server, on, params), "resultType": "complete"}
     kept = _KEPT_FOR.get(known, _LISTS_KEPT_FOR)
     return result if kept is None else {**result, "ttlMs": kept, "cacheScope": "private"}
@@ -359,7 +366,7 @@ class _Named(Struct, frozen=True):
 
 
 def called_tool(body: bytes) -> str:
-    """The tool that a message calls, well-formed or not; "" where it is no such message."""
+    """Return the tool that a message calls, whether valid or not; "" for any other message."""
     try:
         called = msgspec.json.decode(body, type=_Named)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -372,7 +379,7 @@ _RESULTS = msgspec.json.Decoder(_Result)
 
 
 def read_call(body: bytes, headers: Headers) -> Call | None:
-    """The call that a posted message is; None for whatever else it is, well-formed or not."""
+    """Return the tool call in a posted message; None for anything else, whether valid or not."""
     try:
         message = _CALLS.decode(body)
         single = headers.protocol == _SINGLE
@@ -386,48 +393,48 @@ def read_call(body: bytes, headers: Headers) -> Call | None:
 
 
 def result_of(answer: Answer) -> bytes | None:
-    """What a tool said, as JSON, of the answer to its call; None for an error."""
+    """Return a tool's result as JSON, from the answer to its call; None for an error."""
     result = _ANSWERS.decode(answer.body).result if answer.status == 200 else UNSET
     return None if result is UNSET or _RESULTS.decode(result).is_error else bytes(result)
 
 
 def say_instead(answer: Answer, said: ToolText, *, wrong: bool) -> Answer:
-    """The answer to a call of a tool with what the tool found to say later. ``wrong``: that is a failure."""
+    """Replace the text in an answer to a tool call. ``wrong``: it is a failure."""
     message = msgspec.json.decode(answer.body)
     message["result"] |= _said(said, wrong)
     return msgspec.structs.replace(answer, body=msgspec.json.encode(message))
 
 
 def answer_call(call: Call, result: bytes) -> Answer:
-    """The answer to a call, of what ``result_of`` gave for the answer to the same one."""
+    """Return the answer to a call from what ``result_of`` returned for the answer to the same one."""
     return _json(200, call.id, result=Raw(result))
 
 
 def answer_message(server: Server, on: Any, body: bytes, headers: Headers) -> Answer:
-    """The answer to one posted message. ``on``: what the tools work on."""
+    """Return the answer to one posted message. ``on``: what the tools work on."""
     if headers.protocol and headers.protocol not in VERSIONS:
-        message = f"MCP-Protocol-Version: expected one of {', '.join(VERSIONS)}"
+        message = f"MCP-Protocol-Version: must be one of {', '.join(VERSIONS)}"
         return _error(400, None, _UNSUPPORTED, message, supported=VERSIONS, requested=headers.protocol)
     try:
         message = msgspec.json.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return _error(400, None, _PARSE_ERROR, f"body: {error}")
     if isinstance(message, list):
-        return _error(400, None, _INVALID_REQUEST, "body: expected one message; batches are not taken")
+        return _error(400, None, _INVALID_REQUEST, "body: must be one message; batches are not supported")
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        return _error(400, None, _INVALID_REQUEST, "body: expected a JSON-RPC 2.0 message")
+        return _error(400, None, _INVALID_REQUEST, "body: must be a JSON-RPC 2.0 message")
     id, method, params = message.get("id"), message.get("method"), message.get("params", {})
     if "method" not in message and ("result" in message or "error" in message):
-        # An answer, to a server that asks nothing.
+        # An answer, although this server asks nothing.
         return Answer(202)
     if not isinstance(method, str) or ("id" in message and type(id) not in (int, str)):
         return _error(
-            400, None, _INVALID_REQUEST, "body: expected a method as text, and an id as text or integer"
+            400, None, _INVALID_REQUEST, "body: must have a method as text, and an id as text or integer"
         )
     if "id" not in message:
         return Answer(202)
     if not isinstance(params, dict):
-        return _error(200, id, _INVALID_PARAMS, "params: expected an object")
+        return _error(200, id, _INVALID_PARAMS, "params: must be an object")
     if headers.protocol == _SINGLE:
         try:
             return _json(200, id, result=_answer_single(server, on, method, params, headers))
@@ -437,7 +444,7 @@ def answer_message(server: Server, on: Any, body: bytes, headers: Headers) -> An
             return _error(status, id, code, str(wrong), **wrong.data)
     known = _METHODS.get(method)
     if known is None:
-        return _error(200, id, _NO_METHOD, f"method: expected one of {', '.join(_METHODS)}")
+        return _error(200, id, _NO_METHOD, f"method: must be one of {', '.join(_METHODS)}")
     try:
         return _json(200, id, result=known(server, on, params))
     except _Wrong as wrong:

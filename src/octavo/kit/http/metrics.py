@@ -24,19 +24,19 @@ log = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Environment variable naming the folder where workers keep their counts, so that each answers for all. The client
-library looks at it once, when it is loaded."""
+"""Environment variable with the folder where workers store their counts, so that each can report all of them.
+The client library reads it once, when it is loaded."""
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 _PAGE = resource.getpagesize()
 
 
 _every: WeakSet[Metrics] = WeakSet()
-"""Those that there are in the process, for what happens where no application is known."""
+"""All instances in the process, for events outside of any application."""
 
 
 def report_failed_blocks(stage: str, error: Exception, count: int) -> None:
-    """Says where our own code failed at blocks of a document, which are shown as text."""
+    """Count blocks of a document where our own code failed, which are shown as plain text."""
     log.error("blocks_failed", extra={"stage": stage, "blocks": count}, exc_info=error)
     for metrics in _every:
         metrics.count_failed_blocks(stage, count)
@@ -46,16 +46,20 @@ on_failure(report_failed_blocks)
 
 
 class Metrics:
-    """One for a process; safe to share between threads."""
+    """Metrics of a process; safe to share between threads."""
 
     def __init__(self) -> None:
         self._queues: _Queues | None = None
         registry = self._registry = CollectorRegistry()
         self._requests = Counter(
-            "octavo_requests", "Requests answered", ("operation", "status"), registry=registry
+            "octavo_requests", "Answered requests", ("operation", "status"), registry=registry
         )
         self._seconds = Histogram(
-            "octavo_request_seconds", "Time to an answer", ("operation",), buckets=_BUCKETS, registry=registry
+            "octavo_request_seconds",
+            "Duration of requests",
+            ("operation",),
+            buckets=_BUCKETS,
+            registry=registry,
         )
         self._cpu = Gauge(
             "octavo_process_cpu_seconds",
@@ -65,7 +69,7 @@ class Metrics:
         )
         self._memory = Gauge(
             "octavo_process_memory_bytes",
-            "Memory that a process alone has, without files that it maps",
+            "Memory used by a process alone, without mapped files",
             registry=registry,
             multiprocess_mode="liveall",
         )
@@ -86,57 +90,57 @@ class Metrics:
         )
         self._dropped_events = Counter(
             "octavo_visitor_events_dropped",
-            "Views, searches and clicks of visitors that were not counted",
+            "Views, searches, and clicks of visitors that were not counted",
             registry=registry,
         )
         self._spans = Counter(
             "octavo_spans",
-            "Spans of traces: sent, dropped (too many waited), failed (the collector did not take them)",
+            "Spans of traces: sent, dropped (too many were waiting), failed (the collector refused them)",
             ("outcome",),
             registry=registry,
         )
         self._blocks = Counter(
             "octavo_blocks_failed",
-            "Blocks of pages that were shown as plain text, because our own code failed at them",
+            "Blocks of pages shown as plain text because of an internal error",
             ("stage",),
             registry=registry,
         )
         self._replica_reads = Counter(
             "octavo_replica_reads",
-            "Reads that the replica answered, or was asked for in vain: behind, away",
+            "Reads answered by the replica, or not: behind, away",
             ("outcome",),
             registry=registry,
         )
         labels = ("cache",)
         self._cache_bytes = Gauge(
-            "octavo_cache_bytes", "What caches hold", labels, registry=registry, multiprocess_mode="livesum"
+            "octavo_cache_bytes", "Bytes in caches", labels, registry=registry, multiprocess_mode="livesum"
         )
         self._cache_entries = Gauge(
             "octavo_cache_entries", "Values in caches", labels, registry=registry, multiprocess_mode="livesum"
         )
-        self._cache_hits = Counter("octavo_cache_hits", "What caches had", labels, registry=registry)
-        self._cache_misses = Counter("octavo_cache_misses", "What caches had not", labels, registry=registry)
+        self._cache_hits = Counter("octavo_cache_hits", "Hits of caches", labels, registry=registry)
+        self._cache_misses = Counter("octavo_cache_misses", "Misses of caches", labels, registry=registry)
         self._looked_up: dict[str, tuple[int, int]] = {}
-        """What was found in each cache and what not, as far as it was counted."""
+        """Hits and misses of each cache that are already counted."""
         self._at_replica: dict[str, int] = {}
-        """The same of reads at the replica."""
+        """Reads at the replica that are already counted."""
         self._database: Database | None = None
         self._counting = Lock()
         _every.add(self)
         self._restarts = Gauge(
             "octavo_worker_restarts",
-            "How often a worker was started again after it died",
+            "Restarts of workers that died",
             ("worker",),
             registry=registry,
             multiprocess_mode="max",
         )
 
     def meter(self, operation: str) -> RequestMeter:
-        """What counts the requests of one operation."""
+        """Return the meter for requests of one operation."""
         return RequestMeter(self._requests, self._seconds, operation)
 
     def watch(self, database: Database) -> None:
-        """Reports the jobs and events of the installation, as the database has them when it is asked."""
+        """Report the jobs and events in the database, read when metrics are requested."""
         self._database = database
         self._queues = _Queues(database)
         self._registry.register(self._queues)
@@ -154,7 +158,7 @@ class Metrics:
         self._restarts.labels(str(worker)).set(restarts)
 
     def observe_process(self, requests: int, streams: int) -> None:
-        """Note what this process uses just now, and forget what processes used that have ended."""
+        """Record what this process uses now, and forget processes that have ended."""
         if folder := os.environ.get(SHARED_FOLDER):
             for pid in {int(path.stem.rpartition("_")[2]) for path in Path(folder).glob("gauge_live*_*.db")}:
                 if not _is_running(pid):
@@ -166,15 +170,16 @@ class Metrics:
         self.observe_caches()
         self._observe_replica()
         try:
-            # Each connection to SQLite maps the database, which counts as resident as often, and is the system's cache.
+            # Each connection to SQLite maps the database, which counts as resident each time and belongs to
+            # the system's cache.
             _, resident, shared, *_ = map(int, Path("/proc/self/statm").read_text().split())
             self._memory.set((resident - shared) * _PAGE)
             self._files.set(len(os.listdir("/proc/self/fd")))
-        except OSError:  # not on Linux: the most it ever used, in kilobytes
+        except OSError:  # Not on Linux: the maximum it ever used, in kilobytes.
             self._memory.set(used.ru_maxrss * 1024)
 
     def observe_caches(self) -> None:
-        """Notes what the caches of this process hold just now."""
+        """Record what the caches of this process use now."""
         with self._counting:
             for name, use in MEMORY.use().items():
                 self._cache_bytes.labels(name).set(use.bytes)
@@ -185,7 +190,7 @@ class Metrics:
                 self._looked_up[name] = (use.hits, use.misses)
 
     def _observe_replica(self) -> None:
-        """Notes what the replica was asked for so far, where there is one."""
+        """Record the reads at the replica so far, if there is one."""
         if self._database is None:
             return
         with self._counting:
@@ -194,7 +199,8 @@ class Metrics:
                 self._at_replica[outcome] = count
 
     def text(self) -> bytes:
-        """The body of ``/metrics``: of all workers, if there are several. Those note what they hold now and then."""
+        """Return the body of ``/metrics``: of all workers, if there are several. Those record their values
+        from time to time."""
         self.observe_caches()
         self._observe_replica()
         registry = self._registry
@@ -215,7 +221,7 @@ def _is_running(pid: int) -> bool:
 
 
 class _Queues:
-    """What waits, runs and is parked: the same in whichever process it is asked for."""
+    """Number of waiting, running, and parked jobs and events: the same in every process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -227,7 +233,7 @@ class _Queues:
         moment = now()
         number = GaugeMetricFamily("octavo_jobs", "Jobs that are due", labels=("kind", "state"))
         age = GaugeMetricFamily(
-            "octavo_jobs_oldest_seconds", "For how long the oldest job has been due", labels=("kind", "state")
+            "octavo_jobs_oldest_seconds", "Time since the oldest job became due", labels=("kind", "state")
         )
         for kind in sorted({*jobs.kinds, *(kind for kind, _ in counts)}):
             for state in jobs.STATES:
@@ -237,7 +243,7 @@ class _Queues:
         yield number
         yield age
         events = GaugeMetricFamily(
-            "octavo_events_waiting", "Events a consumer has not passed yet", labels=("consumer",)
+            "octavo_events_waiting", "Events that a consumer has not processed yet", labels=("consumer",)
         )
         for consumer, count in sorted(waiting.items()):
             events.add_metric((consumer,), count)
@@ -249,13 +255,14 @@ class RequestMeter:
         self._requests = requests
         self._histogram = seconds
         self._operation = operation
-        # Looking a child up by its labels costs more than counting with it; making it, more than a start should
-        # wait for operations that nobody may call.
+        # Looking up a child by its labels takes longer than counting with it; creating all of them would slow
+        # down the start
+        # for operations that may never be called.
         self._by_status: dict[int, Counter] = {}
         self._seconds: Histogram | None = None
 
     def count(self, status: int, seconds: float) -> None:
-        """One answer with its HTTP status and the time it took."""
+        """Count one response with its HTTP status and duration."""
         counter = self._by_status.get(status)
         if counter is None:
             counter = self._by_status[status] = self._requests.labels(self._operation, str(status))

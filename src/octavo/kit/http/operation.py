@@ -54,20 +54,20 @@ PUBLIC: Final = _Public()
 
 
 class Deletion:
-    """``returns`` of a DELETE: the handler gives True for 205 (deleted), False for 204 (was not there)."""
+    """``returns`` of a DELETE: the handler returns True for 205 (deleted), False for 204 (nothing to delete)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """How a proof object is had: ``fn(call, needs, *ids)`` with the ids of ``parameters`` from the path."""
+    """How to get a proof object: ``fn(call, needs, *ids)`` with the ids of ``parameters`` from the path."""
 
     fn: Callable[..., Any]
     parameters: tuple[str, ...]
 
 
 AgentScope = Literal["docs:read", "docs:draft", "docs:comment", "docs:review", "docs:gaps", "docs:merge"]
-"""What a person grants a program that acts for them: to read, to draft change requests, to comment, to review, to see what
-is asked and not found, to merge."""
+"""Permissions that a person can grant an agent: to read, to draft change requests, to comment, to review, to
+see questions and missing answers, to merge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,14 @@ class Operation:
     """The handler's argument for the proof object; None for PUBLIC ones."""
     proof_type: type | None
     visit_type: type | None
-    """The proof of visitors of a site; None: this is not open to them."""
+    """Type of the proof for site visitors; None: closed to them."""
     entered_by: frozenset[str]
-    """The path parameters that the proof object is had from."""
+    """Path parameters that the proof object is made from."""
     body: Any
     body_optional: bool
     query: Any
     path_parameters: dict[str, str]
-    """Handler argument to path parameter."""
+    """Path parameters by handler argument."""
     errors: tuple[int, ...]
     quick: bool
     body_limit: int
@@ -102,29 +102,29 @@ class Operation:
     query_lists: frozenset[str] = frozenset()
     query_required: frozenset[str] = frozenset()
     media_type: str = "application/json"
-    """Of the answer."""
+    """Media type of the answer."""
     other_media: tuple[str, ...] = ()
-    """What else callers may ask the answer to be."""
+    """Further media types that callers may request."""
     body_media: str = "application/json"
-    """Of the body."""
+    """Media type of the body."""
     refuses_unread: bool = False
-    """Whether keys of a body that nobody reads are refused; else a header of the answer names them."""
+    """Whether unknown keys of a body are refused; otherwise a header of the answer names them."""
     draw_error: Callable[[OctavoError], Any] | None = None
-    """Writes what is refused, where that is not in the one envelope of the API."""
+    """Writes errors, if not in the API's error format."""
     browsed: bool = False
-    """Whether browsers are sent to it: what is refused is then a page for those that accept one."""
+    """Whether browsers visit it: errors are then pages for those that accept one."""
     yields: tuple[str, ...] = ()
-    """Scopes that a token needs besides that of the operation."""
+    """Scopes that a token needs in addition to that of the operation."""
     waits_for: WaitsFor | None = None
-    """What it waits for, as long as that takes: in threads that organizations share."""
+    """What it waits for, in threads that organizations share."""
     scripts: bool = False
-    """Whether the scripts of integrations may call it whatever their scopes."""
+    """Whether scripts of integrations may call it regardless of their scopes."""
     agents: AgentScope | None = None
-    """What a person grants an agent that may call it; None: no agent may."""
+    """Permission that an agent needs; None: closed to agents."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """The narrowest scopes that a token needs to call it."""
+        """Return the narrowest scopes that a token needs to call it."""
         verb = "read" if self.method == "GET" else "write"
         return (f"{self.area}:{verb}", *self.yields)
 
@@ -134,8 +134,8 @@ class Operation:
 
     @property
     def deletes_what_is_entered(self) -> bool:
-        """Whether the proof is had from the very thing that is deleted: where that is not there, nothing is left to
-        do. Not being allowed to see it looks the same."""
+        """Return whether the proof is made from the very object that is deleted: if it does not exist, there
+        is nothing to do. No access to it looks the same."""
         names = _PATH_PARAMETER.findall(self.path)
         return self.returns is Deletion and bool(names) and names[-1] in self.entered_by
 
@@ -145,12 +145,13 @@ class Operation:
 
     @property
     def enter(self) -> Enter | None:
-        """The permission check; None for PUBLIC ones, and before ``check_table`` for one not registered yet."""
+        """Return the permission check; None for PUBLIC ones, and before ``check_table`` for one not
+        registered yet."""
         return _ENTERS.get((self.proof_type, self.entered_by))
 
     @property
     def enter_visit(self) -> Enter | None:
-        """The check of visitors; None where it is not open to them."""
+        """Return the check of visitors; None if it is closed to them."""
         return _ENTERS[self.visit_type, self.entered_by] if self.visit_type is not None else None
 
 
@@ -158,20 +159,20 @@ TABLE: dict[str, Operation] = {}
 _ENTERS: dict[tuple[type | None, frozenset[str]], Enter] = {}
 _PROOFS: set[type] = set()
 _VISITS: set[type] = set()
-"""Of the proofs, those that visitors get."""
+"""Proof types of visitors."""
 
 BODY_LIMIT = 10 * 1024 * 1024
 PUBLIC_BODY_LIMIT = 64 * 1024
-"""Bytes of the body of an operation that says no limit of its own; the second when anybody may call it."""
+"""Maximum bytes of the body of an operation without a limit of its own; the second for public operations."""
 
 
 class DeclarationError(Exception):
-    """An operation that is declared wrongly; raised when its module is imported."""
+    """Invalid declaration of an operation; raised when its module is imported."""
 
 
 def enters(proof: type, *parameters: str, visitors: bool = False) -> Callable[[_H], _H]:
-    """Registers how a proof object of type ``proof`` is had from these path parameters. ``visitors``: by visitors of a
-    site, and by nobody else.
+    """Register the function that makes a proof object of type ``proof`` from these path parameters.
+    ``visitors``: only for visitors of a site.
 
     A type may be registered for several sets of parameters, also by packages above the one that declares it.
     """
@@ -190,12 +191,13 @@ def enters(proof: type, *parameters: str, visitors: bool = False) -> Callable[[_
 
 
 def list_proofs() -> list[type]:
-    """The types of proof objects that are registered."""
+    """Return the registered types of proof objects."""
     return sorted(_PROOFS, key=lambda proof: proof.__name__)
 
 
 def check_table() -> None:
-    """Called once all packages are loaded. Raises DeclarationError for an operation without its permission check."""
+    """Check that every operation has its permission check, once all packages are loaded. Raises
+    DeclarationError."""
     for operation in TABLE.values():
         if operation.proof_type is not None and operation.enter is None:
             by = ", ".join(sorted(operation.entered_by)) or "nothing"
@@ -243,16 +245,16 @@ def _required_fields(query: Any) -> frozenset[str]:
 
 
 def _proofs_of(annotation: Any) -> list[type]:
-    """The types of proof objects that an argument is one of; none where it is something else."""
+    """Return the types of proof objects that an argument may have; none if it is something else."""
     members = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
     return list(members) if all(isinstance(one, type) and one in _PROOFS for one in members) else []
 
 
 class Area(Struct, frozen=True):
-    """A part of the API: the word that token scopes and the description know its operations by.
+    """Part of the API: the word that token scopes and the description use for its operations.
 
-    ``lenient``: its bodies follow a standard that has servers pass over keys they do not know. ``media_type``: of its
-    answers. ``draw_error``: writes errors as that standard has them.
+    ``lenient``: its bodies follow a standard that requires ignoring unknown keys. ``media_type``: of its
+    answers. ``draw_error``: writes errors in the form of that standard.
     """
 
     name: str
@@ -285,20 +287,23 @@ class Area(Struct, frozen=True):
         scripts: bool = False,
         agents: AgentScope | None = None,
     ) -> Callable[[_H], _H]:
-        """Declares the decorated function as an operation.
+        """Declare the decorated function as an operation.
 
-        ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``: of
-        success (default 200, 204 without an answer). ``body_limit``: bytes the body may have. ``quick``: reads
-        a few rows by their keys, however much there is, or what is kept, so that it may be answered on the event
-        loop (on PostgreSQL when those rows are kept); a handler that finds more to do calls ``call.leave_loop()``.
-        ``extension``: Octavo's own, not in the public API. ``refuses_unread``: refuses keys of a body that nobody
-        reads, as extensions do, because the body replaces all that there is. ``media_type``: of the answer, where it is not that of the
-        area. ``other_media``: what else callers may ask for. ``body_media``: of a ``RawBody``. ``browsed``: browsers are sent here, and get what is refused
-        as a page. ``yields``: scopes that a token needs besides, because the answer opens what they are about: the scope
-        that reads content for links to content, the scope that writes for keys. ``waits_for``: what it waits for,
-        a language model or a server elsewhere. ``visitors``: visitors of a site may call it; what they get as a proof is the other type of the union that the
-        handler takes. ``scripts``: the scripts of integrations may call it whatever their scopes, because the public
-        description says so. ``agents``: what a person grants an agent that may call it. Raises DeclarationError when something does not fit together.
+        ``returns``: the type of the answer, ``None`` for an empty one, ``Deletion`` for a DELETE. ``status``:
+        of success (default 200, 204 without an answer). ``body_limit``: maximum bytes of the body. ``quick``:
+        reads a few rows by their keys, however much data there is, or cached data, so that it may run on the
+        event loop (on PostgreSQL when those rows are cached); a handler that finds more to do calls
+        ``call.leave_loop()``. ``extension``: Octavo's own, not in the public API. ``refuses_unread``: refuses
+        unknown keys of a body, as extensions do, because the body replaces everything. ``media_type``: of the
+        answer, if it differs from the area's. ``other_media``: further ones that callers may request.
+        ``body_media``: of a ``RawBody``. ``browsed``: browsers are sent here, and get errors as pages.
+
+        ``yields``: further scopes that a token needs, because the answer gives access to something else: the
+        scope that reads content for links to content, the scope that writes for keys. ``waits_for``: what it
+        waits for, a language model or another server. ``visitors``: visitors of a site may call it; their
+        proof is the other type of the union that the handler takes. ``scripts``: scripts of integrations may
+        call it regardless of their scopes, because the public description says so. ``agents``: the permission
+        that an agent needs. Raises DeclarationError if something does not fit together.
         """
 
         def declare(handler: _H) -> _H:
@@ -320,22 +325,22 @@ class Area(Struct, frozen=True):
                     members = [one for one in found if one not in _VISITS]
                     visits = [one for one in found if one in _VISITS]
                     if proof is not None or len(members) != 1 or len(visits) > 1:
-                        raise DeclarationError(f"{id}: two proof objects")
+                        raise DeclarationError(f"{id}: has two proof objects")
                     proof, proof_type, visit_type = name, members[0], visits[0] if visits else None
                 elif _camel(name) in in_path:
                     path_parameters[name] = _camel(name)
                 else:
-                    raise DeclarationError(f"{id}: cannot tell what parameter {name!r} is")
+                    raise DeclarationError(f"{id}: the parameter {name!r} is not in the path")
             if needs is None:
-                raise DeclarationError(f"{id}: says no `needs`")
+                raise DeclarationError(f"{id}: lacks `needs`")
             if (needs is PUBLIC) != (proof is None):
-                raise DeclarationError(f"{id}: an operation is PUBLIC or takes one proof object")
+                raise DeclarationError(f"{id}: must be PUBLIC or take one proof object")
             if visitors and visit_type is None:
-                raise DeclarationError(f"{id}: takes no proof that visitors get")
-            # What no argument takes is what the proof object is had from: see ``check_table``.
+                raise DeclarationError(f"{id}: takes no proof of visitors")
+            # Parameters without an argument are those of the proof object: see ``check_table``.
             entered_by = frozenset(in_path) - set(path_parameters.values())
             if proof is None and entered_by:
-                raise DeclarationError(f"{id}: nobody takes {sorted(entered_by)}")
+                raise DeclarationError(f"{id}: no argument takes {sorted(entered_by)}")
             code = inspect.unwrap(handler).__code__
             module = handler.__module__.removeprefix("octavo.")
             TABLE[id] = Operation(
@@ -381,7 +386,7 @@ class Area(Struct, frozen=True):
 
 
 class Drafted(Struct, frozen=True):
-    """A change request that a preview shows in place of what its space has."""
+    """Change request that a preview shows in place of its space's content."""
 
     change_id: str
     space_id: str
@@ -389,14 +394,14 @@ class Drafted(Struct, frozen=True):
 
 
 class Person(Struct, frozen=True):
-    """A person together with the reach of the token or session that they act through.
+    """Person with the access of the token or session they use.
 
-    ``token_id``: empty in a job. ``scopes`` None: all that the person may do. ``organization_id``: the only
-    organization this reaches; None: all of the person's. ``session``: ``token_id`` is the id of a session.
-    ``proved_at``: when the person last proved in this session who they are, in milliseconds; 0 for tokens.
-    ``expires_at``: of a token, None: never. ``client``: the network address that the request came from; None in a job.
-    ``agent``: the name of the program that acts for the person by a token of its own; ``token_id`` is then the id of
-    their connection, and the scopes are those of agents.
+    ``token_id``: empty in a job. ``scopes`` None: everything that the person may do. ``organization_id``: the
+    only accessible organization; None: all of the person's. ``session``: ``token_id`` is the id of a session.
+    ``proved_at``: when the person last confirmed their identity in this session, in milliseconds; 0 for
+    tokens. ``expires_at``: of a token, None: never. ``client``: the IP address of the request; None in a job.
+    ``agent``: the name of the agent that acts for the person with its own token; ``token_id`` is then the id
+    of their connection, and the scopes are those of agents.
     """
 
     user_id: str
@@ -411,11 +416,11 @@ class Person(Struct, frozen=True):
 
 
 class Script(Struct, frozen=True):
-    """An integration's script: as an installation of it, which is a member of one organization, or as the integration
-    itself, which is nobody in any.
+    """Script of an integration: as an installation, which is a member of one organization, or as the
+    integration itself, which is a member of none.
 
-    ``scopes``: those of integrations. ``installation_id`` None: as the integration; ``user_id``, the installation's, is
-    then nobody's. ``client``: as of a person.
+    ``scopes``: those of integrations. ``installation_id`` None: as the integration; ``user_id``, the
+    installation's, is then empty. ``client``: as of a person.
     """
 
     integration_id: str
@@ -427,21 +432,21 @@ class Script(Struct, frozen=True):
 
     @property
     def agent(self) -> None:
-        """A script acts for nobody but itself."""
+        """A script acts only for itself."""
 
     @property
     def token_id(self) -> str:
-        """What the audit log and rate limits know its tokens by: these are kept nowhere."""
+        """Id of its tokens for the audit log and rate limits: the tokens are stored nowhere."""
         return self.installation_id or self.integration_id
 
 
 class Visitor(Struct, frozen=True):
-    """Somebody who visits a published site, and is nobody in its organization; whatever draws it for them calls.
+    """Visitor of a published site, who is not a member of its organization; their renderer makes the call.
 
-    ``claims``: the ``visitor`` that conditions ask. ``spaces``: ids of those that the site shows them. ``visibility``:
-    of the site. ``base``: the address that it has for them. ``preview``: the token of the preview by which they see it,
-    published or not, and ``drafted`` what that shows. ``named``: what else the request asks for, if a page that they
-    see names it: ``user`` and an id, ``openapi`` and a slug.
+    ``claims``: the ``visitor`` of conditions. ``spaces``: ids of those that the site shows them.
+    ``visibility``: of the site. ``base``: its URL for them. ``preview``: the token of the preview they use,
+    whether or not the site is published, and ``drafted`` what that shows. ``named``: further objects of the
+    request, if a page they see refers to them: ``user`` and an id, ``openapi`` and a slug.
     """
 
     site_id: str
@@ -456,18 +461,18 @@ class Visitor(Struct, frozen=True):
 
 
 Actor = Person | Script
-"""Whose rights count. Every object is entered by an actor, never by the id of a user alone: the same person reaches
-less through a token of one organization than through their password. Actors are made by authenticating and, for jobs,
-by ``access.actor_for_job``."""
+"""Holder of permissions. Objects are entered by an actor, never by the id of a user alone: the same person
+has less access with a token of one organization than with their password. Actors are made by authentication
+and, for jobs, by ``access.actor_for_job``."""
 Caller = Person | Script | Visitor
-"""Who may call."""
+"""Caller of an operation."""
 
 Ask = Callable[["Call", str, dict[str, str], dict[str, Any], Any], Any]
 
 
 @dataclass(slots=True, kw_only=True)
 class Recipient:
-    """Whom something is presented to, by which installation. ``authenticated`` None: nobody in particular, such as the
+    """Recipient of an answer, and the server that makes it. ``authenticated`` None: anonymous, such as the
     script that a job runs. ``on_loop``: on the event loop, where nothing may take long."""
 
     context: Context
@@ -475,13 +480,14 @@ class Recipient:
     on_loop: bool = False
 
     def leave_loop(self) -> None:
-        """What follows may take a while. Raises LeavesLoop on the event loop: the call is then answered in a thread."""
+        """Announce that what follows may take a while. Raises LeavesLoop on the event loop: the call is then
+        answered in a thread."""
         if self.on_loop:
             raise LeavesLoop
 
     @property
     def caller(self) -> Caller:
-        """Who calls. Raises NotSignedIn when nobody is."""
+        """Return the caller. Raises NotSignedIn for anonymous ones."""
         if self.authenticated is None:
             raise NotSignedIn(
                 "Authorization: this operation needs a token. Send `Authorization: Bearer <token>`."
@@ -490,11 +496,14 @@ class Recipient:
 
     @property
     def actor(self) -> Actor:
-        """Whose rights count. Raises NotSignedIn when nobody is, NotFound for visitors of a site: renderers show theirs
-        that there is no such page, where anything else would be an error of the renderer's."""
+        """Return the holder of permissions.
+
+        Raises NotSignedIn for anonymous callers, NotFound for visitors of a site: renderers show their
+        visitors that there is no such page; any other error would be the renderer's.
+        """
         caller = self.caller
         if isinstance(caller, Visitor):
-            raise NotFound("There is nothing here for visitors of a site: it is for members.")
+            raise NotFound("This is not available to visitors of a site, only to members.")
         return caller
 
     @property
@@ -507,18 +516,18 @@ class Recipient:
 
     @property
     def app(self) -> AppAddresses:
-        """Where people see what the API names."""
+        """Return the URLs of the app, where people see what the API returns."""
         return self.context.app
 
     def url(self, path: str) -> str:
-        """The public URL of an API path (below /v1)."""
+        """Return the public URL of an API path (below /v1)."""
         return self.context.url(path)
 
 
 @dataclass(slots=True, kw_only=True)
 class Call(Recipient):
-    """One request on its way to a handler. ``authenticated``: who the composition root's ``authenticate`` found to
-    call; None: nobody is signed in."""
+    """Request on its way to a handler. ``authenticated``: the caller that the composition root's
+    ``authenticate`` found; None: anonymous."""
 
     operation: Operation
     path_parameters: dict[str, str]
@@ -529,32 +538,32 @@ class Call(Recipient):
     request_id: str
     response_headers: dict[str, str] = field(default_factory=dict)
     counted: bool = False
-    """Whether the rate limit has counted it: once, however often it is tried."""
+    """Whether the rate limit has counted it: only once, however often it is retried."""
     ask: Ask | None = None
     """Performs another operation of the table as the same caller, see ``http.Dispatcher.ask``."""
     by_agent: bool = False
-    """Whether the server of tools for agents asks: their tokens are good there alone."""
+    """Whether the server of tools for agents makes the call: agents' tokens are only valid there."""
     organization_id: str = ""
-    """Whose is what was entered last; empty where it is nobody's in particular."""
+    """Organization of the object that was entered last; empty without one."""
     asked_again: bool = False
-    """Whether it is authenticated anew on its way: that is no sign of life of who calls."""
+    """Whether it is authenticated again on its way, which is no activity of the caller."""
 
 
 class LeavesLoop(Exception):
-    """This call is to be answered in a thread."""
+    """Call that has to be answered in a thread."""
 
 
 class RawBody(Struct, frozen=True):
-    """Type of ``body`` for operations that take something else than JSON: the bytes as they came."""
+    """Type of ``body`` for operations that don't take JSON: the bytes as they arrived."""
 
     data: bytes
     content_type: str
 
 
 class Reply(Struct, frozen=True):
-    """An answer with another status or with headers of its own, where the declared one does not fit.
+    """Answer with another status or headers than declared.
 
-    A ``value`` of bytes is sent as it is; ``headers`` then say its content-type.
+    A ``value`` of bytes is sent as it is; ``headers`` then contain its content type.
     """
 
     value: Any = None
@@ -563,10 +572,11 @@ class Reply(Struct, frozen=True):
 
 
 class Follow(Struct, frozen=True):
-    """An answer that goes on while its caller listens to these topics (``kit.hub``).
+    """Answer that lasts while its caller listens to these topics (``kit.hub``).
 
-    ``owner``: an organization, and who it is in it. ``after``: where they stopped listening. ``seconds``: for how long. ``check`` raises
-    what they are refused with, beside what authenticating and entering them again does. ``may_know``: as of listeners.
+    ``owner``: an organization, and who it is in it. ``after``: the position where they stopped listening.
+    ``seconds``: how long to listen. ``check`` raises errors in addition to those of authenticating and
+    entering them again. ``may_know``: as of listeners.
     """
 
     topics: tuple[Topic, ...]
@@ -578,7 +588,7 @@ class Follow(Struct, frozen=True):
 
 
 class Stream(Struct, frozen=True):
-    """An answer sent in pieces: an iterator of bytes, read in a worker thread."""
+    """Answer sent in pieces: an iterator of bytes, read in a worker thread."""
 
     chunks: Any
     content_type: str

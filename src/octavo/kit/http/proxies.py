@@ -1,4 +1,4 @@
-"""Whose request it is when it comes through proxies of ours."""
+"""Clients of requests that come through our own proxies."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from octavo.settings import Network
 
 
 def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
-    """The address a request comes from: the peer, or what a trusted one says in X-Forwarded-For. One of IPv4 is never
-    written as one of IPv6.
+    """Return the IP address that a request comes from: the peer, or what a trusted one says in
+    X-Forwarded-For. IPv4 addresses are never written as IPv6.
 
-    Each proxy appends whom it heard from, so the list is read from its end, as far as the one who wrote is
-    trusted; what a caller put in front counts for nothing.
+    Each proxy appends its client, so the list is read from its end, as long as the proxy that wrote an entry
+    is trusted; entries that a client added are ignored.
 
     >>> from octavo.settings import parse_networks
     >>> client_address("10.0.0.2", "6.6.6.6, 203.0.113.7", parse_networks("10.0.0.0/8"))
@@ -35,7 +35,7 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
 
 
 def address_key(address: str) -> str:
-    """What limits count an address by: an IPv6 caller has a whole /64 network of them.
+    """Return the key that limits count an IP address by: an IPv6 client has a whole /64 network.
 
     >>> address_key("2001:db8::1") == address_key("2001:db8::ffff:2")
     True
@@ -51,8 +51,8 @@ def address_key(address: str) -> str:
 
 
 def _plain(address: str) -> str:
-    """An address of IPv4 as such. A socket that listens on both gives `::ffff:203.0.113.7`, and all of these are in
-    one /64 network: one caller could use up the limits of all others."""
+    """Return an IPv4 address in its plain form. A socket that listens on both gives `::ffff:203.0.113.7`, and
+    all of these are in one /64 network: one client could use up the limits of all others."""
     if ":" not in address:
         return address
     try:
@@ -64,7 +64,7 @@ def _plain(address: str) -> str:
 
 
 def is_within(address: str, networks: Sequence[Network]) -> bool:
-    """Whether an address is one of these; what is no address is none of them."""
+    """Return whether an IP address is in one of these networks; False for anything else."""
     try:
         known = ip_address(_plain(address))
     except ValueError:

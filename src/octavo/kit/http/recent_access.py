@@ -1,8 +1,9 @@
-"""Who was let in where: by that, whose turn a request is answered in is known before it is looked up.
+"""Organizations that callers were admitted to, which tells in whose turn a request is answered before it is
+looked up.
 
-A request names a place (a space, a site's path), and anybody may name any. It counts as an organization's once the same
-caller was let in there; until then it belongs to none, and takes turns with others that do. So nobody uses up the turns
-of an organization that they only know the name of.
+A request names a place (a space, a site's path), and anybody may name any. It counts as an organization's
+once the same caller was admitted there; until then it belongs to none, and takes turns with others like it.
+So nobody uses up the turns of an organization whose name they merely know.
 """
 
 from __future__ import annotations
@@ -11,24 +12,26 @@ from octavo.kit.db.cache import ByteCache, share
 
 _INSIDERS = share("whose requests are whose", 2)
 _BYTES = 250
-"""Of an entry."""
+"""Bytes of an entry."""
 
 
 class Insiders:
-    """Of one application. ``asker``: who calls, in any spelling that tells callers apart; ``place``: what they name."""
+    """Admitted callers of one application. ``asker``: the caller, in any spelling that tells callers apart;
+    ``place``: what they name."""
 
     def __init__(self) -> None:
         self._known: ByteCache[str] = ByteCache(_INSIDERS)
 
     def organization(self, asker: str, *places: str) -> str:
-        """Of the first of these places where the asker was let in; empty without."""
+        """Return the organization of the first of these places where the caller was admitted; empty without
+        one."""
         for place in places:
             if organization := self._known.get((asker, place), ""):
                 return organization
         return ""
 
     def let_in(self, asker: str, organization: str, *places: str) -> None:
-        """Notes that an asker may enter these places, which are an organization's."""
+        """Record that a caller may enter these places of an organization."""
         for key in [(asker, place) for place in places]:
             if self._known.get(key) != organization:
                 self._known.put(key, organization, _BYTES)

@@ -1,4 +1,4 @@
-"""Finding what answers a path: a tree of segments, so that the number of routes costs nothing."""
+"""Lookup of the handler for a path: a tree of segments, so that the number of routes does not matter."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Routes(Generic[T]):
         self._root: _Node[T] = _Node()
 
     def add(self, pattern: str, target: T) -> None:
-        """Raises ValueError when something is at that pattern already."""
+        """Add a route. Raises ValueError for a pattern that exists already."""
         node = self._root
         names: list[str] = []
         for segment in pattern.strip("/").split("/") if pattern.strip("/") else ():
@@ -55,7 +55,7 @@ class Routes(Generic[T]):
         node.target = (target, tuple(names))
 
     def find(self, segments: Sequence[str]) -> tuple[T, dict[str, str]] | None:
-        """The target of a path, given as its decoded segments, with the values of its parameters."""
+        """Return the target of a path, given as its decoded segments, with the values of its parameters."""
         values: list[str] = []
         found = self._find(self._root, segments, 0, values)
         if found is None:
@@ -85,7 +85,7 @@ class Routes(Generic[T]):
 
 
 def split_path(raw: bytes) -> list[str] | None:
-    """The segments of a path as it was sent, each decoded once; None when that is not UTF-8.
+    """Return the segments of a path as it was sent, each decoded once; None if that is not UTF-8.
 
     An encoded slash stays within its segment. A single slash at the end is left out.
 

@@ -23,16 +23,16 @@ log = logging.getLogger("octavo.serving")
 T = TypeVar("T")
 
 _SPARE_FILES = 256
-"""Open files beside connections: databases, files being sent, logs."""
+"""Number of open files in addition to connections: databases, files being sent, logs."""
 _END = 1.0
-"""Seconds that canceled requests have to end."""
+"""Seconds for canceled requests to end."""
 _GIVEN_UP = 5.0
-"""Seconds in which a port that is taken may become free."""
+"""Seconds in which a port in use may become free."""
 
 
 class Bounds(Struct, frozen=True):
-    """What each port of a process bounds: open connections, connections that wait to be accepted, seconds for a head to
-    arrive (also how long a connection may be idle), bytes of a head."""
+    """Limits of each port of a process: open connections, connections that wait to be accepted, seconds for a
+    head to arrive (also how long a connection may be idle), bytes of a head."""
 
     connections: int
     backlog: int
@@ -41,8 +41,8 @@ class Bounds(Struct, frozen=True):
 
 
 class Listener:
-    """Serve an application on a port. Several processes may listen on the same one: the system spreads connections over
-    them. Begun and ended in one event loop."""
+    """Serves an application on a port. Several processes may listen on the same one: the system spreads
+    connections over them. Started and stopped in one event loop."""
 
     def __init__(self, application: Application, host: str, port: int, bounds: Bounds) -> None:
         self._application = application
@@ -51,7 +51,7 @@ class Listener:
             address=resolve(host),
             port=port,
             interface=Interfaces.ASGINL,
-            # With HTTP/2 beside it, a connection that sends nothing would stay open forever.
+            # With HTTP/2 enabled, a connection that sends nothing would stay open forever.
             http=HTTPModes.http1,
             websockets=False,
             backlog=bounds.backlog,
@@ -65,7 +65,7 @@ class Listener:
         self._serving: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Return when the port takes connections. Raises what keeps it from that."""
+        """Return when the port accepts connections. Raises what prevents that."""
         self._serving = asyncio.ensure_future(self._server.serve())
         while not self._serving.done():
             with contextlib.suppress(ConnectionRefusedError):
@@ -91,7 +91,8 @@ class Listener:
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """Return an event loop that serves: its own work for a request costs half of what the standard library's does."""
+    """Return an event loop for serving: its own work for a request takes half as long as the standard
+    library's."""
     return uvloop.new_event_loop()
 
 
@@ -107,8 +108,8 @@ def resolve(host: str) -> str:
 
 
 def require_free(host: str, port: int) -> None:
-    """Raise OSError when somebody listens on a port: processes that share it on purpose would not notice. Workers whose
-    parent was killed have some seconds to end."""
+    """Raise OSError when a process listens on a port: processes that share it on purpose would not notice.
+    Workers whose parent was killed have some seconds to end."""
     address = resolve(host)
     until = time.monotonic() + _GIVEN_UP
     while True:
@@ -123,8 +124,8 @@ def require_free(host: str, port: int) -> None:
 
 
 def allow_connections(wanted: int, ports: int) -> int:
-    """Raise the limit on open files as far as the system lets us, and return how many connections each of so many ports can
-    have within it: at most ``wanted``. A process without free files could not even read its database."""
+    """Raise the limit of open files as far as the system allows, and return how many connections each of so
+    many ports can have: at most ``wanted``. A process without free files could not even read its database."""
     files = wanted * ports + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= files:

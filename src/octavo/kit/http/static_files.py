@@ -1,4 +1,4 @@
-"""Folders of files that were built before: read once, named by their content, compressed before anybody asks."""
+"""Folders of built files: read once, named by their content, compressed before anybody requests them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ _IMMUTABLE = {"cache-control": "public, max-age=31536000, immutable", "x-content
 
 
 def content_type(name: str) -> str:
-    """The media type of a file by its name, with the encoding of texts."""
+    """Return the media type of a file by its name, with the encoding of texts."""
     kind = _TYPES.get(Path(name).suffix) or guess_type(name)[0] or "application/octet-stream"
     return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
 
 def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
-    """The answer with this file and its compressed forms, which lie beside it. Raises FileNotFoundError."""
+    """Return the response with this file and its compressed forms, which are beside it. Raises
+    FileNotFoundError."""
     body = path.read_bytes()
     forms = {coding: path.with_name(path.name + ending) for coding, ending in _CODINGS.items()}
     coded = {coding: form.read_bytes() for coding, form in forms.items() if form.exists()}
@@ -31,8 +32,8 @@ def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
 
 
 def static_route(path: str, folder: Path, name: str) -> Route:
-    """The files directly in ``folder``, each at ``path`` and its name. Their names hold a hash of their content, so
-    that who has one never asks again."""
+    """Return a route to the files directly in ``folder``, each at ``path`` and its name. Their names contain
+    a hash of their content, so that clients cache them forever."""
 
     @cache
     def read(file: str) -> Answer:
@@ -41,9 +42,9 @@ def static_route(path: str, folder: Path, name: str) -> Route:
     async def answer(request: Request) -> Answer:
         file = request.parameters["file"]
         try:
-            # A segment of a path may hold a slash that was escaped.
+            # A segment of a path may contain an escaped slash.
             return read(Path(file).name if Path(file).name == file else "")
         except (OSError, ValueError):
-            raise NotFound("There is nothing at this address.") from None
+            raise NotFound("There is nothing at this URL.") from None
 
     return Route(f"{path}/{{file}}", {"GET": Action(name, answer)})

@@ -1,4 +1,4 @@
-"""Which keys of a JSON body nobody reads: those that the type it is decoded to does not have, at any depth; and which of
+"""Unknown keys of a JSON body: those that the type it is decoded to does not have, at any depth; and which of
 them are refused, because newer servers restrict something by them."""
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import msgspec.inspect as models
 from msgspec import Struct
 
 MOST_NAMED = 20
-"""Keys named in one answer; a body may hold millions."""
+"""Maximum number of keys named in one answer; a body may have millions."""
 
 
 class Shape(Struct):
-    """What is read of a JSON value. A shape without anything in it is read whole, whatever it holds.
+    """Shape of the known part of a JSON value. An empty shape stands for a value that is read completely.
 
-    ``fields``: of an object, by key. ``tagged``: instead, the shapes of the kinds of objects, by the value of the
-    key ``tag``. ``values``: of all values of an object whose keys are free. ``items``: of the elements of an array.
+    ``fields``: of an object, by key. ``tagged``: instead, the shapes of the kinds of objects, by the value of
+    the key ``tag``. ``values``: of all values of an object with free keys. ``items``: of the elements of an
+    array.
     """
 
     fields: dict[str, Shape] | None = None
@@ -33,12 +34,13 @@ class Shape(Struct):
 
 
 NOTHING = Shape(fields={})
-"""The shape of a body that an operation does not take."""
+"""Shape of a body that an operation does not take."""
 
 
 @cache
 def shape_of(type: Any) -> Shape:
-    """The shape of a type that bodies are decoded to: of few of them one is asked for, and each takes its time."""
+    """Return the shape of a type of bodies. It is computed on first use: few types are needed, and each takes
+    some time."""
     return _shape(models.type_info(type), {})
 
 
@@ -82,7 +84,7 @@ def _object(kind: models.StructType, known: dict[Any, Shape]) -> Shape:
 
 
 def unread_keys(shape: Shape, value: Any) -> Iterator[str]:
-    """The paths of the keys of a decoded value that nobody reads, such as ``changes[2].colour``."""
+    """Yield the paths of unknown keys of a decoded value, such as ``changes[2].colour``."""
     return _find(shape, value, "")
 
 
@@ -111,8 +113,8 @@ def _find(shape: Shape, value: Any, path: str) -> Iterator[str]:
 
 
 class NewerFields(Struct, frozen=True, forbid_unknown_fields=True):
-    """Fields of one operation that the newest public description has and Octavo does not. Requests that give those of
-    ``query`` and ``body`` are refused; ``ignored`` ones restrict nothing."""
+    """Fields of one operation that the newest public description has and Octavo does not. Requests with those
+    in ``query`` and ``body`` are refused; ``ignored`` ones restrict nothing."""
 
     query: frozenset[str] = frozenset()
     body: frozenset[str] = frozenset()
@@ -122,11 +124,11 @@ class NewerFields(Struct, frozen=True, forbid_unknown_fields=True):
 NEWER = msgspec.convert(
     tomllib.loads((files(__package__) / "newer_fields.toml").read_text()), dict[str, NewerFields]
 )
-"""By the id of the operation."""
+"""Newer fields by the id of the operation."""
 
 _NUMBER = re.compile(r"\[\d+\]")
 
 
 def without_numbers(path: str) -> str:
-    """The path of a key as ``NEWER`` has it: ``links[].title`` for ``links[3].title``."""
+    """Return the path of a key in the form of ``NEWER``: ``links[].title`` for ``links[3].title``."""
     return _NUMBER.sub("[]", path)

@@ -1,9 +1,9 @@
-"""Outgoing HTTP that cannot be turned against us.
+"""Outgoing HTTP that attackers can't misuse.
 
-A host name is resolved once, every address it has must be public, and the connection goes to one of those very
-addresses: what a name server answers a moment later does not matter. Each redirect is checked anew. One
-deadline holds for the whole fetch, slow name servers, redirects and slow headers included; in a job it is no later
-than the job's.
+A host name is resolved once, every IP address it has must be public, and the connection goes to one of those
+very addresses: what a name server answers a moment later is irrelevant. Each redirect is checked again. One
+deadline applies to the whole fetch, including slow name servers, redirects, and slow headers; in a job it is
+not later than the job's.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ if TYPE_CHECKING:
 _PORTS = {"http": 80, "https": 443}
 _NUMERIC = re.compile(r"(0x[0-9a-f]*|[0-9]+)", re.I)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# Set by the connection itself, or of no use beside it.
+# Set by the connection itself, or useless with it.
 _OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "accept-encoding"})
-# All that may follow a redirect to another origin.
+# The only headers that follow a redirect to another origin.
 _HARMLESS_HEADERS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
-# Prefixes that carry an IPv4 address inside: mapped, translated (NAT64), 6to4 and Teredo.
+# Prefixes that contain an IPv4 address: mapped, translated (NAT64), 6to4, and Teredo.
 _TUNNELS = tuple(
     map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
 )
 _lookups = threading.BoundedSemaphore(64)
-"""Names that are looked up at a time; a name server that does not answer takes no more threads than these."""
+"""Maximum number of simultaneous name lookups; a name server that does not respond takes no more threads than
+these."""
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 
 
@@ -51,7 +52,7 @@ class FetchError(BadGateway):
 
 
 class FetchTimeout(FetchError):
-    """A fetch that was not answered in time."""
+    """Fetch that was not answered in time."""
 
 
 class Allowance:
@@ -62,16 +63,19 @@ class Allowance:
         self._lock = threading.Lock()
 
     def take(self, count: int) -> None:
-        """Raises FetchError when there are not so many left."""
+        """Take so many bytes. Raises FetchError when fewer are left."""
         with self._lock:
             self._left -= count
             if self._left < 0:
-                raise FetchError(f"the answers together are larger than {self._size} bytes")
+                raise FetchError(f"the responses together are larger than {self._size} bytes")
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """``size`` bytes of body after decompression, and of ``together`` those that other fetches leave; ``seconds`` for
-    everything together. ``follow``: whether a redirect is followed, or is the answer."""
+    """Limits of a fetch.
+
+    ``size``: bytes of the body after decompression; ``together``: bytes left by other fetches; ``seconds``
+    for everything together. ``follow``: whether redirects are followed, or returned.
+    """
 
     size: int = 10 * 1024 * 1024
     seconds: float = 20
@@ -84,8 +88,8 @@ _LIMITS = Limits()
 
 
 class CheckedUrl(Struct, frozen=True):
-    """A checked URL: ``addresses`` are those its host had when it was checked. ``trusted``: it is one that may be reached
-    although private."""
+    """Checked URL. ``addresses``: those of its host at that time. ``trusted``: it may be reached although
+    private."""
 
     url: str
     scheme: str
@@ -96,7 +100,7 @@ class CheckedUrl(Struct, frozen=True):
 
 
 class Fetched(Struct, frozen=True):
-    """An answer of any status; ``url`` is the one that gave it, after redirects."""
+    """Response of any status; ``url`` is the one that returned it, after redirects."""
 
     url: str
     status: int
@@ -105,7 +109,7 @@ class Fetched(Struct, frozen=True):
 
 
 class Streamed(Struct, frozen=True):
-    """An answer of any status, the body as it comes."""
+    """Response of any status, with its body as it arrives."""
 
     status: int
     headers: httpx.Headers
@@ -113,11 +117,11 @@ class Streamed(Struct, frozen=True):
 
 
 class Fetcher:
-    """Safe to share between threads; keeps no connection between fetches.
+    """HTTP client that is safe to share between threads and keeps no connections between fetches.
 
-    ``allowed``: comma-separated ``host:port`` that may be reached although private
-    (the setting ``allow_private_fetch``). ``tells_trace``: whom it asks is told which trace the request is part of,
-    which is for those alone that an organization or whoever runs the installation named.
+    ``allowed``: comma-separated ``host:port`` that may be reached although private (the setting
+    ``allow_private_fetch``). ``tells_trace``: tell the server which trace the request belongs to; only for
+    servers named by an organization or the server administrator.
     """
 
     def __init__(self, allowed: str = "", tells_trace: bool = False) -> None:
@@ -125,18 +129,18 @@ class Fetcher:
         self._tells_trace = tells_trace
 
     def check_url(self, url: str, seconds: float = _LIMITS.seconds) -> CheckedUrl:
-        """Resolves and checks, without connecting: for other clients, such as git. Raises FetchError."""
+        """Resolve and check a URL without connecting, for other clients such as git. Raises FetchError."""
         import httpx
 
         try:
             parsed = httpx.URL(url)
             scheme, host, port = parsed.scheme, parsed.raw_host.decode().lower(), parsed.port
         except (httpx.InvalidURL, UnicodeError, TypeError):
-            raise FetchError(f"{url[:200]!r}: expected an http or https URL") from None
+            raise FetchError(f"{url[:200]!r}: must be an http or https URL") from None
         if scheme not in _PORTS or not host:
-            raise FetchError(f"{url[:200]!r}: expected an http or https URL")
+            raise FetchError(f"{url[:200]!r}: must be an http or https URL")
         if parsed.userinfo:
-            raise FetchError(f"{host}: a URL with a user name or password is refused")
+            raise FetchError(f"{host}: URLs with a user name or password are not allowed")
         port = port or _PORTS[scheme]
         name = host.strip("[]")
         trusted = f"{host}:{port}" in self._allowed or f"{name}:{port}" in self._allowed
@@ -144,7 +148,7 @@ class Fetcher:
             _refuse_odd_numbers(name)
         addresses = _resolve(name, port, deadlines.remaining(seconds))
         if not trusted and not all(map(_is_public, addresses)):
-            raise FetchError(f"{host}: a host in a private network is refused")
+            raise FetchError(f"{host}: hosts in private networks are not allowed")
         return CheckedUrl(str(parsed), scheme, name, port, addresses, trusted)
 
     def fetch(
@@ -155,7 +159,7 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Fetched:
-        """The answer, whatever its status. Raises FetchError."""
+        """Return the response, whatever its status. Raises FetchError."""
         import httpx
 
         deadlines.check()
@@ -202,8 +206,8 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Iterator[Streamed]:
-        """An answer that is read while it comes. A redirect is an answer like another. Raises FetchError, also while
-        its chunks are read."""
+        """Return a response that is read as it arrives. Redirects are not followed. Raises FetchError, also
+        while its chunks are read."""
         deadlines.check()
         deadline = time.monotonic() + deadlines.remaining(limits.seconds)
         sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
@@ -287,15 +291,18 @@ class Fetcher:
                 chunks = _decoded(response.iter_stream(), found.get("content-encoding", "identity"))
                 yield Streamed(response.status, found, _limited(chunks, target.host, limits))
         except httpcore.TimeoutException:
-            raise FetchTimeout(f"{target.host}: no whole answer within {limits.seconds:g} seconds") from None
+            raise FetchTimeout(
+                f"{target.host}: no complete response within {limits.seconds:g} seconds"
+            ) from None
         except (httpcore.NetworkError, httpcore.ProtocolError, zlib.error, ssl.SSLError) as error:
             raise FetchError(f"{target.host}: {str(error) or type(error).__name__}") from None
         except (UnicodeError, TypeError, ValueError) as error:
-            raise FetchError(f"{target.host}: a request that cannot be sent: {error}") from None
+            raise FetchError(f"{target.host}: the request can't be sent: {error}") from None
 
 
 def _traced(method: str, target: CheckedUrl) -> AbstractContextManager[tracing.Span | None]:
-    """The span of a request to a server. Its address and headers may hold secrets, so the server alone is named."""
+    """Return the span of a request to a server. URLs and headers may contain secrets, so only the server is
+    named."""
     return tracing.part(
         method,
         "client",
@@ -304,29 +311,31 @@ def _traced(method: str, target: CheckedUrl) -> AbstractContextManager[tracing.S
 
 
 def _limited(chunks: Iterator[bytes], host: str, limits: Limits) -> Iterator[bytes]:
-    """The chunks, up to the size that is allowed. Raises FetchError past it."""
+    """Yield the chunks up to the size limit. Raises FetchError beyond it."""
     size = 0
     for chunk in chunks:
         size += len(chunk)
         if limits.together is not None:
             limits.together.take(len(chunk))
         if size > limits.size:
-            raise FetchError(f"{host}: the answer is larger than {limits.size} bytes")
+            raise FetchError(f"{host}: the response is larger than {limits.size} bytes")
         yield chunk
 
 
 def _refuse_odd_numbers(host: str) -> None:
-    """Hosts that libraries read as IPv4 in a form of their own: decimal, octal, hexadecimal, short."""
+    """Refuse hosts that libraries read as IPv4 addresses in a special form: decimal, octal, hexadecimal,
+    short."""
     last = host.rstrip(".").rpartition(".")[2]
     if _NUMERIC.fullmatch(last):
         try:
             ipaddress.IPv4Address(host)
         except ValueError:
-            raise FetchError(f"{host}: a host in this form is refused") from None
+            raise FetchError(f"{host}: hosts in this form are not allowed") from None
 
 
 def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
-    """The addresses of a host. Nothing can stop a look-up: one that takes too long is left to its own thread."""
+    """Return the IP addresses of a host. A lookup can't be stopped: one that takes too long is left to its
+    own thread."""
     late = FetchTimeout(f"{host}: the host name was not resolved in time")
     until = time.monotonic() + seconds
     if not _lookups.acquire(timeout=max(seconds, 0)):
@@ -347,7 +356,7 @@ def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
     except TimeoutError:
         raise late from None
     except (OSError, UnicodeError):
-        raise FetchError(f"{host}: the host name cannot be resolved") from None
+        raise FetchError(f"{host}: the host name can't be resolved") from None
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
@@ -359,12 +368,12 @@ def _is_public(text: str) -> bool:
 
 
 def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    """Unpacks in bounded pieces, so that a small bomb is noticed before it is large."""
+    """Decompress in limited pieces, so that a decompression bomb is noticed before it is large."""
     if encoding.strip().lower() in ("", "identity"):
         yield from chunks
         return
     if encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
-        raise FetchError(f"an answer in encoding {encoding!r} is refused")
+        raise FetchError(f"responses in encoding {encoding!r} are not supported")
     unpack = zlib.decompressobj(wbits=47)
     for chunk in chunks:
         while chunk:

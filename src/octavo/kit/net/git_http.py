@@ -1,4 +1,4 @@
-"""HTTP for Git that cannot be turned against us: connects only where the rule for outgoing requests allows it.
+"""HTTP for Git that attackers can't misuse: it connects only where the rules for outgoing requests allow it.
 
 Loaded only where Git is used: its libraries take long to load.
 """
@@ -20,15 +20,16 @@ CONNECT_SECONDS = 10
 _TIMEOUT = urllib3.Timeout(connect=CONNECT_SECONDS, read=60)
 
 AllowUrl = Callable[[str], str]
-"""Answers with the IP address to connect to for a URL, or raises ``ValueError`` when it may not be fetched."""
+"""Returns the IP address to connect to for a URL, or raises ``ValueError`` when it may not be fetched."""
 
 
 class GitRefused(ValueError):
-    """A connection that is not allowed, or more than may be received; the message is for whoever named the address."""
+    """Connection that is not allowed, or a response that is too large. The message is for the person who gave
+    the URL."""
 
 
 class GuardedPool(urllib3.PoolManager):
-    """Connects only to addresses that the guard gave, and gives up when more than ``most`` bytes come back."""
+    """Pool that connects only to addresses its guard allows, and stops when more than ``most`` bytes arrive."""
 
     def __init__(self, allow_url: AllowUrl, most: int) -> None:
         super().__init__(
@@ -47,7 +48,7 @@ class GuardedPool(urllib3.PoolManager):
             except GitRefused:
                 raise
             except ValueError as error:
-                raise GitRefused(f"{host} may not be fetched from: {error}") from error
+                raise GitRefused(f"fetching from {host} is not allowed: {error}") from error
             try:
                 return socket.create_connection((address, connection.port), timeout=CONNECT_SECONDS)
             except OSError as error:
@@ -71,7 +72,7 @@ class GuardedPool(urllib3.PoolManager):
         self.pool_classes_by_scheme = {"http": PlainPool, "https": SafePool}
 
     def cut(self) -> None:
-        """Ends all connections, whoever waits for them."""
+        """Close all connections, whoever waits for them."""
         for connection in self._connections:
             with suppress(OSError, AttributeError):
                 connection.sock.shutdown(socket.SHUT_RDWR)

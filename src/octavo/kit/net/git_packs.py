@@ -1,7 +1,8 @@
-"""Packs of objects that come from elsewhere: received into a file, and looked over before anything unpacks them.
+"""Packs of objects from other servers: received into a file, and inspected before anything unpacks them.
 
-A pack says how large each of its objects is. A few kilobytes can name objects of gigabytes, which whoever unpacks them
-holds in memory: such a pack is refused. So is such an object of a repository in a folder, whose packs nobody received. Loaded only where Git is used: its libraries take long to load.
+A pack states the size of each of its objects. A few kilobytes can declare objects of gigabytes, which
+unpacking would hold in memory: such packs are refused, and so are such objects of a repository in a folder,
+whose packs were never received. Loaded only where Git is used: its libraries take long to load.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from octavo.kit.scheduling import deadlines
 from .git_http import GitRefused
 
 MOST_OBJECT = 256 * 1024**2
-"""Bytes of one object; files of a space are smaller, but others may lie beside them."""
+"""Maximum bytes of one object. Files of a space are smaller, but a repository may contain others."""
 MOST_UNPACKED = 64 * 1024**3
-"""Bytes of all objects of a pack. Those of a long history are much larger than their differences."""
+"""Maximum bytes of all objects of a pack. Those of a long history are much larger than their differences."""
 DAMAGES = (
     FileFormatException,
     ChecksumMismatch,
@@ -45,22 +46,22 @@ DAMAGES = (
     zlib.error,
     struct.error,
 )
-"""What reading objects raises that no Git program would have written."""
+"""Exceptions from reading objects that no Git program would have written."""
 _IN_MEMORY = 4 * 1024**2
 _PIECE = 16 * 1024
 _OFFSET_DELTA, _NAME_DELTA = 6, 7
 _HEX = 40
-_TOO_LARGE = "the repository is too large: it has objects of more than may be unpacked"
+_TOO_LARGE = "the repository is too large: it has an object that is too large to unpack"
 _NUMBERS = 32
-"""Bytes at the beginning of a delta that its two sizes are in."""
+"""Bytes at the beginning of a delta that contain its two sizes."""
 _CHECKED_EVERY = 1000
 
 
 def fetch(
     client: GitClient, path: bytes, repo: Repo, wants: Any, depth: int | None = None, most: int | None = None
 ) -> FetchPackResult:
-    """What ``client.fetch`` does, with a look over the pack. ``most``: bytes of the pack. Raises GitRefused, and what
-    the client raises."""
+    """Fetch like ``client.fetch`` and inspect the pack. ``most``: maximum bytes of the pack. Raises
+    GitRefused, and whatever the client raises."""
     store: Any = repo.object_store
     with SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="incoming-", dir=store.path) as pack:
         received = 0
@@ -76,7 +77,9 @@ def fetch(
             path, wants, repo.get_graph_walker(), write, progress=lambda said: None, depth=depth
         )
         if result.object_format not in (None, "sha1"):
-            raise GitRefused(f"the repository names its objects by {result.object_format}, not by sha1")
+            raise GitRefused(
+                f"the repository uses the object format {result.object_format}. Only sha1 is supported"
+            )
         if received:
             pack.seek(0)
             look_over(pack)
@@ -87,11 +90,11 @@ def fetch(
 
 
 def look_over(pack: IO[bytes]) -> None:
-    """Raises GitRefused for a pack whose objects are too large, and for one that is none."""
+    """Inspect a pack. Raises GitRefused if its objects are too large or it is not a pack."""
     reading = _Reading(pack)
     head = reading.take(12)
     if head[:4] != b"PACK":
-        raise GitRefused("no pack of objects came")
+        raise GitRefused("the server sent no pack of objects")
     total = 0
     for number in range(int.from_bytes(head[8:12], "big")):
         if number % _CHECKED_EVERY == 0:
@@ -111,8 +114,11 @@ def look_over(pack: IO[bytes]) -> None:
 
 
 class GuardedStore(DiskObjectStore):
-    """The objects of a repository in a folder. Those of its alternates, and where it is ``foreign`` its own, may have been
-    written by anybody: the size of each is looked at before it is unpacked. Reading one raises GitRefused."""
+    """Objects of a repository in a folder.
+
+    Those of its alternates and, if it is ``foreign``, its own may have been written by anybody: the size of
+    each is checked before it is unpacked. Reading one raises GitRefused.
+    """
 
     def __init__(self, path: str | os.PathLike[str], *, foreign: bool = False) -> None:
         super().__init__(path)
@@ -129,7 +135,7 @@ class GuardedStore(DiskObjectStore):
 
 
 def _require_unpackable(store: Any, oid: ObjectID) -> None:
-    """Raise GitRefused for an object that is too large, or that is made of one which is."""
+    """Check an object. Raises GitRefused if it, or one that it is made from, is too large."""
     try:
         with open(os.path.join(store.path, os.fsdecode(oid[:2]), os.fsdecode(oid[2:])), "rb") as loose:
             head = zlib.decompressobj().decompress(loose.read(_PIECE), _NUMBERS)
@@ -150,8 +156,11 @@ def _require_unpackable(store: Any, oid: ObjectID) -> None:
 
 
 def _require_packed(path: str, offset: int) -> ObjectID | None:
-    """Raise GitRefused for what is at a place of a pack, and what that is a difference to. The object that the last of
-    these is a difference to, if it is named by its id."""
+    """Check the objects in a pack from an offset along their chain of deltas. Return the id of the object
+    that the last one is a delta to, if it is given by id.
+
+    Raises GitRefused.
+    """
     with open(path, "rb") as pack:
         while True:
             deadlines.check()
@@ -176,7 +185,7 @@ def _require_size(size: int) -> None:
 
 
 def _delta_result(beginning: bytes) -> int:
-    """How large the object is that a delta makes: the second number in it."""
+    """Return the size of the object that a delta makes: the second number in it."""
     place, number = 0, 0
     for _ in range(2):
         number, shift = 0, 0
@@ -193,7 +202,7 @@ def _delta_result(beginning: bytes) -> int:
 
 
 class _Reading:
-    """A pack, from its beginning, some at a time."""
+    """Pack, read piece by piece from its beginning."""
 
     def __init__(self, pack: IO[bytes]) -> None:
         self._pack, self._rest, self._at = pack, b"", 0
@@ -209,7 +218,7 @@ class _Reading:
         return found
 
     def object_head(self) -> tuple[int, int]:
-        """The kind of the next object and how large it says to be."""
+        """Read the kind of the next object and its stated size."""
         byte = self.take(1)[0]
         kind, size, shift = byte >> 4 & 7, byte & 15, 4
         while byte & 0x80:
@@ -221,7 +230,7 @@ class _Reading:
         return kind, size
 
     def offset_back(self) -> int:
-        """How far before a difference is what it is one to."""
+        """Read how far before a delta its base is."""
         byte = self.take(1)[0]
         back = byte & 0x7F
         while byte & 0x80:
@@ -230,11 +239,11 @@ class _Reading:
         return back
 
     def begin_packed(self) -> bytes:
-        """The beginning of a packed text."""
+        """Return the beginning of compressed data."""
         return zlib.decompressobj().decompress(self._rest[self._at :] or self._pack.read(_PIECE), _NUMBERS)
 
     def skip_packed(self, size: int) -> bytes:
-        """Goes behind a packed text of this size, and gives its beginning."""
+        """Skip compressed data of this size, and return its beginning."""
         _require_size(size)
         unpacking, left, beginning = zlib.decompressobj(), size, b""
         while not unpacking.eof:

@@ -1,4 +1,4 @@
-"""Mail over SMTP: plain text, one at a time, from jobs."""
+"""Email over SMTP: plain text, one at a time, from jobs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _SECONDS = 30
 
 
 def allow(tx: Transaction, settings: Settings, address: str) -> None:
-    """Counts a mail that is to be sent to the address. Raises TooManyRequests past what it may be sent within a day."""
+    """Count an email that is to be sent to the address. Raises TooManyRequests beyond the daily limit of that
+    address."""
     most = settings.mails_per_day
-    message = f"{address}: more than the {most} mails that one address is sent within a day."
+    message = f"{address}: the limit of {most} emails per day to one address was reached. Try again tomorrow."
     spend(tx, "mails", address.strip().lower(), most, message)
 
 
 def give_back(tx: Transaction, address: str) -> None:
-    """Does not count a mail that was allowed and could not be sent."""
+    """Subtract an email that was counted and could not be sent."""
     count_more(tx, key_of("day", "mails", address.strip().lower()), DAY, -1)
 
 
@@ -44,17 +45,18 @@ def send(
     text: str,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Hand one mail to the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from the start.
-    ``headers``: further ones.
+    """Send one email through the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from the
+    start.
 
-    Over ``smtp`` TLS is used where the server offers it, and required where the settings say so. Raises Unavailable.
+    ``headers``: additional ones. Over ``smtp``, TLS is used if the server offers it, and required if the
+    settings say so. Raises Unavailable.
     """
     parts = read_address(settings.smtp_url)
     if parts is None or parts.scheme not in ("smtp", "smtps") or not parts.host:
-        raise Unavailable("OCTAVO_SMTP_URL: expected smtp://user:password@host:port")
+        raise Unavailable("OCTAVO_SMTP_URL: must be smtp://user:password@host:port")
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = settings.mail_from, to, subject
-    # Servers that receive mail take one without these for spam, and not every server that sends it adds them.
+    # Receiving servers treat email without these as spam, and not every sending server adds them.
     message["Date"] = format_datetime(datetime.fromtimestamp(now() / 1000, UTC))
     _, address = parseaddr(settings.mail_from)
     message["Message-ID"] = make_msgid(domain=address.rpartition("@")[2] or parts.host)
@@ -66,7 +68,7 @@ def send(
         with tracing.part("send mail", "client", {"server.address": parts.host}), waiting():
             _send(parts, tls, message, require_tls=settings.smtp_require_tls)
     except (OSError, smtplib.SMTPException) as error:
-        raise Unavailable(f"mail through {parts.host}: {error}") from None
+        raise Unavailable(f"sending email through {parts.host} failed: {error}") from None
 
 
 def _send(parts: Address, tls: ssl.SSLContext, message: EmailMessage, *, require_tls: bool) -> None:
@@ -81,7 +83,7 @@ def _send(parts: Address, tls: ssl.SSLContext, message: EmailMessage, *, require
             connection.starttls(context=tls)
         elif parts.scheme == "smtp" and require_tls:
             raise smtplib.SMTPNotSupportedError(
-                "the server does not offer STARTTLS, which OCTAVO_SMTP_REQUIRE_TLS demands"
+                "the server does not offer STARTTLS, which OCTAVO_SMTP_REQUIRE_TLS requires"
             )
         if parts.username:
             connection.login(unquote(parts.username), unquote(parts.password or ""))

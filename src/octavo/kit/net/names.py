@@ -13,10 +13,10 @@ _SECONDS = 5.0
 
 
 def find_texts(name: str, servers: list[tuple[str, int]]) -> list[str]:
-    """The texts of the TXT records of a name; none where there is no such name. Takes five seconds at most.
+    """Return the texts of a name's TXT records; none if the name does not exist. Takes five seconds at most.
 
-    ``servers``: addresses and ports of the name servers that are asked; none: those of the system. Not to be called
-    within a transaction. Raises Unavailable when no server answers.
+    ``servers``: addresses and ports of the name servers to use; by default those of the system. Do not call
+    it within a transaction. Raises Unavailable when no server responds.
     """
     import dns.exception
     import dns.name
@@ -31,6 +31,8 @@ def find_texts(name: str, servers: list[tuple[str, int]]) -> list[str]:
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer, dns.name.LabelTooLong, dns.name.NameTooLong):
         return []
     except (dns.exception.DNSException, OSError) as error:
-        log.warning("the name servers did not answer", extra={"detail": f"{name}: {error}"})
-        raise Unavailable(f"The name servers did not say what is at {name}. Try again in a moment.") from None
+        log.warning("the name servers did not respond", extra={"detail": f"{name}: {error}"})
+        raise Unavailable(
+            f"The DNS records of {name} could not be looked up. Try again in a moment."
+        ) from None
     return [b"".join(record.strings).decode(errors="replace") for record in answer]

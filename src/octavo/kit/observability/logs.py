@@ -1,7 +1,7 @@
-"""Logs: one line an event on standard error, as text or JSON, those of libraries included.
+"""Logs: one line per event on standard error, as text or JSON, including those of libraries.
 
-An error carries a short trace without the values of variables. Whatever is written passes ``redact``: secrets
-of the settings, credentials in headers and URLs, and tokens of ours never reach a log.
+An error comes with a short trace without the values of variables. Every line passes ``redact``: secrets of
+the settings, credentials in headers and URLs, and our own tokens never reach a log.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from octavo.settings import Settings
 
 HIDDEN = "[hidden]"
 _FRAMES = 12
-"""Frames of a trace that are shown: the innermost ones."""
+"""Maximum number of frames of a trace: the innermost ones."""
 _SHORTEST_SECRET = 6
-"""Shorter values of settings are words rather than secrets, and would be hidden everywhere."""
+"""Minimum length of secrets: shorter values of settings are ordinary words, and would be hidden everywhere."""
 
 _CREDENTIALS = re.compile(
     r"""
@@ -44,14 +44,14 @@ _CREDENTIALS = re.compile(
 _NAME = re.compile("password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization|cookie", re.I)
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-"""What every record has: anything else was given as ``extra``."""
+"""Attributes of every record; anything else was given as ``extra``."""
 _PLAIN_VALUE = re.compile(r"[^\s\"'=]+")
 
 _bound: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxyType({}))
 
 
 class Redactor:
-    """Hides secrets in text: the given ones, and whatever looks like a credential."""
+    """Redactor that hides secrets in text: the given ones, and everything that looks like a credential."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = {form for secret in secrets if len(secret) >= _SHORTEST_SECRET for form in _spellings(secret)}
@@ -64,7 +64,7 @@ class Redactor:
         return _CREDENTIALS.sub(_hide, text)
 
     def values(self, value: Any) -> Any:
-        """The same with every string inside a value made of dictionaries and lists."""
+        """Return a value made of dictionaries and lists with every string redacted."""
         if isinstance(value, str):
             return self(value)
         if isinstance(value, dict):
@@ -78,7 +78,7 @@ class Redactor:
 
 
 def _spellings(secret: str) -> set[str]:
-    """How a secret may be written: as it is, in a URL, and inside quotes."""
+    """Return how a secret may be written: as it is, in a URL, and inside quotes."""
     return {secret, quote(secret, safe=""), quote(secret), repr(secret)[1:-1]}
 
 
@@ -91,8 +91,8 @@ def _hide(match: re.Match[str]) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[tuple[BaseException, list[traceback.FrameSummary]]]:
-    """The error and what it was caused by, each with its innermost frames."""
-    # Errors that are kept and raised again can lead back to themselves.
+    """Yield the error and its causes, each with its innermost frames."""
+    # Errors that are stored and raised again can lead back to themselves.
     met: set[int] = set()
     here: BaseException | None = error
     while here is not None and id(here) not in met:
@@ -102,14 +102,15 @@ def _causes(error: BaseException) -> Iterator[tuple[BaseException, list[tracebac
 
 
 class _Formatter(logging.Formatter):
-    """Lines of a time, a level, what happened, and fields: those of the request and those given as ``extra``."""
+    """Formatter of lines: a time, a level, the message, and fields: those of the request and those given as
+    ``extra``."""
 
     def __init__(self, redact: Redactor) -> None:
         super().__init__()
         self._redact = redact
 
     def _parts(self, record: logging.LogRecord) -> tuple[str, str, dict[str, Any], BaseException | None]:
-        """When it was, what happened, the fields, and the error."""
+        """Return the time, the message, the fields, and the error."""
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
         given = {name: value for name, value in vars(record).items() if name not in _STANDARD}
         error = record.exc_info[1] if record.exc_info else None
@@ -142,7 +143,7 @@ class _TextLines(_Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         timestamp, event, fields, error = self._parts(record)
-        # An event is one line, whatever somebody sent.
+        # An event is one line, whatever text it contains.
         event = event.replace("\r", "\\r").replace("\n", "\\n")
         level = f"{record.levelname.lower():8}"
         if self._colours:
@@ -164,8 +165,8 @@ def _shown(value: Any) -> str:
 
 
 class _StandardError(logging.StreamHandler[TextIO]):
-    """Writes to standard error as it is at each line: it may be another one or closed by then, and a service may be
-    started without any."""
+    """Stream that writes to the current standard error at each line: it may have been replaced or closed, and
+    a service may be started without one."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if sys.stderr is not None and not sys.stderr.closed:
@@ -179,7 +180,7 @@ def configure(
     level: int = logging.INFO,
     secrets: Iterable[str] = (),
 ) -> None:
-    """Sets up logging for the whole process; may be called again.
+    """Set up logging for the whole process; may be called again.
 
     ``stream``: None for standard error. ``secrets``: values that no line may contain.
     """
@@ -190,10 +191,10 @@ def configure(
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    # These log every request they make, with its whole URL.
+    # These log every request they send, with its whole URL.
     for noisy in ("httpx", "httpcore"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    # Each try to connect, while a server is away: we say once that it is.
+    # Every attempt to connect while a server is away: we log it once.
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 
 
@@ -210,13 +211,13 @@ def _has_colours(stream: TextIO | None) -> bool:
 
 
 def bind(**fields: str) -> None:
-    """Every line that this task logs from now on carries these fields, in threads that work for it as well."""
+    """Add these fields to every line that this task logs from now on, including in threads that work for it."""
     _bound.set(fields)
 
 
 @contextmanager
 def bound(**fields: str) -> Iterator[None]:
-    """Every line that the block logs carries these fields beside those that were there."""
+    """Add these fields to every line that the block logs, in addition to the current ones."""
     token = _bound.set({**_bound.get(), **fields})
     try:
         yield

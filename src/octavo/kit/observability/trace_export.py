@@ -1,8 +1,9 @@
-"""Spans of OpenTelemetry on their way to a collector, in a thread of their own.
+"""Export of OpenTelemetry spans to a collector, in a thread of its own.
 
-Loaded where traces are sent, and nowhere else. All settings are the variables of OpenTelemetry, which its packages read:
-address, headers, certificates, time and compression (``OTEL_EXPORTER_OTLP_…``), who is asked for (``OTEL_SERVICE_NAME``,
-``OTEL_RESOURCE_ATTRIBUTES``), which traces are kept (``OTEL_TRACES_SAMPLER``), how many spans wait (``OTEL_BSP_…``).
+Loaded only if traces are sent. All settings are OpenTelemetry's environment variables, which its packages
+read: URL, headers, certificates, timeout, and compression (``OTEL_EXPORTER_OTLP_…``), the name of the service
+(``OTEL_SERVICE_NAME``, ``OTEL_RESOURCE_ATTRIBUTES``), which traces are kept (``OTEL_TRACES_SAMPLER``), how
+many spans wait (``OTEL_BSP_…``).
 """
 
 from __future__ import annotations
@@ -38,18 +39,18 @@ from .tracing import Kind, Value
 log = logging.getLogger("octavo.traces")
 
 _QUEUE = 2048
-"""Spans that wait at most, unless the environment says otherwise: what OpenTelemetry names as its default."""
+"""Maximum number of waiting spans, unless the environment says otherwise: OpenTelemetry's default."""
 _LONGEST_VALUE = 512
 _LAST_SECONDS = 2.0
-"""For which the end of a process waits for a collector."""
+"""Seconds that a process waits for a collector when it ends."""
 _QUIET_SECONDS = 300.0
-"""Between two lines of the log that say the same."""
+"""Seconds between two identical log lines."""
 _KINDS = {kind.name.lower(): kind for kind in SpanKind}
 _CONTEXT = TraceContextTextMapPropagator()
 
 
 class _Room:
-    """How many spans wait, and whether one more may."""
+    """Counter of waiting spans, which decides whether one more may wait."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -68,7 +69,8 @@ class _Room:
 
 
 class _Processor(BatchSpanProcessor):
-    """Drops what ends while too many wait, before the queue would forget those that waited the longest unsaid."""
+    """Processor that drops spans which end while too many wait, before the queue would silently drop the
+    oldest."""
 
     def __init__(self, exporter: SpanExporter, room: _Room, count: Callable[[str, int], None]) -> None:
         super().__init__(exporter)
@@ -85,7 +87,7 @@ class _Processor(BatchSpanProcessor):
 
 
 class _Exporter(SpanExporter):
-    """Counts what became of spans, and says so once in a while where a collector takes none."""
+    """Exporter that counts the outcome of spans, and logs from time to time when a collector accepts none."""
 
     def __init__(self, exporter: SpanExporter, room: _Room, count: Callable[[str, int], None]) -> None:
         self._exporter = exporter
@@ -99,13 +101,13 @@ class _Exporter(SpanExporter):
         if result is SpanExportResult.SUCCESS:
             self._count("sent", len(spans))
             if self._said_at is not None:
-                log.warning("traces are taken again")
+                log.warning("traces are accepted again")
                 self._said_at = None
         else:
             self._count("failed", len(spans))
             moment = time.monotonic()
             if self._said_at is None or moment - self._said_at > _QUIET_SECONDS:
-                log.warning("traces are not taken by their collector and get lost")
+                log.warning("the collector does not accept traces, which are lost")
                 self._said_at = moment
         return result
 
@@ -114,7 +116,7 @@ class _Exporter(SpanExporter):
 
 
 class _TrustingAdapter(HTTPAdapter):
-    """Trusts the authorities that all outgoing connections trust."""
+    """Adapter that trusts the same authorities as all outgoing connections."""
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
         super().init_poolmanager(*arguments, **options, ssl_context=trust_outgoing())
@@ -129,12 +131,12 @@ def _session() -> requests.Session:
 
 
 class Exporting:
-    """Makes spans and has them sent; one for a process."""
+    """Creates and sends spans; one for a process."""
 
     def __init__(self, count: Callable[[str, int], None]) -> None:
-        """Raises ValueError and OSError for variables that cannot work."""
+        """Set up the export. Raises ValueError and OSError for variables that can't work."""
         for noisy in ("opentelemetry", "urllib3"):
-            # They say the same for each batch that a collector does not take.
+            # They log the same for each batch that a collector does not accept.
             logging.getLogger(noisy).setLevel(logging.CRITICAL)
         size = int(os.environ.get(OTEL_BSP_MAX_QUEUE_SIZE) or _QUEUE)
         room = _Room(size)
@@ -176,7 +178,7 @@ class Exporting:
         return {"traceparent": found["traceparent"]} if "traceparent" in found else {}
 
     def close(self) -> None:
-        """Sends what waits, as far as that takes no longer than a moment: a collector that hangs holds nobody up."""
+        """Send what waits, but only for a moment: a collector that hangs delays nobody."""
         closing = threading.Thread(target=self._provider.shutdown, name="octavo-traces", daemon=True)
         closing.start()
         closing.join(_LAST_SECONDS)

@@ -1,9 +1,9 @@
-"""Traces: what was done for a request or a job and how long each part of it took, for whoever collects them.
+"""Traces: what was done for a request or a job, and how long each part took.
 
-They are off unless the environment names a collector, by the variables that OpenTelemetry has for it. Nothing of
-OpenTelemetry is loaded then, and a span costs a look at one variable. ``trace_export`` is the other side.
+They are off unless the environment names a collector, in OpenTelemetry's variables. Without one, nothing of
+OpenTelemetry is loaded, and a span costs reading one variable. ``trace_export`` is the other side.
 
-A span holds no content and nothing that somebody brought: routes instead of paths that may hold a secret, ids, sizes,
+A span contains no content and no user input: routes instead of paths that may contain a secret, ids, sizes,
 statuses, and the types of errors without their messages.
 """
 
@@ -33,13 +33,13 @@ _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _PROTOCOL = "http/protobuf"
 _HERE = "http://localhost:4318"
-"""Where they go when it is only said that they do."""
+"""Default URL of the collector."""
 _SAMPLERS = ("always_on", "always_off", "traceidratio")
 _PACKAGES = "octavo[traces]"
 
 
 class Tracer(Protocol):
-    """What makes spans and has them sent."""
+    """Creates and sends spans."""
 
     def start(
         self,
@@ -57,7 +57,7 @@ class Tracer(Protocol):
 
 
 class Cursor(Protocol):
-    """What is used of the cursors of both engines."""
+    """Common part of both engines' cursors."""
 
     @property
     def rowcount(self) -> int: ...
@@ -66,7 +66,7 @@ class Cursor(Protocol):
 
 
 class Span:
-    """Something that is being done. What its statements took is added up, and noted at its end."""
+    """Work in progress. The time of its statements is added up and recorded at its end."""
 
     __slots__ = ("_before", "_span", "database_seconds", "statements", "trace_id", "waited_seconds")
 
@@ -80,7 +80,7 @@ class Span:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether it will be sent."""
+        """Return whether it will be sent."""
         return self._span.is_recording()
 
     def note(self, name: str, value: Value) -> None:
@@ -90,14 +90,14 @@ class Span:
         self._span.update_name(name)
 
     def fail(self, error: str) -> None:
-        """It did not do what it was to: ``error`` is a type or a status, never a message."""
+        """Mark it as failed: ``error`` is a type or a status, never a message."""
         from opentelemetry.trace import StatusCode
 
         self._span.set_attribute("error.type", error)
         self._span.set_status(StatusCode.ERROR)
 
     def in_turn(self, function: Callable[..., T]) -> Callable[..., T]:
-        """The same function; the time until it begins is waiting for a turn."""
+        """Wrap a function so that the time until it starts is recorded as waiting for a turn."""
         asked = time.perf_counter()
 
         def begin(*arguments: Any) -> T:
@@ -107,12 +107,12 @@ class Span:
         return begin
 
     def enter(self) -> None:
-        """From now on what this task does is done for it."""
+        """Attribute everything this task does from now on to this span."""
         self._before = _current.get()
         _current.set(self)
 
     def leave(self) -> None:
-        # What is read as it comes may end in another thread than it began in.
+        # Content that is read as it arrives may end in another thread than it began in.
         if _current.get() is self:
             _current.set(self._before)
 
@@ -136,13 +136,13 @@ _OFF: AbstractContextManager[Span | None] = nullcontext()
 
 
 def is_wanted() -> bool:
-    """Whether the environment names somebody who collects traces. Raises as ``find_collector``."""
+    """Return whether the environment names a collector of traces. Raises like ``find_collector``."""
     return find_collector() is not None
 
 
 def find_collector() -> tuple[str, int] | None:
-    """Host and port of whoever collects traces, if the environment names one. Raises Unavailable, naming the variable,
-    where that cannot work."""
+    """Return the host and port of the collector, if the environment names one. Raises Unavailable that names
+    the variable, if it can't work."""
     given = os.environ
     exporter = given.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     if given.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" or exporter == "none":
@@ -151,18 +151,16 @@ def find_collector() -> tuple[str, int] | None:
     if endpoint is None and not exporter:
         return None
     if exporter not in ("", "otlp"):
-        raise Unavailable(f"OTEL_TRACES_EXPORTER: expected otlp or none, got {exporter!r}")
+        raise Unavailable(f"OTEL_TRACES_EXPORTER: must be otlp or none, got {exporter!r}")
     address = _read_address(*(endpoint or ("", _HERE)))
     for name in _PROTOCOLS:
         if (asked := given.get(name, _PROTOCOL)) not in ("", _PROTOCOL):
-            raise Unavailable(
-                f"{name}: traces are sent as {_PROTOCOL}, to port 4318 as a rule; got {asked!r}"
-            )
+            raise Unavailable(f"{name}: must be {_PROTOCOL}, usually on port 4318; got {asked!r}")
     _check_sampler(given.get("OTEL_TRACES_SAMPLER", ""), given.get("OTEL_TRACES_SAMPLER_ARG", ""))
     if not _is_installed():
         raise Unavailable(
-            f"{endpoint[0] if endpoint else 'OTEL_TRACES_EXPORTER'}: traces need packages that are not installed:"
-            f" install {_PACKAGES}, or set OTEL_SDK_DISABLED=true."
+            f"{endpoint[0] if endpoint else 'OTEL_TRACES_EXPORTER'}: sending traces needs packages that"
+            f" are not installed. Install {_PACKAGES}, or set OTEL_SDK_DISABLED=true."
         )
     return address.host, address.port or {"http": 80, "https": 443}[address.scheme]
 
@@ -177,8 +175,8 @@ def _is_installed() -> bool:
 def _read_address(name: str, address: str) -> Address:
     found = read_address(address)
     if found is None or not found.is_web:
-        # Without the address: it may hold a password.
-        raise Unavailable(f"{name}: expected an address such as http://collector:4318")
+        # Without the URL: it may contain a password.
+        raise Unavailable(f"{name}: must be a URL such as http://collector:4318")
     return found
 
 
@@ -187,29 +185,28 @@ def _check_sampler(sampler: str, argument: str) -> None:
     kind = name.removeprefix("parentbased_")
     if name and kind not in _SAMPLERS:
         names = ", ".join((*_SAMPLERS, *(f"parentbased_{each}" for each in _SAMPLERS)))
-        raise Unavailable(f"OTEL_TRACES_SAMPLER: expected one of {names}; got {sampler!r}")
+        raise Unavailable(f"OTEL_TRACES_SAMPLER: must be one of {names}, got {sampler!r}")
     if kind == "traceidratio" and argument:
         try:
             found = float(argument)
         except ValueError:
             found = -1
         if not 0 <= found <= 1:
-            raise Unavailable(
-                f"OTEL_TRACES_SAMPLER_ARG: expected a part of all between 0 and 1, got {argument!r}"
-            )
+            raise Unavailable(f"OTEL_TRACES_SAMPLER_ARG: must be between 0 and 1, got {argument!r}")
 
 
 def begin(make: Callable[[], Tracer]) -> None:
-    """Has spans made from now on, by what ``make`` makes. Raises Unavailable where that raises ValueError or OSError."""
+    """Start creating spans with the result of ``make``. Raises Unavailable if that raises ValueError or
+    OSError."""
     global _tracer  # noqa: PLW0603 - spans are made by whatever runs in the process
     try:
         _tracer = make()
     except (ValueError, OSError) as error:
-        raise Unavailable(f"Traces cannot be sent with these variables OTEL_…: {error}") from None
+        raise Unavailable(f"Traces can't be sent with these OTEL_… variables: {error}") from None
 
 
 def end() -> None:
-    """Sends what is left, for a moment, and nothing from now on."""
+    """Send what is left, for a moment, and nothing from then on."""
     global _tracer  # noqa: PLW0603
     tracer, _tracer = _tracer, None
     if tracer is not None:
@@ -221,7 +218,7 @@ def are_on() -> bool:
 
 
 def current() -> Span | None:
-    """What is being done just now."""
+    """Return the span of the current work."""
     return _current.get() if _tracer is not None else None
 
 
@@ -237,10 +234,10 @@ def start(
     causes: Sequence[str | None] = (),
     began: float | None = None,
 ) -> Span | None:
-    """A span that whoever starts it ends; None where there are no traces.
+    """Start a span that the caller ends; None without traces.
 
-    ``parent``: what it is a part of, or the headers of whoever asks for it. ``causes``: what led to it, as ``cause``
-    gives it. ``began``: of ``time.perf_counter``.
+    ``parent``: the span it is part of, or the headers of the caller. ``causes``: what led to it, as returned
+    by ``cause``. ``began``: of ``time.perf_counter``.
     """
     if _tracer is None:
         return None
@@ -257,8 +254,8 @@ def part(
     *,
     causes: Sequence[str | None] = (),
 ) -> AbstractContextManager[Span | None]:
-    """A part of what is being done, as a block; an error that leaves the block is its. None where nothing is being
-    done, or there are no traces."""
+    """Make a block a part of the current work; an error that leaves the block is recorded. None without
+    current work or traces."""
     made = _begin_part(name, kind, attributes, causes)
     return _OFF if made is None else running(made)
 
@@ -272,7 +269,7 @@ def _begin_part(
 
 @contextmanager
 def running(made: Span) -> Iterator[Span]:
-    """The block is what a span is about: it ends with it, as failed where an error leaves it."""
+    """Make a block the subject of a span, which ends with it, as failed if an error leaves it."""
     made.enter()
     try:
         yield made
@@ -288,8 +285,7 @@ def running(made: Span) -> Iterator[Span]:
 
 
 def cause() -> str | None:
-    """What is being done just now, to be kept with what follows from it: a ``traceparent``. None for what is not
-    sent."""
+    """Return a ``traceparent`` of the current work, to be stored with what it causes. None if it is not sent."""
     if _tracer is None:
         return None
     made, found = _current.get(), _cause.get()
@@ -300,7 +296,7 @@ def cause() -> str | None:
 
 @contextmanager
 def caused_by(cause: str | None) -> Iterator[None]:
-    """What the block causes was caused by this instead."""
+    """Attribute what the block causes to this instead."""
     token = _cause.set(cause)
     try:
         yield
@@ -309,7 +305,7 @@ def caused_by(cause: str | None) -> Iterator[None]:
 
 
 def headers_of(made: Span | None) -> dict[str, str]:
-    """What tells another program which trace a request to it is part of. Never baggage."""
+    """Return headers that tell another server which trace a request belongs to. Never baggage."""
     return {} if made is None or _tracer is None else _tracer.headers(made._span)
 
 
@@ -317,7 +313,8 @@ def headers_of(made: Span | None) -> dict[str, str]:
 
 
 def timed(execute: Callable[[str, Any], Cursor]) -> Callable[[str, Any], Cursor]:
-    """The same, and what it takes is added to what is being done; itself where there are no traces."""
+    """Wrap a function that executes statements, to add its duration to the current work; without traces,
+    return the function itself."""
     if _tracer is None:
         return execute
 
@@ -336,7 +333,7 @@ def timed(execute: Callable[[str, Any], Cursor]) -> Callable[[str, Any], Cursor]
 
 
 class _TimedCursor:
-    """Engines also work while rows are fetched."""
+    """Cursor that measures fetching as well, during which engines also work."""
 
     __slots__ = ("_cursor", "_span")
 

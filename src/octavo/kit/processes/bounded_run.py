@@ -1,9 +1,10 @@
-"""Running a module of ours within bounds: ``python -m octavo.kit.processes.bounded_run MEMORY FILE SECONDS MODULE ARGUMENTS``.
+"""Running one of our modules with resource limits: ``python -m octavo.kit.processes.bounded_run MEMORY FILE SECONDS MODULE
+ARGUMENTS``.
 
-As ``python -m MODULE`` does, but ``__init__`` of the package is not run. A small process of its own so starts five
-times as fast, and holds nothing of the service that it does not use. What it writes nobody else may read.
+Works like ``python -m MODULE``, without running the package's ``__init__``. So a small process starts five
+times as fast and loads nothing of the service that it does not use. Files it writes are private.
 
-``MEMORY`` and ``FILE``, the largest file that it may write, are in bytes; ``SECONDS`` are of the processor.
+``MEMORY`` and ``FILE``, the size of the largest file it may write, are in bytes; ``SECONDS`` is CPU time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Starting other programs. Nothing of the service's environment reaches them: no database URL, no key, no token.
+"""Starting other programs. They get nothing of the service's environment: no database URL, no key, no token.
 
-A caller names what its program needs beside a path and a locale. Workers of the service itself are started elsewhere
-(``supervision``); they are the service.
+Callers name what their program needs in addition to a path and a locale. Workers of the service itself are
+started elsewhere (``supervision``).
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ def start_child(
     buffered: bool = True,
     own_session: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Start a program whose input and output are pipes. ``quiet``: what it says on standard error is dropped.
+    """Start a program whose input and output are pipes.
 
-    ``own_session``: signals of the terminal do not reach it. Raises OSError."""
+    ``quiet``: standard error is dropped. ``own_session``: signals of the terminal do not reach it. Raises
+    OSError.
+    """
     return subprocess.Popen(  # noqa: S603
         command,
         stdin=subprocess.PIPE,
@@ -49,7 +51,7 @@ def run_child(
     folder: Path,
     seconds: float,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program without input to its end. Raises OSError, TimeoutError."""
+    """Run a program without input and wait for its end. Raises OSError, TimeoutError."""
     try:
         return subprocess.run(  # noqa: S603
             command,

@@ -1,8 +1,9 @@
-"""Syntax highlighting that ends.
+"""Syntax highlighting with a time limit.
 
-The lexers are regular expressions by some hundred authors. For many of them a text can be made that takes hours, and
-nothing stops a regular expression in a thread. So listings are coloured by a process of its own, which gives itself
-a time of the processor for each: how busy the machine is changes nothing. What takes longer is shown without colours.
+The lexers are regular expressions by some hundred authors. For many of them there are texts that take hours,
+and nothing can stop a regular expression in a thread. So code blocks are highlighted by a process of its own,
+which limits its own CPU time for each: how busy the machine is makes no difference. Code that takes longer is
+shown without colors.
 
 ``python -m octavo.kit.processes.highlighting`` is that process: it reads and answers until its input ends.
 """
@@ -30,11 +31,11 @@ from octavo.core.highlighting import Token, highlight
 from .children import start_child
 
 LISTING_SECONDS = 0.5
-"""Time of the processor for one listing."""
+"""Maximum CPU time of one code block in seconds."""
 PAGE_SECONDS = 1.0
-"""Time of the processor for all listings of one page."""
+"""Maximum CPU time of all code blocks of one page in seconds."""
 _PATIENCE = 20.0
-"""Seconds after which the process is taken to hang and is ended."""
+"""Seconds after which the process counts as hung and is ended."""
 
 log = logging.getLogger("octavo.highlighting")
 
@@ -46,34 +47,34 @@ class _Wanted(Struct, array_like=True):
 
 
 class _Found(Struct, array_like=True):
-    """``tokens`` are None where the language is unknown or the time was over; ``seconds`` is what it took, and no less
-    than it was given where that was over."""
+    """Result. ``tokens``: None if the language is unknown or the time was over; ``seconds``: the time it
+    took, or all of its time if that was over."""
 
     tokens: list[Token] | None
     seconds: float
 
 
 class _TimeIsOver(BaseException):
-    """Derived so that no lexer that catches errors catches it."""
+    """End of the time limit. Derived from BaseException so that lexers which catch errors don't catch it."""
 
 
 def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) -> _Found:
-    """As ``highlight``, without tokens also when it takes longer. For the main thread of a process that nobody else
-    uses."""
+    """Highlight code like ``highlight``; without tokens if it takes longer. For the main thread of a process
+    of its own."""
 
     def end(number: int, frame: Any) -> None:
         raise _TimeIsOver
 
     begin = time.process_time()
     before = signal.signal(signal.SIGVTALRM, end)
-    # Again and again, in case the first signal comes where Python drops exceptions.
+    # Repeatedly, in case the first signal arrives where Python drops exceptions.
     signal.setitimer(signal.ITIMER_VIRTUAL, max(seconds, 0.001), 0.05)
     try:
         tokens = highlight(code, syntax)
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         return _Found(tokens, time.process_time() - begin)
     except (_TimeIsOver, RecursionError):
-        # The timer counts in ticks of the system, which come a little early, too.
+        # The timer counts in ticks of the system, which arrive a little early, too.
         return _Found(None, max(seconds, time.process_time() - begin))
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
@@ -81,7 +82,8 @@ def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) 
 
 
 class Highlighter:
-    """Colours listings in a process of its own, which is started with the first one. Safe to share between threads."""
+    """Highlighter of code in a process of its own, which is started on first use. Safe to share between
+    threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -89,7 +91,7 @@ class Highlighter:
         atexit.register(self.close)
 
     def for_page(self) -> Callable[[str, str], list[Token] | None]:
-        """``highlight`` for the listings of one page, which share ``PAGE_SECONDS``."""
+        """Return ``highlight`` for the code blocks of one page, which share ``PAGE_SECONDS``."""
         left = PAGE_SECONDS
 
         def highlight_next(code: str, syntax: str) -> list[Token] | None:
@@ -121,7 +123,7 @@ class Highlighter:
                 found: _Found = _receive(self._process.stdout, _Found, _PATIENCE)  # type: ignore[arg-type]
                 return found
             except (OSError, EOFError, msgspec.DecodeError) as error:
-                log.warning("a listing was shown without colours: %s", str(error) or "the process ended")
+                log.warning("code was shown without colors: %s", str(error) or "the process ended")
                 self.close()
                 return _Found(None, LISTING_SECONDS)
 
@@ -150,8 +152,8 @@ def main() -> None:
     # A break at the terminal is for the parent, which ends this process by closing its input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # Whatever a lexer prints is no answer.
-    highlight("", "text")  # loads the lexers, which no listing's time is for
+    os.dup2(2, 1)  # Output that a lexer prints is not an answer.
+    highlight("", "text")  # Loads the lexers, outside of any time limit.
     while True:
         try:
             wanted = _receive(sys.stdin.buffer, _Wanted)

@@ -1,7 +1,8 @@
-"""Pictures of others as small PNGs of ours, drawn by a process of its own: ``python -m octavo.kit.processes.image_conversion FOLDER``.
+"""Conversion of untrusted images to small PNGs, in a process of its own: ``python -m octavo.kit.processes.image_conversion
+FOLDER``.
 
-A picture may be made to take all memory, or an SVG to be drawn for ever. So it is read apart, once, with limits on
-memory and time, and what comes out are plain pixels that anything of ours may read.
+An image may be crafted to take all memory, or an SVG to be drawn forever. So it is read separately, once,
+with limits on memory and time, and the result is plain pixels that all of our code may read.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _PAGE = """#set page(width: auto, height: auto, margin: 0pt, fill: none)
 
 
 def redraw(picture: bytes, width: int, height: int) -> bytes | None:
-    """A PNG, SVG, JPEG, GIF or WebP as a PNG that fits into so many points, with two pixels to each; None for what is
-    no such picture, or takes too much to draw."""
+    """Return a PNG, SVG, JPEG, GIF, or WebP as a PNG that fits into so many points, with two pixels per
+    point; None for an invalid image, or one that takes too much to draw."""
     with TemporaryFolder("picture") as name:
         folder = Path(name)
         (folder / _GIVEN).write_bytes(picture)
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str]) -> None:
     try:
         made = compiler.compile(format="png", ppi=144)
     except typst.TypstError:
-        return  # it is no picture
+        return  # It is not an image.
     assert isinstance(made, bytes), "there is one page"
     (folder / _MADE).write_bytes(made)
 

@@ -1,7 +1,7 @@
-"""Running code of ours on what anybody wrote, as a process of its own.
+"""Running our own code on untrusted input in a process of its own.
 
-The process gets a folder and nothing of the service's environment: no address of a database, no key. Before anything
-of it runs, ``kit.bare`` bounds what it may take.
+The process gets a folder and nothing of the service's environment: no database URL, no key. ``kit.bare``
+limits its resources before any of it runs.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ _BUSY = 10
 
 
 class Bounds(NamedTuple):
-    """What a process may take: bytes of memory, bytes of the largest file that it writes, and seconds of the
-    processor."""
+    """Limits of a process: bytes of memory, bytes of the largest file it may write, and seconds of CPU time."""
 
     memory: int
     file: int
@@ -35,14 +34,17 @@ class Bounds(NamedTuple):
 
     @property
     def longest(self) -> float:
-        """Seconds of the clock after which it is ended: on a busy machine the same work takes many times as long."""
+        """Return the seconds of wall time after which the process is ended: on a busy machine the same work
+        takes many times as long."""
         return self.seconds * _BUSY
 
 
 def run_apart(module: str, folder: Path, arguments: Sequence[str] = (), *, bounds: Bounds) -> bool:
-    """Run ``python -m module FOLDER ARGUMENTS`` in ``folder``; return False if it fails or goes beyond its bounds.
+    """Run ``python -m module FOLDER ARGUMENTS`` in ``folder``; return False if it fails or exceeds its
+    limits.
 
-    Raises OutOfTime if the caller's own deadline comes first, which says nothing about the input."""
+    Raises OutOfTime if the caller's own deadline comes first, which says nothing about the input.
+    """
     environment = {
         "HOME": str(folder),
         "TMPDIR": str(folder),

@@ -1,7 +1,8 @@
-"""The parent of the processes that serve: it starts them, replaces one that dies, and swaps all of them on SIGHUP.
+"""Parent of the processes that serve: it starts them, replaces those that die, and swaps all of them on
+SIGHUP.
 
-A worker is the same command with variables in its environment. It says how many there should be when it is ready, so the
-parent needs nothing of the product, and goes on with a newer version of it.
+A worker is the same command with variables in its environment. It reports how many there should be when it is
+ready, so the parent needs nothing of the product, and can continue with a newer version of it.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ from pathlib import Path
 log = logging.getLogger("octavo.workers")
 
 WORKER = "STARTED_AS_WORKER"
-"""Environment variable of a worker: its number, how often one of that number died, why it starts, and two files: where it
-says how many there should be, and one that ends with the parent."""
+"""Environment variable of a worker: its number, how often a worker of that number died, why it starts, and
+two files: one where it reports how many there should be, and one that ends with the parent."""
 START, RELOAD, MORE = "start", "reload", "more"
-"""The first worker of all, the first one of a new program, any other."""
+"""Reasons for a start: the first worker of all, the first one of a new program, any other."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LIVED = 10.0
-"""Seconds after which a worker counts as having started well: when it dies then, the next one starts at once."""
+"""Seconds after which a worker counts as started: when it dies later, the next one starts at once."""
 _PATIENCE = 20.0
-"""Seconds that workers have to end."""
+"""Seconds for workers to end."""
 _START_PATIENCE = 300.0
-"""Seconds that a worker has to get ready."""
+"""Seconds for a worker to get ready."""
 
 
 class _Process:
     def __init__(self, command: Sequence[str], number: int, deaths: int, why: str, life: int) -> None:
         self.began = time.monotonic()
         self.wanted = 0
-        """How many workers it asks for, once it is ready."""
+        """Number of workers it asks for, once it is ready."""
         self.said, says = os.pipe()
         os.set_blocking(self.said, False)
         environ = {**os.environ, WORKER: f"{number} {deaths} {why} {says} {life}"}
@@ -57,7 +58,7 @@ class _Process:
 
 
 class _Slot:
-    """What runs under a number."""
+    """Worker processes of one number."""
 
     def __init__(self) -> None:
         self.process: _Process | None = None
@@ -66,12 +67,12 @@ class _Slot:
 
 
 class Supervisor:
-    """``command`` returns what starts a worker."""
+    """Parent of worker processes. ``command`` returns the command that starts one."""
 
     def __init__(self, command: Callable[[], Sequence[str]]) -> None:
         self._command = command
         self._current = self._newer = list(command())
-        """What workers are started with, and what the next ones are to be."""
+        """Command of the current workers, and of the next ones."""
         self._life, self._lives = os.pipe()
         self._slots = {0: _Slot()}
         self._next: _Process | None = None
@@ -80,8 +81,10 @@ class Supervisor:
         self._stopping = self._asked = False
 
     def run(self) -> int:
-        """Keep workers at work until SIGTERM or SIGINT; none is left afterwards. Return the exit code, which is that of the
-        first worker where that does not start."""
+        """Keep workers running until SIGTERM or SIGINT; none is left afterwards.
+
+        Return the exit code, which is that of the first worker if that does not start.
+        """
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         os.set_blocking(writing, False)
@@ -135,8 +138,8 @@ class Supervisor:
                     0.0 if lived >= _LIVED else min(max(_FIRST_DELAY, slot.delay * 2), _LONGEST_DELAY)
                 )
                 slot.due = time.monotonic() + slot.delay
-                said = f"died by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
-                log.error("worker %d (process %d) %s; another one starts", number + 1, process.pid, said)
+                said = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
+                log.error("worker %d (process %d) %s; starting another one", number + 1, process.pid, said)
             elif process is not None and process.wanted > len(self._slots) and self._next is None:
                 self._slots |= {more: _Slot() for more in range(len(self._slots), process.wanted)}
             if slot.process is None and time.monotonic() >= slot.due:
@@ -144,7 +147,7 @@ class Supervisor:
         return None
 
     def _replace(self) -> None:
-        """Go on with a reload: a worker leaves when the next one of its number is ready."""
+        """Continue a reload: a worker leaves when the next one of its number is ready."""
         if self._asked and not self._to_replace:
             self._asked, self._to_replace = False, list(self._slots)
             self._newer = list(self._command())
@@ -161,7 +164,7 @@ class Supervisor:
             self._to_replace = [one for one in self._to_replace[1:] if one in self._slots]
             self._next = self._start(self._to_replace[0], MORE) if self._to_replace else None
         elif code is not None or time.monotonic() - self._next.began > _START_PATIENCE:
-            log.error("the program does not start, and everything goes on as it was")
+            log.error("the new version does not start; the current one keeps running")
             self._leave(self._next)
             self._next, self._to_replace = None, []
 
@@ -175,11 +178,11 @@ class Supervisor:
             if process.look() is not None:
                 del self._leaving[process]
             elif time.monotonic() >= until:
-                log.error("process %d does not end and is killed", process.pid)
+                log.error("process %d did not end and was killed", process.pid)
                 process.send(signal.SIGKILL)
 
     def _seconds(self) -> float | None:
-        """For how long there is nothing to do unless something happens."""
+        """Return for how long there is nothing to do unless something happens."""
         due = [slot.due for slot in self._slots.values() if slot.process is None]
         due += self._leaving.values()
         if self._next is not None:
@@ -188,8 +191,8 @@ class Supervisor:
 
 
 class Assignment:
-    """What this process was started for by a ``Supervisor``. ``parent``: a file that can be read from when the parent is
-    gone."""
+    """What this process was started for by a ``Supervisor``. ``parent``: a file that becomes readable when
+    the parent is gone."""
 
     def __init__(self, given: str) -> None:
         number, deaths, self.why, says, parent = given.split()
@@ -210,8 +213,11 @@ def take_assignment() -> Assignment | None:
 
 
 def command_of(python: str, arguments: Sequence[str]) -> list[str]:
-    """Return what starts a process again that was started as ``arguments``. An executable script is started as the file
-    that its path leads to now, which may be of a newer version with an interpreter of its own."""
+    """Return the command that starts a process again that was started as ``arguments``.
+
+    An executable script is started as the file that its path leads to now, which may be of a newer version
+    with an interpreter of its own.
+    """
     if len(arguments) > 1 and Path(arguments[1]).is_file() and os.access(arguments[1], os.X_OK):
         return [str(Path(arguments[1]).resolve()), *arguments[2:]]
     return [python, *arguments[1:]]

@@ -1,7 +1,7 @@
-"""Until when the work of this thread may go on.
+"""Deadlines of the work in a thread.
 
-Nothing can stop a thread from outside. Who sets a deadline relies on long loops to ``check`` it, and on whatever
-waits (fetches, processes) to wait no longer than what is ``remaining``.
+Nothing can stop a thread from outside. Deadlines rely on long loops that ``check`` them, and on everything
+that waits (fetches, processes) to wait no longer than the ``remaining`` time.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _deadlines: ContextVar[tuple[Deadline, ...]] = ContextVar("octavo_deadlines", de
 
 
 class OutOfTime(Exception):
-    """The deadline of this work has passed: it is to end without any further effect."""
+    """Deadline that has passed: the work has to end without any further effect."""
 
 
 @contextmanager
 def within(deadline: Deadline) -> Iterator[None]:
-    """The block may take until a deadline, or until an outer one."""
+    """Limit the block to until a deadline, or to until an outer one."""
     token = _deadlines.set((*_deadlines.get(), deadline))
     try:
         yield
@@ -54,29 +54,29 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def left() -> float | None:
-    """Seconds until the deadline, None without one; 0 when it has passed."""
+    """Return the seconds until the deadline, None without one; 0 when it has passed."""
     deadlines = _deadlines.get()
     return max(0.0, min(each.at for each in deadlines) - time.monotonic()) if deadlines else None
 
 
 def remaining(most: float) -> float:
-    """Seconds that are left, at most ``most``; 0 when the deadline has passed."""
+    """Return the seconds that are left, at most ``most``; 0 when the deadline has passed."""
     seconds = left()
     return most if seconds is None else min(most, seconds)
 
 
 def check() -> None:
-    """Raises OutOfTime when the deadline has passed, and lets others compute. For every round of a loop that may take
-    long."""
+    """Raise OutOfTime when the deadline has passed, and let other threads compute. Call it in every round of
+    a loop that may take long."""
     if remaining(1) == 0:
-        raise OutOfTime("the time for this work is over")
+        raise OutOfTime("the time limit for this work was reached")
     pause()
 
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Calls ``end`` from another thread when the deadline passes within the block: for what waits where nothing checks,
-    and stops waiting once its connection is closed."""
+    """Call ``end`` from another thread when the deadline passes within the block: for code that waits without
+    checking, and stops once its connection is closed."""
     seconds = left()
     if seconds is None:
         yield

@@ -1,8 +1,8 @@
-"""Whose turn it is: the one rule by which those who want the same thing take turns.
+"""Turns: the one rule by which users of the same resource take turns.
 
-Whoever wants something has an owner, written from the outside in: an organization, and in it whoever or whatever is to
-leave room for the rest of it. ``Places`` is the rule, without anybody who waits: ``shares`` has pools of it, and
-``permits`` the permit to compute.
+Every user of a resource has an owner, written from the outside in: an organization, and in it a person or
+thing that has to leave room for the rest of it. ``Places`` is the rule, without waiting threads: ``shares``
+has pools of it, and ``permits`` the permit to compute.
 """
 
 from __future__ import annotations
@@ -15,27 +15,28 @@ from contextvars import ContextVar
 from itertools import islice
 
 Owner = tuple[str, ...]
-"""An organization, and whoever or whatever it is in it. What belongs to none has an empty text in its place."""
+"""Owner: an organization, and a person or thing in it. Without an organization, there is an empty text in its
+place."""
 
 NOBODY: Owner = ("", "")
-"""The installation itself: what it does for nobody in particular."""
+"""Server itself, as owner of work for nobody in particular."""
 
 _COMPARED = 32
-"""How many of those who wait are compared before one is chosen: looking through all of them for each turn would take
-longer than the turns."""
+"""Number of waiting owners that are compared before one is chosen: looking through all of them for each turn
+would take longer than the turns."""
 _REMEMBERED = 10_000
 
 _current: ContextVar[Owner] = ContextVar("octavo_owner", default=NOBODY)
 
 
 def current_owner() -> Owner:
-    """Whom what runs just now is done for."""
+    """Return the owner that the current code runs for."""
     return _current.get()
 
 
 @contextmanager
 def done_for(owner: Owner) -> Iterator[None]:
-    """What the block does is done for this owner."""
+    """Run the block for this owner."""
     token = _current.set(owner)
     try:
         yield
@@ -44,13 +45,13 @@ def done_for(owner: Owner) -> Iterator[None]:
 
 
 def levels(owner: Owner) -> Iterator[Owner]:
-    """The organization, then who it is in it."""
+    """Yield the organization, then the person or thing in it."""
     for depth in range(1, len(owner) + 1):
         yield owner[:depth]
 
 
 class Ticket:
-    """Somebody who waits. ``granted`` is called once, without the lock, by whoever gives a place back."""
+    """Request that waits. ``granted`` is called once, without the lock, by the thread that returns a place."""
 
     __slots__ = ("granted", "holds", "owner")
 
@@ -61,8 +62,8 @@ class Ticket:
 
 
 class Places:
-    """So many places. ``each``: how many of them an organization may hold, and one in it. ``reserved``: how many of the
-    last ones are for organizations that hold none. Safe between threads."""
+    """Places of a resource. ``each``: how many an organization may hold, and one in it. ``reserved``: how
+    many of the last ones are for organizations that hold none. Safe between threads."""
 
     def __init__(self, size: int, each: tuple[int, int], reserved: int) -> None:
         self.size = size
@@ -73,32 +74,32 @@ class Places:
         self._total = 0
         self._waiting: dict[Owner, deque[Ticket]] = {}
         self._lines: dict[Owner, dict[Owner, None]] = {}
-        """By an owner, or all of them: those in it that wait, whoever was served last at the end."""
+        """Waiting owners by the outer owner, or by none; the one served last is at the end."""
         self._in_line: Counter[Owner] = Counter()
         self._served: OrderedDict[Owner, int] = OrderedDict()
         self._turn = 0
 
     @property
     def held(self) -> int:
-        """Places that are taken."""
+        """Number of places that are taken."""
         return self._total
 
     @property
     def waiting(self) -> int:
-        """How many wait for one."""
+        """Number of requests that wait for a place."""
         return sum(map(len, self._waiting.values()))
 
     def share(self, depth: int) -> int:
-        """Places that an owner may hold: an organization (1), or one in it (2)."""
+        """Return how many places an owner may hold: an organization (1), or one in it (2)."""
         return max(1, self._each[depth - 1])
 
     def may_take(self, owner: Owner) -> bool:
-        """Whether there is a place for an owner just now, for who chooses by themselves whom to serve."""
+        """Return whether there is a place for an owner now, for callers that choose themselves whom to serve."""
         with self._lock:
             return self._may(owner)
 
     def try_take(self, owner: Owner) -> bool:
-        """Takes a place if there is one and nobody waits."""
+        """Take a place if there is one and nobody waits."""
         with self._lock:
             if self._waiting or not self._may(owner):
                 return False
@@ -106,12 +107,12 @@ class Places:
             return True
 
     def take(self, owner: Owner) -> None:
-        """Takes a place that was found free by ``may_take``."""
+        """Take a place that ``may_take`` found free."""
         with self._lock:
             self._take(owner)
 
     def ask(self, owner: Owner, granted: Callable[[], None]) -> Ticket:
-        """Waits for a place; ``granted`` may be called before this returns."""
+        """Wait for a place; ``granted`` may be called before this returns."""
         ticket = Ticket(owner, granted)
         with self._lock:
             self._join_line(ticket)
@@ -120,7 +121,7 @@ class Places:
         return ticket
 
     def withdraw(self, ticket: Ticket) -> bool:
-        """Waits no longer; whether it had a place by then."""
+        """Stop waiting; return whether it already had a place."""
         with self._lock:
             if ticket.holds:
                 return True
@@ -179,7 +180,7 @@ class Places:
                     del self._lines[level[:-1]]
 
     def _choose(self) -> list[Ticket]:
-        """Those who have a place from now on."""
+        """Return the requests that get a place now."""
         found = []
         while self._waiting and self._total < self.size:
             owner = self._next(())
@@ -197,7 +198,7 @@ class Places:
         return found
 
     def _next(self, outer: Owner) -> Owner | None:
-        """Who in ``outer`` is served next."""
+        """Return which owner inside ``outer`` is served next."""
         able = (level for level in self._lines[outer] if self._has_room(level))
         while some := list(islice(able, _COMPARED)):
             for level in sorted(some, key=self._rank):

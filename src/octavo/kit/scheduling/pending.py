@@ -1,9 +1,9 @@
-"""A call that is made later, on the event loop or in a thread, and is awaited.
+"""Calls that are made later, on the event loop or in a thread, and awaited.
 
-What the standard library has for it (``run_in_executor``, ``wrap_future``) leaves two futures that refer to each other, and
-with them all that was answered, until circular garbage is collected: a busy server would hold thousands of answers that
-were sent long ago. An error that a future keeps leads, by its traceback, to whoever awaited it, and back. Here neither is
-left.
+The standard library's way (``run_in_executor``, ``wrap_future``) leaves two futures that refer to each other,
+and with them the whole answer, until circular garbage is collected: a busy server would hold thousands of
+answers that were sent long ago. An error that a future stores leads, by its traceback, to whoever awaited it,
+and back. Here neither is left.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ T = TypeVar("T")
 
 
 class PendingCall(Generic[T]):
-    """Made on an event loop, and awaited there once. ``dropped`` is called on the loop when it is over and nobody has
-    awaited that. Safe between threads: ``run``, ``run_apart``."""
+    """Call that is created on an event loop and awaited there once. ``dropped`` is called on the loop when it
+    is over and nobody has awaited it. Safe between threads: ``run``, ``run_apart``."""
 
     __slots__ = ("_arguments", "_claim", "_context", "_done", "_function", "_loop", "dropped", "is_over")
 
@@ -32,7 +32,7 @@ class PendingCall(Generic[T]):
         self._arguments = arguments
         self._context = copy_context()
         self._claim = threading.Lock()
-        """Taken once: by what makes the call, or by who gives it up before."""
+        """Taken once: by the thread that makes the call, or by the one that gives it up before."""
         self.is_over = False
         self.dropped: Callable[[], None] | None = None
 
@@ -45,7 +45,8 @@ class PendingCall(Generic[T]):
             self.give_up()
 
     def give_up(self) -> bool:
-        """Unless it has begun, it is not made, and who awaits it is cancelled. Whether that is so. On the loop."""
+        """Cancel the call and whoever awaits it, unless it has started; return whether it was canceled.
+        Called on the loop."""
         if not self._claim.acquire(blocking=False):
             return False
         if self._done is not None:
@@ -53,16 +54,16 @@ class PendingCall(Generic[T]):
         return True
 
     def run(self) -> None:
-        """Makes the call on the loop, unless it was given up."""
+        """Make the call on the loop, unless it was given up."""
         if self._claim.acquire(blocking=False):
             self._end(*self._made())
 
     def run_apart(self) -> None:
-        """The same in a thread."""
+        """Make the call in a thread, unless it was given up."""
         outcome = [self._made() if self._claim.acquire(blocking=False) else (None, None)]
         self._leave()
-        with suppress(RuntimeError):  # the loop is closed
-            # An error knows the frames that it went through, and the one below: this one is not to know the error.
+        with suppress(RuntimeError):  # The loop is closed.
+            # An error refers to the frames it passed, and this frame must not refer to the error.
             self._loop.call_soon_threadsafe(self._end, *outcome.pop())
 
     def _made(self) -> tuple[Any, BaseException | None]:
@@ -72,7 +73,7 @@ class PendingCall(Generic[T]):
             return None, error
 
     def _leave(self) -> None:
-        """In the thread, before anybody is told."""
+        """Finish in the thread, before anybody is notified."""
 
     def _end(self, found: Any, error: BaseException | None) -> None:
         self.is_over = True
@@ -87,7 +88,7 @@ class PendingCall(Generic[T]):
 
 
 async def run_in(threads: Executor, function: Callable[..., T], *arguments: Any) -> T:
-    """What a function gives in one of the threads."""
+    """Run a function in one of the threads and return its result."""
     work = PendingCall(function, *arguments)
     threads.submit(work.run_apart)
     return await work

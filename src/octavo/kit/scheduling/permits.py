@@ -1,15 +1,15 @@
-"""One thread computes at a time.
+"""Permit to compute: one thread at a time.
 
-Threads that compute take the interpreter from each other and from the event loop, which answers most readers by itself:
-it waits for all of them each time that it has let go of the interpreter, which every query and every piece that it
-sends makes it do. So whoever computes for a request takes the one permit of its process, and gives it back while it
-waits for something. What computes for long loses the permit to whose turn is next: it goes on computing, and keeps no
-others from computing beside it. Turns go by owner (``owners``), so that those of an organization that computes much wait
-behind each other.
+Threads that compute take the interpreter from each other and from the event loop, which answers most readers
+itself: it waits for all of them whenever it has released the interpreter, which it does for every query and
+every piece that it sends. So code that computes for a request takes the one permit of its process, and
+returns it while it waits for something. A thread that computes for long loses the permit to the next in line:
+it continues to compute, and does not keep others from computing beside it. Turns go by owner (``owners``), so
+that requests of an organization that computes much wait behind each other.
 
-Jobs compute with the same permit, and aside: they lose it after a moment, since nobody looks at how soon they are done,
-and where they have lost it they wait for it again at the next place where nothing of others' is held (``pause``), of which
-their loops have many. Without that, jobs that compute for seconds would compute beside everybody.
+Jobs compute with the same permit, in the background: they lose it after a moment, since nobody waits for
+them, and then wait for it again at the next point where they hold nothing that others need (``pause``), of
+which their loops have many. Without that, jobs that compute for seconds would compute beside everything else.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _thread = _Thread()
 
 
 class _Permit:
-    """The one permit, by the rule of all places: it goes round the owners that wait for it."""
+    """The one permit, shared by the rule of all places between the owners that wait for it."""
 
     def __init__(self) -> None:
         self._places = Places(1, (1, 1), 0)
         self._lock = threading.Lock()
         self._holder: tuple[int, Owner] | None = None
         self._until = 0.0
-        """Until when whoever holds it keeps it although another wants it."""
+        """Until when its holder keeps it although another wants it."""
 
     def take(self) -> None:
         owner, thread = current_owner(), threading.get_ident()
@@ -72,7 +72,7 @@ class _Permit:
         return None
 
     def _take_away(self) -> None:
-        """Gives it on where somebody has had it for too long."""
+        """Pass it on if its holder has had it for too long."""
         with self._lock:
             holder = self._holder
             if holder is None or time.monotonic() < self._until:
@@ -97,7 +97,7 @@ _permit = _Permit()
 
 
 def compute(function: Callable[..., T], *arguments: Any) -> T:
-    """What a function gives, run in this thread with the permit."""
+    """Run a function in this thread with the permit."""
     _permit.take()
     try:
         return function(*arguments)
@@ -106,7 +106,7 @@ def compute(function: Callable[..., T], *arguments: Any) -> T:
 
 
 def compute_aside(function: Callable[..., T], *arguments: Any) -> T:
-    """The same for a job."""
+    """Run a function in this thread with the permit, for a job."""
     _thread.aside = True
     try:
         return compute(function, *arguments)
@@ -115,14 +115,15 @@ def compute_aside(function: Callable[..., T], *arguments: Any) -> T:
 
 
 def pause() -> None:
-    """A place where a job lets others compute, and waits for the permit where it has lost it."""
+    """Let others compute, and wait for the permit if it was lost. For points in a job's loops."""
     if _thread.aside and not _thread.writes and not _permit.is_held():
         _permit.take()
 
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """The block waits for somebody else (a server, a process, a place) and computes nothing: others may meanwhile."""
+    """Run a block that waits for something else (a server, a process, a place) and computes nothing, so that
+    others may compute meanwhile."""
     if not _permit.is_held():
         yield
         pause()
@@ -136,7 +137,7 @@ def waiting() -> Iterator[None]:
 
 @contextmanager
 def without() -> Iterator[None]:
-    """The block needs no permit: only one at a time does it, and others wait for it."""
+    """Run a block that needs no permit: only one thread at a time runs it, and others wait for it."""
     _permit.give_back()
     _thread.writes = True
     try:

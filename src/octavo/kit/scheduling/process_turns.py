@@ -1,9 +1,9 @@
-"""Turns of several processes to write one SQLite database.
+"""Turns of several processes to write to one SQLite database.
 
-SQLite has a process that waits look again now and then, up to a tenth of a second later: one that writes all the time has
-begun its next write by then, and the others wait for seconds. So processes take turns by two locks of the system. Who
-wants to write waits at the door, and only whoever is through the door waits for the turn itself: a process that has just
-written finds somebody in the door, and is behind them.
+With SQLite, a waiting process checks again from time to time, up to a tenth of a second later: a process that
+writes all the time has started its next write by then, and the others wait for seconds. So processes take
+turns with two locks of the system. A writer waits at the door, and only the one past the door waits for the
+turn itself: a process that has just written finds another one at the door, and is behind it.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ import threading
 
 
 class ProcessTurns:
-    """Asked by one thread of a process at a time. The system gives both locks back when a process dies."""
+    """Turns of a process, used by one of its threads at a time. The system releases both locks when a process
+    dies."""
 
     def __init__(self, path: str) -> None:
-        """``path``: of the database, beside which the two files that are locked are."""
+        """Create the turns. ``path``: of the database, beside which the two locked files are."""
         self._door, self._turn = (
             os.open(f"{path}-{name}", os.O_RDWR | os.O_CREAT, 0o600) for name in ("door", "turn")
         )
         self._changed = threading.Condition()
         self._asks = False
-        """Whether a thread waits for the system, which nothing can stop."""
+        """Whether a thread waits for the system, which can't be interrupted."""
         self._wanted = self._held = self._closed = False
 
     def take(self, seconds: float) -> bool:
-        """Waits for the turn for so long; whether it came."""
+        """Wait for the turn for so long; return whether it came."""
         with self._changed:
             if not self._asks:
                 if self._try():
@@ -52,7 +53,7 @@ class ProcessTurns:
                 self._close_files()
 
     def _close_files(self) -> None:
-        # Also gives back what is held.
+        # Also returns what is held.
         for file in (self._door, self._turn):
             os.close(file)
 
@@ -76,12 +77,13 @@ class ProcessTurns:
                 self._held = True
                 self._changed.notify()
             else:
-                # Who asked waited for too long, and nobody has asked since.
+                # The requester waited for too long, and nobody has asked since.
                 _lock(self._turn, fcntl.LOCK_UN)
 
 
 def _lock(file: int, how: int) -> bool:
-    """False where somebody else has it. A file system without such locks has no turns, and SQLite's own still hold."""
+    """Lock a file; False if someone else has it. On file systems without such locks there are no turns, and
+    SQLite's own locks still apply."""
     try:
         fcntl.flock(file, how)
     except BlockingIOError:

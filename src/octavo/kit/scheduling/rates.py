@@ -1,4 +1,4 @@
-"""How often somebody may ask: requests of one minute, counted in this process."""
+"""Rate limits: requests in fixed windows of one minute, counted in this process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from octavo.kit.clock import now
 
 
 class Allowance(NamedTuple):
-    """What is left of a limit; ``reset`` in seconds since 1970."""
+    """Rest of a rate limit; ``reset`` in seconds since 1970."""
 
     limit: int
     left: int
@@ -24,7 +24,7 @@ class Allowance(NamedTuple):
 
 
 class RateLimiter:
-    """Fixed windows of one minute per key, in this process."""
+    """Rate limiter of this process, with fixed windows of one minute per key."""
 
     def __init__(self, limit: int, keys: int = 100_000) -> None:
         self.limit = limit
@@ -33,7 +33,7 @@ class RateLimiter:
         self._counts: dict[str, int] = {}
 
     def count(self, key: str) -> Allowance:
-        """Counts one request; what is left after it. Raises TooManyRequests, with the headers that say so."""
+        """Count one request and return what is left. Raises TooManyRequests with the headers of the limit."""
         moment, used = self._use(key)
         allowance = self._allowance(moment, used)
         if used > self.limit:
@@ -41,20 +41,20 @@ class RateLimiter:
         return allowance
 
     def check(self, key: str) -> None:
-        """``count`` for whoever is not told what is left."""
+        """Count one request without returning what is left."""
         moment, used = self._use(key)
         if used > self.limit:
             raise self._refused(moment, self._allowance(moment, used))
 
     def _use(self, key: str) -> tuple[int, int]:
-        """Now, in seconds, and the requests in this minute, with this one."""
+        """Return the time in seconds, and the requests in this minute, including this one."""
         moment = now() // 1000
         window = moment // 60
         if window != self._window:
             self._window, self._counts = window, {}
         used = self._counts.get(key, 0) + 1
         if used == 1 and len(self._counts) >= self._keys:
-            key = ""  # more callers in a minute than are told apart share one count
+            key = ""  # Beyond this many callers in a minute, the rest share one count.
             used = self._counts.get(key, 0) + 1
         self._counts[key] = used
         return moment, used

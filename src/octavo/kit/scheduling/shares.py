@@ -1,11 +1,12 @@
-"""Places that many want and few can have at a time, shared fairly: threads, processes, questions to a model, streams,
-connections of a database, the turn to write.
+"""Fair sharing of limited resources: threads, processes, questions to a model, streams, connections of a
+database, the turn to write.
 
-One rule for all of them, ``owners.Places``. An owner holds no more than a share: half of all places for an organization
-and half of that for each one in it, unless a pool says otherwise, and at least one. The last quarter is for
-organizations that hold none, so that a few greedy ones leave room for others. Who waits takes turns: a place goes to the
-organization with the fewest, in it to the one with the fewest, and among equals to whoever had none for the longest.
-Refused is who has taken much already: when more of an owner wait than may, only that owner hears so.
+There is one rule for all of them, ``owners.Places``. An owner holds no more than a share: half of all places
+for an organization and half of that for each one in it, unless a pool says otherwise, and at least one. The
+last quarter is for organizations that hold none, so that a few greedy ones leave room for others. Requests
+take turns: a place goes to the organization with the fewest, in it to the one with the fewest, and among
+equals to the one that has waited the longest since its last. Only owners with too many waiting requests are
+refused.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from .permits import waiting
 T = TypeVar("T")
 
 WAITING = (32, 16)
-"""How many of one organization may wait for a place, and of one in it."""
+"""Maximum number of waiting requests of one organization, and of one in it."""
 _RETRY = "5"
 
 everywhere: WeakSet[Shares] = WeakSet()
-"""All that there are in this process."""
+"""All instances in this process."""
 
 
 _inside: ContextVar[tuple[Shares, ...]] = ContextVar("octavo_shares", default=())
-"""Where what runs just now has a place."""
+"""Pools in which the current code has a place."""
 
 
 class Busy(Unavailable):
@@ -48,15 +49,18 @@ class Busy(Unavailable):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"Too many {name} just now. Try again in a moment.",
+            f"Too many {name} right now. Try again in a moment.",
             **{"retry-after": _RETRY},
         )
 
 
 class Shares(Places):
-    """So many places of a kind. ``name``: what there is too much of, in messages. ``each``: how many of them an
-    organization may hold, and one in it; ``waiting``: how many of them may wait; ``reserved``: how many of the last
-    places are for organizations that hold none."""
+    """Places of a kind.
+
+    ``name``: what there is too much of, in messages. ``each``: how many of them an organization may hold, and
+    one in it; ``waiting``: how many of their requests may wait; ``reserved``: how many of the last places are
+    for organizations that hold none.
+    """
 
     def __init__(
         self,
@@ -76,7 +80,7 @@ class Shares(Places):
     # --- taking a place -------------------------------------------------------------------------------
 
     def wait(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """A place, for which this thread waits so long: what gives it back. Raises Busy."""
+        """Wait for a place in this thread for so long; return the function that gives it back. Raises Busy."""
         if self.try_take(owner):
             return self._once(owner)
         free = threading.Event()
@@ -89,7 +93,7 @@ class Shares(Places):
 
     @contextmanager
     def place(self, owner: Owner, seconds: float) -> Iterator[None]:
-        """The same for a block."""
+        """Hold a place during a block. Raises Busy."""
         give_back = self.wait(owner, seconds)
         try:
             yield
@@ -97,12 +101,12 @@ class Shares(Places):
             give_back()
 
     async def wait_for(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """A place, without a thread that waits: what gives it back. Raises Busy."""
+        """Wait for a place without a thread; return the function that gives it back. Raises Busy."""
         loop = asyncio.get_running_loop()
         free: asyncio.Future[None] = loop.create_future()
 
         def granted() -> None:
-            with suppress(RuntimeError):  # the loop is closed
+            with suppress(RuntimeError):  # The loop is closed.
                 loop.call_soon_threadsafe(lambda: None if free.done() else free.set_result(None))
 
         ticket = self.ask(owner, granted)
@@ -119,7 +123,7 @@ class Shares(Places):
         return self._once(owner)
 
     def hold(self, owner: Owner) -> Callable[[], None]:
-        """A place that was found free by ``may_take``: what gives it back."""
+        """Take a place that ``may_take`` found free; return the function that gives it back."""
         self.take(owner)
         return self._once(owner)
 
@@ -141,7 +145,7 @@ class Shares(Places):
 
 
 class SharedThreads(Shares):
-    """Threads of their own for what may take long, with a place for each."""
+    """Threads of their own for slow work, with a place for each."""
 
     def __init__(
         self,
@@ -158,9 +162,11 @@ class SharedThreads(Shares):
     async def begin(
         self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: Any
     ) -> tuple[T, Callable[[], None]]:
-        """What a function gives in one of the threads, once there is a place, for which it waits so long; and what
-        gives the place back. Where it fails, or nobody waits for it any more, the place is given back when it is done.
-        Raises Busy."""
+        """Run a function in one of the threads once there is a place, waiting up to so long; return its
+        result, and the function that gives the place back.
+
+        If it fails, or nobody waits for it any longer, the place is given back when it is done. Raises Busy.
+        """
         give_back = await self.wait_for(owner, seconds)
         work = PendingCall(self._run_inside, function, *arguments)
         try:
@@ -174,14 +180,14 @@ class SharedThreads(Shares):
             raise
 
     async def run(self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: Any) -> T:
-        """The same for what needs the place no longer afterwards."""
+        """Run a function that needs its place no longer afterwards. Raises Busy."""
         found, give_back = await self.begin(owner, seconds, function, *arguments)
         give_back()
         return found
 
     def submit(self, owner: Owner, function: Callable[..., T], *arguments: Any) -> PendingCall[T]:
-        """What a function gives in one of the threads, once there is a place: none is held before, and by nobody who
-        gives up. Raises Busy."""
+        """Run a function in one of the threads once there is a place; none is held before, nor by a call that
+        was given up. Raises Busy."""
         return _Placed(self, owner, function, *arguments)
 
     def _run_inside(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -192,7 +198,7 @@ class SharedThreads(Shares):
             _inside.reset(token)
 
     def is_mine(self) -> bool:
-        """Whether this runs in one of the threads, which therefore needs no other place."""
+        """Return whether this runs in one of the threads, which therefore needs no other place."""
         return self in _inside.get()
 
     def close(self) -> None:
@@ -205,7 +211,7 @@ def _for(owner: Owner, function: Callable[..., T], *arguments: Any) -> T:
 
 
 class _Placed(PendingCall[T]):
-    """What waits for a place in threads, and runs there."""
+    """Call that waits for a place in threads, and runs there."""
 
     __slots__ = ("_owner", "_pool", "_ticket")
 
@@ -223,8 +229,8 @@ class _Placed(PendingCall[T]):
         self._ticket = None
         try:
             self._pool.threads.submit(self.run_apart)
-        except RuntimeError:  # closed meanwhile
-            with suppress(RuntimeError):  # as the loop may be
+        except RuntimeError:  # Closed meanwhile.
+            with suppress(RuntimeError):  # The loop may be closed as well.
                 self._loop.call_soon_threadsafe(self.give_up)
 
     def give_up(self) -> bool:
@@ -239,9 +245,9 @@ class _Placed(PendingCall[T]):
 
 
 def request_threads(name: str, threads: int, thread_name: str, connections: int) -> SharedThreads:
-    """Threads for requests: as many as were asked for to an organization, so that a lone one has all that there were,
-    and a quarter more to others. ``connections``: how many a process has, of which half may wait here for one
-    organization."""
+    """Return threads for requests: the configured number for each organization, so that a lone one can use
+    them all, and a quarter more for others. ``connections``: how many a process has, of which half may wait
+    here for one organization."""
     more = max(1, threads // 4)
     most = max(1, connections // 2)
     return SharedThreads(
@@ -250,13 +256,14 @@ def request_threads(name: str, threads: int, thread_name: str, connections: int)
 
 
 class LoopTurns:
-    """Turns on the event loop, for what is done there at once because that is sooner than a thread.
+    """Turns on the event loop, for work that is done there at once because that is sooner than in a thread.
 
-    The loop itself takes connections in the order in which they have something to say: five hundred requests of one
-    owner would be answered before the next one's. So what takes longer than ``TURN`` seconds in one go waits in lines,
-    an owner each, that are served in turn, so long each time; between two times the loop does what else there is. Where
-    at most ``FEW`` stand in line, what follows is done at once for ``REST`` times as long. Of one event loop; ``most``:
-    how many of an organization may wait.
+    The loop itself serves connections in the order in which they have something to send: five hundred
+    requests of one owner would be answered before the next one's. So work that takes longer than ``TURN``
+    seconds in one go waits in lines, one for each owner, which are served in turn, for that long each time;
+    in between, the loop does everything else. If at most ``FEW`` stand in line, the following work is done at
+    once for ``REST`` times as long. Belongs to one event loop; ``most``: how many requests of an organization
+    may wait.
     """
 
     TURN = 0.001
@@ -266,23 +273,25 @@ class LoopTurns:
         self.name = name
         self._most = most
         self._lines: dict[str, dict[str, deque[PendingCall[Any]]]] = {}
-        """By organization and who it is in it; whoever was served last at the end."""
+        """Lines by organization and one in it; the one served last is at the end."""
         self._counts: dict[str, int] = {}
         self._until = 0.0
-        """Until when what comes is done at once, as long as nobody waits."""
+        """Until when new work is done at once, as long as nobody waits."""
         self._scheduled: asyncio.AbstractEventLoop | None = None
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """Number of waiting calls."""
         return sum(self._counts.values())
 
     def is_free(self) -> bool:
-        """Whether what comes now is done at once, without ``run``: nobody waits, and nobody is to before long."""
+        """Return whether new work is done at once, without ``run``: nobody waits, and nobody will before
+        long."""
         return not self._lines and time.monotonic() < self._until
 
     async def run(self, owner: Callable[[], Owner], function: Callable[..., T], *arguments: Any) -> T:
-        """What a function gives, run on the event loop in its owner's turn; at once where nobody waits. Raises Busy."""
+        """Run a function on the event loop in its owner's turn and return its result; at once if nobody
+        waits. Raises Busy."""
         if self.is_free():
             return function(*arguments)
         loop = asyncio.get_running_loop()
@@ -299,15 +308,16 @@ class LoopTurns:
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._scheduled is not loop:
             self._scheduled = loop
-            # Behind what the sockets have had to say until then, as ``call_soon`` is on the loop that serves, but not on
-            # that of the standard library: that is in line when it begins.
+            # After everything the sockets have received until then. ``call_soon`` does that on the serving
+            # loop, but not on
+            # that of the standard library, which runs what is queued when it begins.
             loop.call_later(0, self._serve, loop)
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
         self._scheduled = None
         began, are_few = time.monotonic(), self.waiting <= self.FEW
         until = began + self.TURN
-        # Standing in line costs something, which nobody is to pay often where the line is short.
+        # Waiting in line takes time, which should be rare if the line is short.
         self._until = began + self.REST * self.TURN if are_few else until
         try:
             while self._lines:

@@ -1,7 +1,8 @@
-"""Secrets at rest: what the database must keep and be able to read again, sealed with a key that is not in it.
+"""Encryption of secrets that the database stores and has to read again, with a key that is not in the
+database.
 
-AES-256-GCM. A sealed text names its key and is bound to its row: moved to another row, or changed, it does not
-open. Several keys may be known: the first one seals, each of them opens what it has sealed.
+AES-256-GCM. An encrypted text names its key and is bound to its row: moved to another row, or changed, it
+can't be decrypted. There may be several keys: the first one encrypts, each of them decrypts its own texts.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _MIN_PASSPHRASE = 16
 
 
 class Sealer:
-    """Seals and opens with these keys of 32 bytes."""
+    """Encrypts and decrypts with these keys of 32 bytes."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         if not keys or any(len(key) != _KEY for key in keys):
@@ -42,20 +43,20 @@ class Sealer:
 
     @property
     def known(self) -> list[str]:
-        """The ids of the keys, the one that seals first."""
+        """Ids of the keys, the encrypting one first."""
         return list(self._ciphers)
 
     def seal(self, place: str, text: str) -> str:
-        """``text`` for this place alone."""
+        """Encrypt ``text`` for this place alone."""
         nonce = secrets.token_bytes(_NONCE)
         sealed = self._ciphers[self.current].encrypt(nonce, text.encode(), place.encode())
         return f"{_PREFIX}.{self.current}.{base64.urlsafe_b64encode(nonce + sealed).decode()}"
 
     def open(self, place: str, sealed: str) -> str:
-        """What was sealed for this place. Raises Unavailable without its key, or when it was changed."""
+        """Decrypt a text of this place. Raises Unavailable without its key, or when it was changed."""
         used = key_of(sealed)
         if used is None:
-            raise Unavailable(f"secrets: {place} is not sealed")
+            raise Unavailable(f"secrets: {place} is not encrypted")
         cipher = self._ciphers.get(used)
         if cipher is None:
             raise Unavailable(missing_key(used, self.known))
@@ -67,21 +68,21 @@ class Sealer:
 
 
 def missing_key(needed: str, known: Sequence[str]) -> str:
-    """What to say where secrets are sealed with a key that is not known; both are ids."""
-    have = f"known here: {', '.join(known)}" if known else "none is known here"
+    """Return the message for secrets that are encrypted with an unknown key; both parameters are ids."""
+    have = f"configured: {', '.join(known)}" if known else "no key is configured"
     return (
-        f"{SETTING}: the secrets of this database are sealed with the key {needed}; {have}. Put that key into"
-        f" {SETTING}, or its file as {KEY_FILE} into the data folder."
+        f"{SETTING}: the secrets of this database are encrypted with the key {needed}; {have}. Set"
+        f" {SETTING} to that key, or put its file into the data folder as {KEY_FILE}."
     )
 
 
 def key_id(key: bytes) -> str:
-    """What names a key and does not tell it."""
+    """Return the id of a key, which does not reveal it."""
     return hmac.digest(key, b"octavo: id of a key", "sha256").hex()[:8]
 
 
 def key_of(text: str) -> str | None:
-    """The id of the key that a text is sealed with; None for a text that is not sealed."""
+    """Return the id of the key that a text is encrypted with; None for plain text."""
     prefix, _, rest = text.partition(".")
     return rest.partition(".")[0] if prefix == _PREFIX else None
 
@@ -90,9 +91,9 @@ def key_of(text: str) -> str | None:
 
 
 def read_keys(setting: str, file: Path) -> list[bytes]:
-    """The keys in the setting (separated by commas), then those in the file (one a line).
+    """Return the keys in the setting (separated by commas), then those in the file (one per line).
 
-    Raises Unavailable naming the place of one that cannot be used.
+    Raises Unavailable that names the place of an invalid one.
     """
     texts = [(SETTING, part.strip()) for part in setting.split(",") if part.strip()]
     try:
@@ -113,9 +114,10 @@ def _parse_key(place: str, text: str) -> bytes:
             continue
     if len(text) < _MIN_PASSPHRASE:
         raise Unavailable(
-            f"{place}: expected 32 bytes as hex or base64, or a passphrase of {_MIN_PASSPHRASE} characters or more"
+            f"{place}: must be 32 bytes as hex or base64, or a passphrase of at least {_MIN_PASSPHRASE}"
+            " characters"
         )
-    # The salt is fixed, because every process must come to the same key from the passphrase alone.
+    # The salt is fixed, because every process must derive the same key from the passphrase alone.
     return hashlib.scrypt(
         text.encode(), salt=b"octavo secret key", n=2**15, r=8, p=1, maxmem=2**26, dklen=_KEY
     )
@@ -127,7 +129,7 @@ def _from_base64(text: str) -> bytes:
 
 
 def make_key(file: Path) -> bytes:
-    """Writes a new key, readable for its owner alone; the key there when another process was first."""
+    """Create a key in a private file; return the existing one if another process was first."""
     part = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
@@ -135,15 +137,15 @@ def make_key(file: Path) -> bytes:
             out.flush()
             os.fsync(out.fileno())
         try:
-            os.link(part, file)  # unlike a rename, this never replaces a key
+            os.link(part, file)  # Unlike a rename, this never replaces a key.
         except FileExistsError:
             pass
         finally:
             part.unlink()
-        # A database elsewhere may keep what is sealed with it before this folder is on the disk.
+        # A remote database may store texts encrypted with it before this folder is on the disk.
         synchronise(file.parent)
     except OSError as error:
-        raise Unavailable(f"{file}: {error}. Set {SETTING}, where this file cannot be made.") from None
+        raise Unavailable(f"{file}: {error}. Set {SETTING} if this file can't be created.") from None
     return read_keys("", file)[0]
 
 
@@ -151,8 +153,8 @@ def make_key(file: Path) -> bytes:
 
 
 class SealedColumn(Struct, frozen=True):
-    """A column that holds sealed texts. ``key``: the columns that name its row. ``sealed_as``: the table's name to
-    which texts are bound, which stays when a table is renamed."""
+    """Column with encrypted texts. ``key``: the columns that identify its row. ``sealed_as``: the table's
+    name that texts are bound to, which stays when a table is renamed."""
 
     table: str
     column: str
@@ -163,41 +165,41 @@ class SealedColumn(Struct, frozen=True):
         return sealer.seal(self._place(key), text)
 
     def open(self, sealer: Sealer, sealed: str, *key: str) -> str:
-        """Raises Unavailable."""
+        """Decrypt a text of this column. Raises Unavailable."""
         return sealer.open(self._place(key), sealed)
 
     def _place(self, key: Sequence[str]) -> str:
-        assert len(key) == len(self.key), f"{self.table}: expected {self.key}"
+        assert len(key) == len(self.key), f"{self.table}: must be {self.key}"
         return "\0".join((self.sealed_as, self.column, *key))
 
 
 SEALED: list[SealedColumn] = []
-"""Every column that holds secrets which can be read again. Other secrets are kept as hashes alone."""
+"""Every column with secrets that can be decrypted. Other secrets are only stored as hashes."""
 
 _BEFORE_SEALING: list[Callable[[Transaction], None]] = []
 
 
 def sealed_column(table: str, column: str, *key: str, sealed_as: str = "") -> SealedColumn:
-    """Declares a column whose texts are sealed. ``sealed_as``: the name its table had at first, where that changed."""
+    """Declare a column whose texts are encrypted. ``sealed_as``: the table's first name, if that changed."""
     SEALED.append(SealedColumn(table, column, key, sealed_as or table))
     return SEALED[-1]
 
 
 def before_sealing(prepare: Callable[[Transaction], None]) -> Callable[[Transaction], None]:
-    """Registers what brings rows of an installation without sealed texts into today's form."""
+    """Register a function that converts rows of a server without encrypted texts to the current form."""
     _BEFORE_SEALING.append(prepare)
     return prepare
 
 
 def seal_plain(tx: Transaction, sealer: Sealer) -> int:
-    """Seals what is in plain text, as versions before this module left it; how many."""
+    """Encrypt plain texts that older versions left; return how many."""
     for prepare in _BEFORE_SEALING:
         prepare(tx)
     return _rewrite(tx, lambda column, text, key: None if key_of(text) else column.seal(sealer, text, *key))
 
 
 def rotate(tx: Transaction, sealer: Sealer) -> int:
-    """Seals anew, with the first key, what another one has sealed; how many. Raises Unavailable."""
+    """Encrypt again, with the first key, what another one has encrypted; return how many. Raises Unavailable."""
 
     def renew(column: SealedColumn, text: str, key: tuple[str, ...]) -> str | None:
         if key_of(text) == sealer.current:
@@ -226,7 +228,7 @@ def _rewrite(tx: Transaction, change: Callable[[SealedColumn, str, tuple[str, ..
 
 
 def count_by_key(tx: Transaction) -> dict[str, int]:
-    """How many texts each key has sealed, by its id; ``plain`` for those that are not sealed."""
+    """Return how many texts each key has encrypted, by its id; ``plain`` for plain texts."""
     found: dict[str, int] = {}
     for column in SEALED:
         for (text,) in tx.all(

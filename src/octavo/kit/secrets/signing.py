@@ -1,4 +1,4 @@
-"""Signed tokens, and the secrets the installation makes for itself."""
+"""Signed tokens, and the secrets that the server creates for itself."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ VALUE = sealed_column("secrets", "value", "name")
 
 
 def find_secret(tx: Transaction, name: str) -> str | None:
-    """A secret of the installation as it is stored."""
+    """Return a secret of the server as it is stored."""
     found = tx.value("SELECT value FROM secrets WHERE name = :name", name=name)
     return None if found is None else str(found)
 
 
 def get_or_create_secret(tx: Transaction, sealer: Sealer, name: str) -> bytes:
-    """32 random bytes, made at the first call and the same ever after, in every process.
+    """Return 32 random bytes, created by the first call and the same ever after, in every process.
 
-    Needs a write transaction. Raises Unavailable when another key has sealed it.
+    Needs a write transaction. Raises Unavailable when another key has encrypted it.
     """
     tx.run(
         "INSERT INTO secrets (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING",
@@ -44,14 +44,14 @@ def get_or_create_secret(tx: Transaction, sealer: Sealer, name: str) -> bytes:
 
 
 class Signed(Struct, frozen=True):
-    """What a token of ours says. ``expires`` in milliseconds; None: never."""
+    """Content of one of our tokens. ``expires`` in milliseconds; None: never."""
 
     payload: str
     expires: int | None
 
 
 class Signer:
-    """HMAC-SHA256 over purpose, expiry and payload. What is signed can be read by its holder."""
+    """HMAC-SHA256 over purpose, expiry, and payload. Holders can read what is signed."""
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < 32:
@@ -59,17 +59,18 @@ class Signer:
         self._secret = secret
 
     def sign(self, purpose: str, payload: str, expires: int | None = None) -> str:
-        """A URL-safe token good for ``purpose`` alone, until ``expires`` (milliseconds; None: for ever)."""
+        """Return a URL-safe token that is valid for ``purpose`` alone, until ``expires`` (milliseconds; None:
+        forever)."""
         body = _encode(msgspec.json.encode((expires, payload)))
         return f"{body}.{self._mac(purpose, body)}"
 
     def verify(self, purpose: str, token: str) -> str | None:
-        """The payload, or None when the token is not ours, for another purpose, or expired."""
+        """Return the payload; None when the token is not ours, for another purpose, or expired."""
         signed = self.read(purpose, token)
         return signed.payload if signed else None
 
     def read(self, purpose: str, token: str) -> Signed | None:
-        """As ``verify``, with the moment at which it expires."""
+        """Return the payload like ``verify``, with the time at which it expires."""
         body, _, mac = token.partition(".")
         if not hmac.compare_digest(mac.encode("utf-8", "surrogatepass"), self._mac(purpose, body).encode()):
             return None
@@ -80,11 +81,12 @@ class Signer:
         return Signed(payload, expires) if expires is None or now() < expires else None
 
     def derive(self, purpose: str, name: str) -> str:
-        """A secret of 43 characters, the same each time; it says nothing about those of other names and purposes."""
+        """Return a secret of 43 characters, the same each time; it reveals nothing about those of other names
+        and purposes."""
         return self._mac(f"derived {purpose}", name)
 
     def _mac(self, purpose: str, body: str) -> str:
-        # No purpose can run into a body: the body holds no NUL.
+        # A purpose can't run into a body, which contains no NUL.
         message = f"{purpose}\0{body}".encode("utf-8", "surrogatepass")
         return _encode(hmac.new(self._secret, message, hashlib.sha256).digest())
 

@@ -1,11 +1,12 @@
-"""Streams of events: what happens, said at once to whoever listens, without a thread for any of them.
+"""Streams of events: clients are notified at once, without a thread for each.
 
-A process has one hub. It reads the events of the outbox behind its position as soon as somebody committed, here or in
-another process, has its sources say which topics they are about, and hands the messages to the listeners of those
-topics. One thread does all of that for all listeners; a listener itself is a coroutine that waits.
+A process has one hub. It reads the events of the outbox after its position as soon as somebody committed,
+here or in another process, has its sources decide which topics they are about, and passes the messages to the
+listeners of those topics. One thread does all of that for all listeners; a listener itself is a coroutine
+that waits.
 
-Nobody is told what they may not know: before a listener is told anything, and in any case every ``QUIET`` seconds, it
-is asked again whether it may still listen, unless nobody has committed anything since it was asked last.
+Clients only get what they may know: before a listener gets a message, and in any case every ``QUIET``
+seconds, its access is checked again, unless nobody has committed anything since the last check.
 """
 
 from __future__ import annotations
@@ -36,35 +37,34 @@ log = logging.getLogger("octavo.hub")
 
 EACH = 100
 QUIET = 15.0
-"""Seconds after which a listener who was told nothing gets a comment: proxies end what is silent for a minute."""
+"""Seconds after which a silent stream gets a comment: proxies end streams that are silent for a minute."""
 _LOOK = 0.05
-"""Seconds between two looks whether somebody has committed."""
+"""Seconds between two checks for commits."""
 _REST = 4.0
-"""How many times as long as a look took the hub rests after it: it never takes more than a fifth of a core."""
+"""Rest after a check, as a multiple of its duration: the hub never takes more than a fifth of a core."""
 _LONGEST_REST = 5.0
 _BATCH = 500
 """Events that are read at a time."""
 _REMEMBERED = 2000
-"""Events that are told again to who comes back; who missed more has to look at everything again."""
+"""Events that are repeated to clients that reconnect; clients that missed more have to reload everything."""
 _CHECKED = 50
-"""Listeners who are asked again at a time."""
+"""Listeners whose access is checked at a time."""
 _UNSENT = 256 * 1024
-"""Bytes that wait for a client who takes them slowly; past it the stream ends, and the client comes back."""
+"""Maximum unsent bytes of a slow client; beyond it the stream ends, and the client reconnects."""
 _FRESH = 5.0
-"""Seconds for which an answer holds to whether a listener may still listen, while nobody commits anything: tokens end
-by themselves."""
+"""Seconds for which a check of access is valid while nobody commits anything: tokens expire by themselves."""
 _MISSING_SECONDS = 120.0
-"""For how long an event that others overtook is waited for: by then its transaction has ended."""
+"""Seconds to wait for an event with a lower id than those already seen: by then its transaction has ended."""
 _RECONNECT = 3000
-"""Milliseconds after which a client comes back when its stream has ended."""
+"""Milliseconds after which a client reconnects when its stream has ended."""
 
 Topic = tuple[str, str]
-"""What one listens to: a kind of thing and its id."""
+"""Topic to listen to: a kind of thing and its id."""
 
 
 class Message(NamedTuple):
-    """What listeners of any of these topics are told. ``about``: what it is about, for a listener who asks whether they
-    may know (``Listener.may_know``)."""
+    """Message for listeners of any of these topics. ``about``: its subject, for a listener that checks access
+    to it (``Listener.may_know``)."""
 
     topics: tuple[Topic, ...]
     kind: str
@@ -73,14 +73,15 @@ class Message(NamedTuple):
 
 
 class Source(Protocol):
-    """Makes messages; each hub has one of its own. Called in the hub's thread, within a read."""
+    """Source of messages; each hub has one of its own. Called in the hub's thread, within a read."""
 
     def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[Message]:
-        """What is said of an event to listeners of these topics, all that there are."""
+        """Return messages about an event for listeners of these topics, which are all topics with listeners."""
         ...
 
     def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[Message]:
-        """What else there is to say, since the last look, of what is no event. It is not said again to who missed it."""
+        """Return messages about other changes since the last call. They are not repeated for clients that
+        missed them."""
         ...
 
 
@@ -88,7 +89,7 @@ _sources: list[Callable[[], Source]] = []
 
 
 def source(make: Callable[[], Source]) -> Callable[[], Source]:
-    """Registers what makes messages."""
+    """Register a source of messages."""
     _sources.append(make)
     return make
 
@@ -98,26 +99,27 @@ class _Said(msgspec.Struct, tag_field="kind", kw_only=True):
 
 
 class Ready(_Said, tag="ready"):
-    """From here on everything is told as it happens."""
+    """First message: from here on everything is sent as it happens."""
 
 
 class Reset(_Said, tag="reset"):
-    """What happened since the event that was named cannot be told any more: look at everything again."""
+    """Message that events since the given one are no longer available: reload everything."""
 
 
 class Closed(_Said, tag="closed", kw_only=True):
-    """The stream ends, because a new request would be refused like this."""
+    """Last message: the stream ends because a new request would be refused with this error."""
 
     code: int
     message: str
 
 
 class Listener:
-    """Somebody who listens to topics.
+    """Listener to topics.
 
-    ``check`` raises what a new request would be refused with. ``may_know(tx, message)``: whether they are told of what
-    a message is about. ``after``: where they stopped listening; None: they begin. ``seconds``: for how long; 0: until
-    they know what there is. ``owner``: an organization, and who it is in it.
+    ``check`` raises what a new request would be refused with. ``may_know(tx, message)``: whether the listener
+    may know the subject of a message. ``after``: the position where it stopped listening; None: it starts.
+    ``seconds``: how long to listen; 0: until everything so far was sent. ``owner``: an organization, and who
+    it is in it.
     """
 
     __slots__ = (
@@ -155,7 +157,7 @@ class Listener:
         )
 
     def give(self, piece: bytes) -> None:
-        """On the event loop."""
+        """Add a piece to send. Called on the event loop."""
         if self.ended:
             return
         self.given.append(piece)
@@ -166,7 +168,7 @@ class Listener:
         self._wake()
 
     def end(self) -> None:
-        """On the event loop. What was given is sent before."""
+        """End the stream after everything added so far. Called on the event loop."""
         self.ended = True
         self._wake()
 
@@ -181,8 +183,8 @@ def _frame(kind: str, data: msgspec.Struct, position: Position | None) -> bytes:
 
 
 class Hub:
-    """What tells the listeners of a process. ``most``: listeners at a time, three quarters of them of one organization,
-    and ``EACH`` of one person in it."""
+    """Hub of a process. ``most``: listeners at a time, three quarters of them of one organization, and
+    ``EACH`` of one person in it."""
 
     def __init__(self, db: Database, most: int) -> None:
         self._db = db
@@ -190,7 +192,7 @@ class Hub:
         self._sources: list[Source] = []
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="octavo-hub")
         self._lock = Lock()
-        """Of who listens to what."""
+        """Lock for the listeners by topic."""
         self._by_topic: dict[Topic, set[Listener]] = {}
         self._listeners: set[Listener] = set()
         self._latest: deque[tuple[Event, Position]] = deque(maxlen=_REMEMBERED)
@@ -205,15 +207,18 @@ class Hub:
 
     @property
     def count(self) -> int:
-        """Streams that are open."""
+        """Return the number of open streams."""
         return len(self._listeners)
 
     async def follow(self, listener: Listener) -> AsyncGenerator[bytes, None]:
-        """The pieces of a stream, for as long as it goes on. Raises OutOfReach, before the first one, when too many
-        listen, and what the listener is refused with."""
+        """Yield the pieces of a stream while it lasts.
+
+        Raises, before the first one, OutOfReach when there are too many streams, and what the listener is
+        refused with.
+        """
         loop = self._loop = asyncio.get_running_loop()
         if self._closed:
-            raise OutOfReach("The server stops just now. Try again in a moment.")
+            raise OutOfReach("The server is stopping. Try again in a moment.")
         give_back = self._places.wait(listener.owner, 0)
         self._listeners.add(listener)
         try:
@@ -234,12 +239,12 @@ class Hub:
             give_back()
 
     def end_streams(self) -> None:
-        """Ends all streams that there are, on the event loop; their clients come back by themselves."""
+        """End all streams, on the event loop; their clients reconnect."""
         for listener in list(self._listeners):
             listener.end()
 
     def close(self) -> None:
-        """Ends all streams, on the event loop, and takes no more."""
+        """End all streams, on the event loop, and accept no more."""
         self._closed = True
         self.end_streams()
         if self._pump is not None:
@@ -285,7 +290,7 @@ class Hub:
                 await run_in(self._thread, self._keep, quiet[first : first + _CHECKED])
 
     def _hand_out(self, given: Sequence[tuple[Listener, bytes | None]]) -> None:
-        """On the event loop. None: the stream ends."""
+        """Pass pieces to listeners, on the event loop. None: the stream ends."""
         for listener, piece in given:
             if piece is None:
                 listener.end()
@@ -295,11 +300,12 @@ class Hub:
     # --- in the hub's thread --------------------------------------------------------------------------
 
     def _attach(self, listener: Listener) -> bytes:
-        """What a listener is told first: what it has missed, and from where it goes on."""
+        """Return the first message of a listener: what it has missed, and where it continues."""
         with self._db.read() as tx:
             generation = self._db.generation()
             if self._by_topic:
-                # Whatever this read sees is told to the others before, so that nobody misses it or is told twice.
+                # Everything this read sees is sent to the others first, so that nobody misses it or gets it
+                # twice.
                 self._take(tx, generation)
             else:
                 self._begin(tx, generation)
@@ -320,7 +326,7 @@ class Hub:
         return b"".join(said)
 
     def _begin(self, tx: Transaction, generation: int | None) -> None:
-        """Forgets what was before: while nobody listened, nobody looked."""
+        """Forget former events: while nobody listened, nothing was read."""
         self._sources = [make() for make in _sources]
         self._latest = deque(outbox.latest_events(tx, _BATCH), _REMEMBERED)
         self._remembers = False
@@ -329,12 +335,12 @@ class Hub:
         self._generation = generation
 
     def _missed(self, tx: Transaction, after: Position | None) -> list[tuple[Event, Position]] | None:
-        """What happened since a position, up to this one; None when that is not known any more."""
+        """Return the events from a position to the current one; None if they are no longer available."""
         if after is None:
             return []
         first = self._latest[0][0].id if self._latest else self._position.last + 1
         if after.last < first - 1 and not self._remembers:
-            # Whoever comes back after a start of the process asks for what it has not seen itself.
+            # Clients that reconnect after a restart ask for events that this process has not seen itself.
             self._latest = deque(outbox.latest_events(tx, _REMEMBERED), _REMEMBERED)
             self._remembers = True
             first = self._latest[0][0].id if self._latest else first
@@ -347,10 +353,10 @@ class Hub:
             with self._db.read() as tx:
                 self._take(tx, self._db.generation())
         except OctavoError as error:
-            log.warning("events cannot be read: %s", error.message)
+            log.warning("events can't be read: %s", error.message)
 
     def _take(self, tx: Transaction, generation: int | None) -> None:
-        """Tells all that this read sees and nobody was told."""
+        """Send everything new that this read sees."""
         topics = self._topics()
         given: list[tuple[Listener, bytes | None]] = []
         more = True
@@ -384,7 +390,7 @@ class Hub:
             try:
                 yield from maker.tell(tx, event, topics)
             except OctavoError:
-                log.exception("nobody is told of an event", extra={"event": event.id})
+                log.exception("an event could not be turned into messages", extra={"event": event.id})
 
     def _give(
         self,
@@ -410,7 +416,7 @@ class Hub:
     def _may_listen(
         self, listener: Listener, generation: int | None, given: list[tuple[Listener, bytes | None]]
     ) -> bool:
-        """Whether a listener may still listen; who may not is told so, and no more."""
+        """Return whether a listener still has access; if not, it gets that as its last message."""
         moment = time.monotonic()
         if listener.is_fresh(generation, moment):
             return True
@@ -419,8 +425,8 @@ class Hub:
         except OctavoError as error:
             refused = Closed(timestamp=iso(now()), code=error.status, message=error.message)
         except Exception:
-            log.exception("a listener cannot be asked again")
-            refused = Closed(timestamp=iso(now()), code=500, message="Something went wrong on our side.")
+            log.exception("access of a listener could not be checked")
+            refused = Closed(timestamp=iso(now()), code=500, message="Something went wrong on the server.")
         else:
             listener.checked_with, listener.checked_at = generation, moment
             return True
@@ -429,17 +435,17 @@ class Hub:
         return False
 
     def _keep(self, quiet: Sequence[Listener]) -> None:
-        """Says to those who were told nothing for long that the stream goes on, as far as it does."""
+        """Send comments to streams that were silent for long, as far as they continue."""
         given: list[tuple[Listener, bytes | None]] = []
         try:
             with self._db.read():
                 generation = self._db.generation()
                 given += [(one, b":\n\n") for one in quiet if self._may_listen(one, generation, given)]
         except OctavoError as error:
-            log.warning("listeners cannot be asked again: %s", error.message)
+            log.warning("access of listeners could not be checked: %s", error.message)
         self._send(given)
 
     def _send(self, given: list[tuple[Listener, bytes | None]]) -> None:
         if given and self._loop is not None:
-            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            with suppress(RuntimeError):  # The loop is closed: nobody listens any longer.
                 self._loop.call_soon_threadsafe(self._hand_out, given)

@@ -1,15 +1,16 @@
-"""Durable jobs in the database of the change that causes them.
+"""Durable jobs, stored in the database of the change that causes them.
 
-A job is a row: written with its cause, leased by one worker at a time, gone when done. It runs at least once,
-so handlers are idempotent; one that writes to the same database calls ``finish(tx)`` in that transaction and
-its effect happens exactly once. A failed job waits longer each time and is parked after its last attempt.
+A job is a row: written with its cause, leased by one worker at a time, deleted when done. It runs at least
+once, so handlers are idempotent; one that writes to the same database calls ``finish(tx)`` in that
+transaction, and its effect happens exactly once. A failed job waits longer each time and is parked after its
+last attempt.
 
 A job has a limited time, and so its kind says what bounds its work. One whose work grows with content goes on in
 parts: each of them has that time for itself, and after a failure the job goes on with the part that failed
 (``advance``).
 
-States: ``later`` (its time has not come), ``ready``, ``running`` (under a lease), ``parked`` (failed for good).
-``worker.py`` runs them, and shares its threads fairly between kinds and organizations.
+States: ``later`` (scheduled), ``ready``, ``running`` (leased), ``parked`` (failed permanently). ``worker.py``
+runs them, and shares its threads fairly between kinds and organizations.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ from octavo.kit.observability import tracing
 from octavo.kit.scheduling import deadlines
 from octavo.kit.scheduling.deadlines import Deadline
 
-declare(*(Table(name=name, stays="the installation's own") for name in ("jobs", "schedules")))
+declare(*(Table(name=name, stays="the server's own") for name in ("jobs", "schedules")))
 
 F = TypeVar("F", bound=Callable[..., None])
 
 ATTEMPTS = 10
 SECONDS = 60.0
-"""How long a job may run unless its kind says otherwise. A kind that may run longer is a long one."""
+"""Default time limit of a job in seconds. A kind with a higher limit is a long one."""
 
 Group = Literal["short", "long", "waiting"]
 State = Literal["waiting", "running", "parked"]
@@ -47,12 +48,12 @@ STATES: dict[State, tuple[str, ...]] = {
     "running": ("running",),
     "waiting": ("ready", "later"),
 }
-"""As people see them, in the order in which they want to: the states of rows that each stands for."""
+"""States as people see them, in display order, with the states of rows that each stands for."""
 
 
 class Kind(NamedTuple):
-    """What jobs of a kind do, what bounds the work of one (None: it goes on in parts), how often they are attempted, and
-    how many seconds an attempt, or a part, may take. ``waits``: they mostly wait for other servers."""
+    """Kind of job: what its jobs do, what limits the work of one (None: it continues in parts), how often they are
+    attempted, and the seconds of one attempt or part. ``waits``: they mostly wait for other servers."""
 
     run: Callable[..., None]
     bound: str | None
@@ -62,22 +63,22 @@ class Kind(NamedTuple):
 
     @property
     def group(self) -> Group:
-        """Jobs of one group share its threads, and take none of another's."""
+        """Group of the kind. Jobs of one group share its threads and take none of another's."""
         if self.waits:
             return "waiting"
         return "long" if self.bound is None or self.seconds > SECONDS else "short"
 
 
 class Schedule(NamedTuple):
-    """A job of ``kind`` every so many milliseconds."""
+    """Schedule of a job of ``kind`` every so many milliseconds."""
 
     every: int
     kind: str
 
 
 class JobRow(NamedTuple):
-    """``organization_id`` is empty for the installation's own; moments are milliseconds; ``error`` is that of the
-    last attempt, and ends with what went wrong."""
+    """Job. ``organization_id`` is empty for the server's own; times are milliseconds; ``error`` is that of
+    the last attempt, and ends with what went wrong."""
 
     id: str
     kind: str
@@ -92,7 +93,7 @@ class JobRow(NamedTuple):
 
 
 class JobCount(Struct, frozen=True):
-    """How many jobs of a kind are in a state; ``oldest``: when the first of them was due, in milliseconds."""
+    """Number of jobs of a kind in a state; ``oldest``: when the first of them was due, in milliseconds."""
 
     kind: str
     state: State
@@ -101,7 +102,7 @@ class JobCount(Struct, frozen=True):
 
 
 class LeaseLost(Exception):
-    """Another worker has taken the job over: this run must leave no trace."""
+    """Job that another worker has taken over: this run must have no effect."""
 
 
 class Leased:
@@ -136,18 +137,19 @@ kinds: dict[str, Kind] = {}
 schedules: dict[str, Schedule] = {}
 feeders: list[Callable[[Database], bool]] = []
 running: ContextVar[Leased | None] = ContextVar("octavo_job", default=None)
-"""The job of this thread."""
+"""Job of this thread, and its lease."""
 _bells: WeakSet[threading.Event] = WeakSet()
 
 
 def job(
     kind: str, *, bound: str | None, attempts: int = ATTEMPTS, seconds: float = SECONDS, waits: bool = False
 ) -> Callable[[F], F]:
-    """Registers ``function(context, **payload)`` as what jobs of this kind do.
+    """Register ``function(context, **payload)`` as what jobs of this kind do.
 
     ``bound``: what bounds the work of one job; None for a kind whose jobs go on in parts, and say so after each
     (``advance``, ``renew``). ``waits``: it mostly waits for other servers. After ``seconds`` an attempt, or a part, has
-    failed: ``deadlines`` say so to the function, which checks them in its loops.
+    failed: ``deadlines`` tell
+    the function, which checks them in its loops.
     """
 
     def register(function: F) -> F:
@@ -160,12 +162,13 @@ def job(
 
 
 def schedule(name: str, every: float, kind: str) -> None:
-    """A job of ``kind`` without payload every so many seconds, once for all workers together."""
+    """Schedule a job of ``kind`` without payload every so many seconds, once for all workers together."""
     schedules[name] = Schedule(int(every * 1000), kind)
 
 
 def feeder(function: Callable[[Database], bool]) -> Callable[[Database], bool]:
-    """Registers what every worker calls before it looks for jobs; True asks to be called again at once."""
+    """Register a function that every worker calls before it looks for jobs. Returning True asks to be called
+    again at once."""
     feeders.append(function)
     return function
 
@@ -179,10 +182,10 @@ def enqueue(
     run_at: int | None = None,
     **payload: Any,
 ) -> None:
-    """Adds a job to the transaction; workers of this process wake once it commits.
+    """Add a job to the transaction; workers of this process wake once it commits.
 
-    ``organization``: for whom it is done; organizations take turns. ``key``: a job of that key that still waits for
-    its first run makes a second one needless. ``run_at`` is in milliseconds. The payload is ids and a version
+    ``organization``: for whom it is done; organizations take turns. ``key``: skip the job if one with this
+    key is still waiting for its first run. ``run_at`` is in milliseconds. The payload is ids and a version
     number, as JSON.
     """
     moment = now()
@@ -205,10 +208,10 @@ def enqueue(
 
 
 def finish(tx: Transaction) -> None:
-    """Ends the job that runs in this thread together with the transaction: its effect happens once.
+    """Finish the job that runs in this thread together with the transaction, so that its effect happens once.
 
-    Raises LeaseLost, for the transaction to roll back, when another worker has the job by now. Outside a job
-    it does nothing, so that handlers can be called directly.
+    Raises LeaseLost, so that the transaction rolls back, when another worker has the job by now. Outside of a
+    job it does nothing, so that handlers can be called directly.
     """
     run = running.get()
     if run is not None and not delete(tx, run.id, run.lease):
@@ -251,18 +254,18 @@ def renew() -> None:
 
 
 def delete(tx: Transaction, job_id: str, lease: str) -> bool:
-    """Deletes a job that runs under a lease; False when it no longer does."""
+    """Delete a job that runs under a lease; False when it no longer does."""
     return bool(tx.run("DELETE FROM jobs WHERE id = :id AND lease = :lease", id=job_id, lease=lease))
 
 
 def wake() -> None:
-    """Makes the workers of this process look for jobs now."""
+    """Make the workers of this process look for jobs now."""
     for bell in list(_bells):
         bell.set()
 
 
 def listen(bell: threading.Event) -> None:
-    """``wake`` sets this event from now on, for as long as somebody holds it."""
+    """Have ``wake`` set this event from now on, as long as somebody holds it."""
     _bells.add(bell)
 
 
@@ -280,8 +283,11 @@ def list_jobs(
     limit: int = 100,
     after: tuple[int, str] | None = None,
 ) -> tuple[list[JobRow], int]:
-    """The newest first within a state, parked ones before running ones before waiting ones; and how many there are
-    in all. ``after``: the place of a state in ``STATES`` and the id of a job, behind which the list goes on."""
+    """Return the newest jobs first within a state, parked before running before waiting ones, and their
+    total.
+
+    ``after``: the place of a state in ``STATES`` and the id of a job, after which the list continues.
+    """
     found: list[JobRow] = []
     count = 0
     for place, (shown, states) in enumerate(STATES.items()):
@@ -303,15 +309,15 @@ def list_jobs(
 
 
 def get_job(tx: Transaction, job_id: str) -> JobRow:
-    """Raises NotFound."""
+    """Return a job. Raises NotFound."""
     row = tx.one(f"SELECT {_ROW} FROM jobs WHERE id = :id", id=job_id)
     if row is None:
-        raise NotFound(f"There is no job {job_id!r}: one that is done is gone.")
+        raise NotFound(f"There is no job {job_id!r}. Completed jobs are deleted.")
     return _job(row)
 
 
 def count_jobs(tx: Transaction) -> list[JobCount]:
-    """By kind and state; those whose time has not come do not count as waiting."""
+    """Return the number of jobs by kind and state. Scheduled jobs don't count as waiting."""
     rows = tx.all(
         "SELECT kind, state, count(*), min(run_at) FROM jobs WHERE state <> 'later' GROUP BY kind, state"
     )
@@ -319,14 +325,15 @@ def count_jobs(tx: Transaction) -> list[JobCount]:
 
 
 def count_later(tx: Transaction) -> int:
-    """How many jobs wait for their time to come."""
+    """Return the number of scheduled jobs."""
     return int(tx.value("SELECT count(*) FROM jobs WHERE state = 'later'"))
 
 
 def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind: str | None = None) -> int:
-    """Gives parked jobs all their attempts again; how many. Without ids: all of them, or all of a kind.
+    """Give parked jobs all their attempts again and return how many. Without ids: all of them, or all of a
+    kind.
 
-    Raises NotFound for an id that is no parked job's.
+    Raises NotFound for an id that is not a parked job's.
     """
     conditions = ["state = 'parked'"]
     if job_ids is not None:
@@ -340,7 +347,7 @@ def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind:
         kind=kind,
     )
     if job_ids is not None and count < len(set(job_ids)):
-        raise NotFound("Not every one of these is a parked job: nothing was changed.")
+        raise NotFound("Not all of these are parked jobs. Nothing was changed.")
     tx.after_commit(wake)
     return count
 

@@ -1,13 +1,13 @@
 """Events: rows written with the change they are about, and read by consumers, each with a cursor of its own.
 
-A handler runs in the transaction that moves its consumer's cursor, so what it writes (jobs, mostly) happens
-once for each event, in the order of their ids. An event whose handler fails does not hold up the others: it
-becomes a job, with that job's retries, and is parked where an operator sees it. Events are kept for a while
-(the setting ``event_days``), and until every consumer has passed them.
+A handler runs in the transaction that moves its consumer's cursor, so what it writes (mostly jobs) happens
+once for each event, in the order of their ids. An event whose handler fails does not block the others: it
+becomes a job, with that job's retries, and is parked where a server administrator sees it. Events are kept
+for a while (the setting ``event_days``), and until every consumer has passed them.
 
-PostgreSQL gives out ids before transactions commit, so a lower id may appear after a higher one. Ids that
-follow each other without a gap are all there. Behind a gap is a transaction that is still writing, or one
-that rolled back; which of the two is known once every transaction that was writing events has ended.
+PostgreSQL assigns ids before transactions commit, so a lower id may appear after a higher one. Ids that
+follow each other without a gap are all there. In a gap is a transaction that is still writing, or one that
+rolled back; which of the two is known once every transaction that was writing events has ended.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from octavo.kit.scheduling import deadlines
 
 from . import jobs
 
-declare(*(Table(name=name, stays="the installation's own") for name in ("events", "event_cursors")))
+declare(*(Table(name=name, stays="the server's own") for name in ("events", "event_cursors")))
 
 log = logging.getLogger(__name__)
 
 
 class Event(NamedTuple):
-    """``payload``: ids and a version number; ``created_at``: milliseconds; ``trace``: what caused it."""
+    """Event. ``payload``: ids and a version number; ``created_at``: milliseconds; ``trace``: what caused it."""
 
     id: int
     type: str
@@ -49,17 +49,18 @@ class Event(NamedTuple):
 Handler = Callable[[Transaction, Event], None]
 
 _MOST_MISSING = 50
-"""Ids that a position remembers as not there yet; of those before them it is taken for sure that nothing comes."""
+"""Maximum number of missing ids that a position remembers; those before them are given up."""
 
 
 class Position(NamedTuple):
-    """How far somebody was told: all events up to the id ``last``, but for ``missing``, which were not there yet."""
+    """How far a client was notified: all events up to the id ``last``, except for ``missing``, which were not
+    there yet."""
 
     last: int
     missing: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        """As clients keep it, to be read by ``read_position``."""
+        """Return the position as clients store it, for ``read_position``."""
         return "-".join(map(str, (self.last, *self.missing)))
 
 
@@ -67,7 +68,7 @@ _POSITION = re.compile(rf"\d{{1,18}}(-\d{{1,18}}){{0,{_MOST_MISSING}}}", re.ASCI
 
 
 def read_position(text: str) -> Position | None:
-    """The position that was written so; None for anything else."""
+    """Parse a position; None for anything else."""
     if _POSITION.fullmatch(text) is None:
         return None
     last, *missing = map(int, text.split("-"))
@@ -91,7 +92,7 @@ def emit(
     space_id: str | None = None,
     **payload: Any,
 ) -> None:
-    """Adds an event to the transaction; consumers of this process wake once it commits."""
+    """Add an event to the transaction; consumers of this process wake once it commits."""
     tx.run(
         "INSERT INTO events (type, organization_id, space_id, payload, created_at, trace)"
         " VALUES (:type, :organization_id, :space_id, :payload, :now, :trace)",
@@ -106,9 +107,11 @@ def emit(
 
 
 def consumer(name: str) -> Callable[[Handler], Handler]:
-    """Registers ``handler(tx, event)`` to be called by workers with every event, from the oldest kept on.
+    """Register ``handler(tx, event)`` to be called by workers with every event, starting with the oldest one
+    kept.
 
-    Brief and in the database only: what takes time or leaves the process is enqueued as a job.
+    It has to be brief and only use the database: anything slow or outside of the process is enqueued as a
+    job.
     """
 
     def register(handler: Handler) -> Handler:
@@ -122,9 +125,9 @@ def consumer(name: str) -> Callable[[Handler], Handler]:
 
 @jobs.feeder
 def deliver(database: Database) -> bool:
-    """Lets each registered consumer take a batch; whether anything was there."""
+    """Let each registered consumer process a batch; return whether there was anything."""
     with database.read() as tx:
-        # Mostly nobody is behind: two questions then, however many consumers there are.
+        # Mostly no consumer is behind: two queries then, however many consumers there are.
         last = tx.value("SELECT id FROM events ORDER BY id DESC LIMIT 1") or 0
         cursors: dict[str, int] = dict(tx.all("SELECT consumer, event_id FROM event_cursors"))
     handled = 0
@@ -139,9 +142,9 @@ def deliver(database: Database) -> bool:
 
 
 def consume(database: Database, name: str, handler: Handler, limit: int = 200) -> int:
-    """Hands the next events to ``handler`` and moves the cursor of consumer ``name``; how many it passed.
+    """Pass the next events to ``handler`` and move the cursor of consumer ``name``; return how many.
 
-    One worker at a time does this for a consumer; to the others there is nothing to do.
+    Only one worker at a time does this for a consumer; for the others there is nothing to do.
     """
     with database.read() as tx:
         cursor = _cursor(tx, name) or 0
@@ -169,14 +172,14 @@ def consume(database: Database, name: str, handler: Handler, limit: int = 200) -
 
 
 def latest_events(tx: Transaction, limit: int) -> list[tuple[Event, Position]]:
-    """The last events that there are, the oldest first, each with the position behind it."""
+    """Return the last events, the oldest first, each with the position after it."""
     rows = tx.all(f"SELECT {_COLUMNS} FROM events ORDER BY id DESC LIMIT :limit", limit=limit)[::-1]
     return list(_placed(rows, Position(rows[0][0] - 1))) if rows else []
 
 
 def events_after(tx: Transaction, position: Position, limit: int) -> list[tuple[Event, Position]]:
-    """The next events behind a position, those that it misses first, each with the position behind it. At most
-    ``limit`` beside the missing ones."""
+    """Return the next events after a position, its missing ones first, each with the position after it. At
+    most ``limit`` in addition to the missing ones."""
     late = (
         tx.all(
             f"SELECT {_COLUMNS} FROM events WHERE id {tx.among('missing', 'BIGINT')} ORDER BY id",
@@ -205,8 +208,8 @@ def _placed(rows: list[tuple[Any, ...]], position: Position) -> Iterator[tuple[E
 
 
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Deletes events older than ``before`` (milliseconds) that every consumer has passed, at most ``limit``, the
-    oldest first; how many."""
+    """Delete the oldest events from before ``before`` (milliseconds) that every consumer has passed, at most
+    ``limit``; return how many."""
     passed = [_cursor(tx, name) or 0 for name in _consumers]
     rows = tx.all("SELECT id, created_at FROM events ORDER BY id LIMIT :limit", limit=limit)
     old = list(takewhile(lambda row: row[1] < before and all(row[0] <= cursor for cursor in passed), rows))
@@ -216,7 +219,7 @@ def prune(tx: Transaction, before: int, limit: int = 500) -> int:
 
 
 def count_waiting(tx: Transaction) -> dict[str, int]:
-    """How many events each consumer has not passed yet."""
+    """Return how many events each consumer has not passed yet."""
     return {
         name: tx.value("SELECT count(*) FROM events WHERE id > :cursor", cursor=_cursor(tx, name) or 0)
         for name in _consumers
@@ -225,7 +228,7 @@ def count_waiting(tx: Transaction) -> dict[str, int]:
 
 @jobs.job("pruneEvents", bound=None, seconds=600)
 def prune_events(context: Context) -> None:
-    """Deletes events past the time they are kept for, in small transactions."""
+    """Delete events older than the retention time, in small transactions."""
     before = now() - context.settings.event_days * 86_400_000
     while True:
         deadlines.check()

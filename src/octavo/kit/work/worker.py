@@ -1,9 +1,9 @@
-"""Runs jobs in threads, and shares the threads fairly.
+"""Running jobs in threads that are shared fairly.
 
-Short jobs, long ones, and those that wait for other servers have threads of their own. Kinds take turns, and within a
-kind organizations do; of each group of threads an organization holds no more than its share, and one kind in it no more
-than a part of that (``kit.shares``). Which job is next is found by an index, at a cost that does not grow with how many
-wait.
+Short jobs, long ones, and those that wait for other servers have threads of their own. Kinds take turns, and
+within a kind organizations do; of each group of threads an organization holds no more than its share, and one
+kind in it no more than a part of that (``kit.shares``). The next job is found by an index, at a cost that
+does not grow with the number of waiting jobs.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from .jobs import Kind, Leased, LeaseLost
 log = logging.getLogger(__name__)
 
 FIRST_RETRY = 5_000
-"""Milliseconds, doubled with every further attempt."""
+"""Milliseconds before the first retry, doubled with every further attempt."""
 LONGEST_RETRY = 3_600_000
 _BATCH = 200
 _REST = 0.05
-"""Seconds between two looks for events: those of many commits are then handed over in one transaction, and not each in
-one of its own that takes the lock and the interpreter from whoever commits."""
+"""Seconds between two checks for events: those of many commits are then processed in one transaction, rather
+than each in one of its own that takes the lock and the interpreter from the committing threads."""
 
 
 class Worker:
-    """Runs jobs in threads: ``threads`` short and as many long ones, and twice as many that wait for other servers.
-    ``context`` is handed to every handler as its first argument.
+    """Runs jobs in threads: ``threads`` short and as many long ones, and twice as many that wait for other
+    servers. ``context`` is passed to every handler as its first argument.
 
-    A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken over
-    that long after its last renewal. A job that is still running ``grace`` seconds past its time has failed: it is
-    taken away from its thread, which can have no effect any more. Jobs of other processes are found within ``poll``
-    seconds.
+    A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken
+    over that long after its last renewal. A job that is still running ``grace`` seconds after its time limit
+    has failed: it is taken from its thread, which can have no further effect. Jobs of other processes are
+    found within ``poll`` seconds.
     """
 
     def __init__(
@@ -67,9 +67,9 @@ class Worker:
         self._context = context
         each = (max(1, threads - 1), max(1, threads // 2))
         self._groups: dict[jobs.Group, Shares] = {
-            "short": Shares("short jobs run", threads, each),
-            "long": Shares("long jobs run", threads, each),
-            "waiting": Shares("jobs wait for other servers", 2 * threads, (threads, threads)),
+            "short": Shares("short jobs are running", threads, each),
+            "long": Shares("long jobs are running", threads, each),
+            "waiting": Shares("jobs are waiting for other servers", 2 * threads, (threads, threads)),
         }
         self._threads = sum(places.size for places in self._groups.values())
         self._lease = int(lease * 1000)
@@ -83,7 +83,8 @@ class Worker:
         jobs.listen(self._wake)
 
     def run_forever(self, stop: threading.Event) -> None:
-        """Until ``stop`` is set (``jobs.wake()`` makes it noticed at once); what runs then is finished."""
+        """Run jobs until ``stop`` is set (``jobs.wake()`` makes it noticed at once), and finish those that
+        are running."""
         done = threading.Event()
         heart = threading.Thread(target=self._beat, args=(done,), name="octavo-lease", daemon=True)
         heart.start()
@@ -101,8 +102,8 @@ class Worker:
                         for found in self._claim(self._threads):
                             pool.submit(self._run_and_wake, found)
                     except Exception:
-                        # The database may be away for a while; a worker outlives that.
-                        log.exception("jobs cannot be fetched")
+                        # The database may be unreachable for a while; a worker outlives that.
+                        log.exception("jobs can't be fetched")
                         more = False
                     if not more:
                         self._wake.wait(rest if rest > 0 else self._poll)
@@ -111,7 +112,7 @@ class Worker:
             heart.join()
 
     def run_pending(self) -> int:
-        """Runs all that is due in this thread, jobs caused on the way included; how many ran."""
+        """Run everything that is due in this thread, including jobs caused on the way; return how many ran."""
         count, more = 0, True
         while more:
             more = self._feed()
@@ -147,7 +148,7 @@ class Worker:
     # --- which is next --------------------------------------------------------------------------------
 
     def _claim(self, count: int) -> list[Leased]:
-        """Leases up to ``count`` jobs that are due, of kinds this process knows and has room for."""
+        """Lease up to ``count`` due jobs, of kinds that this process knows and has room for."""
         self._turns += [kind for kind in sorted(jobs.kinds) if kind not in self._turns]
         if not (free := [kind for kind in self._turns if self._has_room(kind)]):
             return []
@@ -179,7 +180,7 @@ class Worker:
         return leased
 
     def _has_room(self, kind: str) -> bool:
-        """Whether anybody's job of a kind may run beside those that do."""
+        """Return whether a job of a kind may run beside the current ones, whoever's it is."""
         places = self._groups[jobs.kinds[kind].group]
         return places.held < places.size
 
@@ -209,7 +210,7 @@ class Worker:
     # --- leases ---------------------------------------------------------------------------------------
 
     def _beat(self, done: threading.Event) -> None:
-        """Renews the leases of what runs, and takes jobs away from threads that are past their time."""
+        """Renew the leases of running jobs, and take jobs from threads that exceed their time limit."""
         renewed = time.monotonic()
         while not done.wait(min(self._lease / 3000, 1)):
             moment = time.monotonic()
@@ -230,7 +231,7 @@ class Worker:
                             leases=[run.lease for run in runs if not run.given_up],
                         )
             except Exception:
-                log.exception("leases cannot be renewed")
+                log.exception("leases can't be renewed")
             if moment - renewed >= self._lease / 3000:
                 renewed = moment
 
@@ -240,7 +241,7 @@ class Worker:
         try:
             self._run(found)
         except Exception:
-            # Not even the failure could be recorded: the lease runs out and the job runs again.
+            # Even the failure could not be recorded: the lease expires and the job runs again.
             log.exception("job left to its lease", extra={"job": found.id, "kind": found.kind})
         self._wake.set()
 
@@ -289,7 +290,7 @@ class Worker:
 
 @contextmanager
 def _traced(found: Leased) -> Iterator[None]:
-    """The block is a trace of its own, with a link to what caused the job."""
+    """Give the block a trace of its own, linked to what caused the job."""
     span = tracing.start(
         f"job {found.kind}",
         "consumer",
@@ -321,7 +322,8 @@ def _is_anything_due(tx: Transaction, kinds: list[str]) -> bool:
 
 
 def _make_ready(tx: Transaction) -> None:
-    """Jobs whose time has come, and those of workers that died, are ready; or parked, after their last attempt."""
+    """Make scheduled jobs ready when their time has come, and those of workers that died; or park them, after
+    their last attempt."""
     moment = now()
     tx.run(
         f"""UPDATE jobs SET state = 'ready' WHERE id IN (SELECT id FROM jobs WHERE state = 'later'
@@ -334,7 +336,7 @@ def _make_ready(tx: Transaction) -> None:
         now=moment,
     )
     for id, kind, attempts in lost:
-        # Its last run ended without a word: it takes its workers down with it.
+        # Its last run ended silently: it may be killing its workers.
         parked = kind in jobs.kinds and attempts >= jobs.kinds[kind].attempts
         error = "the worker died or lost its lease during the last attempt" if parked else None
         tx.run(
@@ -349,7 +351,7 @@ def _make_ready(tx: Transaction) -> None:
 
 
 def _ready_kinds(tx: Transaction) -> set[str]:
-    """Those with jobs that are ready. Each is one step in an index, however many jobs it has."""
+    """Return the kinds with ready jobs. Each is one step in an index, however many jobs it has."""
     return {
         kind
         for (kind,) in tx.all(
@@ -365,8 +367,8 @@ def _ready_kinds(tx: Transaction) -> set[str]:
 
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:
-    """Those with jobs of a kind that are ready: the ones behind ``after`` first, then from the beginning. Each is
-    one step in an index, however many jobs it has."""
+    """Yield the organizations with ready jobs of a kind: those after ``after`` first, then from the
+    beginning. Each is one step in an index, however many jobs it has."""
     for condition, until in ((">", None), (">=", after)):
         last = after if until is None else ""
         while True:

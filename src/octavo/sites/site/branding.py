@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+
 import msgspec
 from msgspec.structs import replace
 
@@ -22,6 +24,9 @@ def brand_site(tx: Transaction, context: Context, site: SiteAccess, brand: Brand
 
     def url_of(picture: str) -> str:
         stored = brand.stored.get(picture)
+        if stored is None and picture in brand.pictures:
+            problems.append(Problem(picture, 0, LOOK_LEFT_OUT, "it cannot be read"))
+            return ""
         if stored is None:
             try:
                 return (
@@ -30,7 +35,7 @@ def brand_site(tx: Transaction, context: Context, site: SiteAccess, brand: Brand
             except msgspec.ValidationError:
                 problems.append(Problem("", 0, LOOK_LEFT_OUT, f"{picture[:200]} is no URL of a picture"))
                 return ""
-        name = brand.pictures[picture][0]
+        name = posixpath.basename(picture)
         row = site_images.insert(
             tx, context.files, site.organization_id, site.actor, name, stored.hash, stored.size
         )

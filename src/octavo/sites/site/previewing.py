@@ -3,7 +3,7 @@ only while the member can see everything it shows and the token or session that 
 valid.
 
 A preview can pretend to be a visitor with certain claims, and can show one change request as if it were
-merged, but no others: whoever gets the URL sees only that draft.
+merged, but no others: people with the URL see only that draft.
 """
 
 from __future__ import annotations

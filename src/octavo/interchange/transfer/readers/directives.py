@@ -141,7 +141,11 @@ def directive_block(
         "module",
         "program",
     ):
-        if name in ("eval-rst", "raw"):
+        if name == "eval-rst":
+            made = writer.place.embedded("\n".join(text for text, _ in body), number)
+            if made is not None:
+                return [(row, number) for row in made.split("\n") if made]
+        if name in ("eval-rst", "raw") and body:
             writer.tell(number, "unknown_directive", f"{{{name}}} is not read in Markdown; left out", name)
         return []
     writer.tell(number, "unknown_directive", f"{{{name}}} means nothing here; what is in it is kept", name)

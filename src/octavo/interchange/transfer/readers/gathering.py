@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -79,6 +79,10 @@ _CONSUMED = _OWN_KEYS.keys() | set(
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
 """What nobody sees before the heading that a page begins with."""
 _HIDING = ("hidden", "unlisted", "draft", "bookHidden", "nav_exclude")
+
+
+MAX_PICTURE = 5 * 1024 * 1024
+"""Bytes of a logo or an icon."""
 
 
 def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> Source:
@@ -203,8 +207,12 @@ class _Gathering:
                 message = f"the {name.replace('_', ' ')} {href[:100]} is not there"
                 self.made.problems.append(Problem(self.project, 0, LOOK_LEFT_OUT, message))
                 continue
+            if self.files.source.size(path) > MAX_PICTURE:
+                message = f"the {name.replace('_', ' ')} has more than {MAX_PICTURE // 1024**2} MB"
+                self.made.problems.append(Problem(path, 0, LOOK_LEFT_OUT, message))
+                continue
             setattr(made, name, path)
-            made.pictures[path] = (posixpath.basename(path), self.files.source.opening(path))
+            made.pictures[path] = partial(self.files.source.read, path)
         return made
 
     def _lead_old_addresses(self, addresses: dict[str, str]) -> None:
@@ -520,7 +528,10 @@ class _Gathering:
                 for folder in (*layout.statics, layout.root, self.project, ""):
                     if each and (found := self._exact(folder + each)):
                         return found
-            return next((found for each in keys if (found := self._once(each))), None)
+            # Links may begin at the top of the repository that an imported folder is of.
+            above, _, rest = name.strip("/").partition("/")
+            beside = self._exact(rest) if rest and above == self.files.source.name else None
+            return beside or next((found for each in keys if (found := self._once(each))), None)
         folder = posixpath.dirname(source)
         if found := self._exact(_joined(folder, name)) or self.mapped(name):
             return found
@@ -737,10 +748,12 @@ class _Gathering:
 class _Page:
     """A page while it is made (``markdown.Place``). ``written``: the file that its links are written in."""
 
-    def __init__(self, gathering: _Gathering, path: str, written: str | None = None) -> None:
+    def __init__(self, gathering: _Gathering, path: str, written: str | None = None, above: int = 0) -> None:
+        """``above``: lines of the file before those that are counted."""
         self.gathering = gathering
         self.path = path
         self.written = written or path
+        self.above = above
 
     def within(self, path: str) -> _Page:
         return _Page(self.gathering, self.path, path)
@@ -750,7 +763,7 @@ class _Page:
         return self.gathering.pages[self.path]
 
     def problem(self, line: int, code: str, message: str) -> None:
-        self.gathering.made.problems.append(Problem(self.path, line, code, message[:400]))
+        self.gathering.made.problems.append(Problem(self.path, self.above + line, code, message[:400]))
 
     def link(self, href: str, line: int, *, shown: bool = False) -> str:
         gathering = self.gathering
@@ -920,6 +933,10 @@ class _Page:
             found = gathering._exact(_joined(posixpath.dirname(self.written), path))
         text = gathering.files.text(found) if found is not None else None
         return (found, text) if found is not None and text is not None else None
+
+    def embedded(self, text: str, line: int) -> str | None:
+        convert = self.gathering.layout.embedded
+        return convert(text, _Page(self.gathering, self.path, self.written, line)) if convert else None
 
     def below(self) -> list[tuple[str, str]]:
         entry = self.gathering.entries.get(self.path)

@@ -83,6 +83,9 @@ class Place(Protocol):
     def include(self, path: str, line: int) -> tuple[str, str] | None:
         """The path and the text of a file that this one includes."""
 
+    def embedded(self, text: str, line: int) -> str | None:
+        """The Markdown of a piece in another markup that stands below a line; None for one that is not read."""
+
     def below(self) -> list[tuple[str, str]]:
         """The href and title of each page below this one."""
 
@@ -143,6 +146,8 @@ class Layout(Struct, kw_only=True):
     """Files that another one stands for."""
     convert: Callable[[str, Place], str | None] | None = None
     """Makes the whole page of a file that is no Markdown; None: it is Markdown."""
+    embedded: Callable[[str, Place], str | None] | None = None
+    """Makes Markdown of a piece in another markup within a page of Markdown."""
     letters: bool = False
     """Whether it makes pages of text in any letters; otherwise text is UTF-8."""
     anchors: Callable[[str], dict[str, str]] | None = None

@@ -33,7 +33,10 @@ MAX_INCLUDES = 12
 MAX_LINES = 50_000
 """Lines of a page with all that it includes."""
 
-_DIRECTIVE = re.compile(r"^[ \t]*(?:\.\.|\.\. \|[^|\n]*\|)[ \t]+([A-Za-z][\w:+.-]*)::", re.MULTILINE)
+_DIRECTIVE = re.compile(
+    r"^[ \t]*(?:(?:[-*+]|(?:\d{1,9}|#)[.)])[ \t]+){0,9}(?:\.\.|\.\. \|[^|\n]*\|)[ \t]+([A-Za-z][\w:+.-]*)::",
+    re.MULTILINE,
+)
 _ROLE = re.compile(r":([A-Za-z][\w:+.-]*):`")
 _NAMED = re.compile(r"(?P<title>.*?)\s*<(?P<target>[^<>]+)>\s*\Z", re.DOTALL)
 _SAID = {
@@ -48,6 +51,8 @@ _SILENT = frozenset(
 _MADE_OF_CODE = re.compile(
     r"auto\w+|automethod|plot|argparse|click|program-output|jupyter-execute|ipython|graphviz"
 )
+_SHOWN_CODE = re.compile(r"\w+:(?:example|run)|testcode|testoutput|ipython|jupyter-execute|prompt|terminal")
+"""Directives that run what is in them when the site is built, and show it."""
 _OBJECT = re.compile(
     r"(?:(?:py|c|cpp|js|rst|std):)?(?:function|class|method|classmethod|staticmethod|attribute|property|data|exception"
     r"|decorator|decoratormethod|option|cmdoption|envvar|confval|macro|type|struct|enum|enumerator|member|var|describe"
@@ -177,6 +182,8 @@ class _Any(Directive):  # type: ignore[misc]
         if name == "todo":
             reading.tell(self._line(), "unknown_directive", "a note to the writers; it is left out", name)
             return []
+        if _SHOWN_CODE.fullmatch(name):
+            return [_code("\n".join(self.content), argument.partition(" ")[0], "")]
         if _MADE_OF_CODE.match(name):
             said = f".. {name}:: {argument[:80]} is made of code when the site is built; left out"
             reading.tell(self._line(), "code_reference", said, name + argument)

@@ -27,6 +27,8 @@ _TARGET = re.compile(
     re.MULTILINE,
 )
 _ENDINGS = (".md", ".rst")
+_UNTITLED = "\u2060"
+"""Stands for the title that a piece of a page has not."""
 _DIRECTIVE = re.compile(
     r"^(?P<indent>[ \t]*)\.\.[ \t]+toctree::[^\n]*\n(?P<inside>(?:(?P=indent)[ \t]+[^\n]*(?:\n|\Z)|[ \t]*\n)*)",
     re.MULTILINE,
@@ -98,6 +100,7 @@ def _lay_out(files: Heads, project: str) -> Layout:
         skipped=(".rst",),
         schemes={"project:": "", "path:": ""},
         convert=lambda path, place: _restructured(files, path, place, names, titles),
+        embedded=lambda text, place: _embedded(text, place, names),
         problems=problems,
     )
 
@@ -151,6 +154,19 @@ def _restructured(files: Heads, path: str, place: Place, names: Names, titles: d
         shown = fenced([(row, 0) for row in text.split("\n")], "rst", 0)
         return "\n".join([f"# {titles[path]}", "", *(row for row, _ in shown)]) + "\n"
     return html_page(html, place, titles[path], prepare)
+
+
+def _embedded(text: str, place: Place, names: Names) -> str | None:
+    """A piece of reStructuredText within a page of Markdown, as Markdown."""
+    from .html_pages import html_page
+    from .restructured import html_of, prepare
+
+    html = html_of(text, place, names)
+    if html is None:
+        return None
+    head, _, body = html_page(html, place, _UNTITLED, prepare).partition("\n")
+    # A title of its own is that of a section here.
+    return body.strip("\n") if head == f"# {_UNTITLED}" else f"#{head}\n{body}".strip("\n")
 
 
 def _find_file(files: Heads, project: str, target: str, path: str) -> str | None:

@@ -212,7 +212,7 @@ class Structure:
 
 
 def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> Structure:
-    """Load the structure of a site with four statements, whatever its size. ``trashed``: include spaces in
+    """Load the structure of a site with four statements, regardless of its size. ``trashed``: include spaces in
     the trash."""
     alive = "" if trashed else " AND s.deleted_at IS NULL"
     sections = tx.all(f"SELECT {_SECTION} FROM site_sections WHERE site_id = :site", site=site_id)
