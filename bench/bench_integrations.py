@@ -32,13 +32,13 @@ from octavo.installation import close_context, open_context
 from octavo.kit.outbox import emit
 from octavo.kit.worker import Worker
 from octavo.orgs import create_organization
-from octavo.runtime import Event, Host
+from octavo.runtime import Host, ScriptEvent
 from octavo.runtime.process import ScriptProcess
 from octavo.settings import load
 
 STARTS, WARM, INSTALLATIONS, SPACES = 15, 300, 50, 5
 OWN = "export default { async fetch() { return new Response('OK'); } };"
-EVENT = Event(json.dumps({"type": "x"}), json.dumps({"secrets": {}}))
+EVENT = ScriptEvent(json.dumps({"type": "x"}), json.dumps({"secrets": {}}))
 SCRIPT = """export default { async fetch(request) {
   const form = await request.formData();
   const event = JSON.parse(form.get("event"));

@@ -36,7 +36,7 @@ from .kit.jobs import wake
 from .kit.metrics import CONTENT_TYPE as METRICS_TYPE
 from .kit.metrics import Metrics
 from .kit.operation import TABLE, Call
-from .kit.serving import Bounds, Listener, allow_connections, require_free, run_served
+from .kit.serving import PortLimits, PortListener, allow_connections, require_free, run_served
 from .kit.shares import request_threads
 from .kit.supervision import MORE, START, Assignment
 from .kit.temporary import remove_left_folders
@@ -400,7 +400,7 @@ async def _run(
     settings = context.settings
     runtime = Runtime(context, roles, metrics)
     connections = settings.connections + settings.event_streams
-    bounds = Bounds(
+    bounds = PortLimits(
         connections=allow_connections(connections, max(1, len(runtime.edges))),
         backlog=settings.backlog,
         header_seconds=settings.header_seconds,
@@ -417,7 +417,9 @@ async def _run(
     loop.add_signal_handler(signal.SIGHUP, leave_and_stop)
     # A worker whose parent was killed has to end itself.
     loop.add_reader(assigned.parent, stop.set)
-    listeners = [Listener(edge.application, *addresses[name], bounds) for name, edge in runtime.edges.items()]
+    listeners = [
+        PortListener(edge.application, *addresses[name], bounds) for name, edge in runtime.edges.items()
+    ]
     await runtime.start()
     for listener in listeners:
         await listener.open()

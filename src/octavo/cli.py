@@ -521,10 +521,10 @@ def _check_site(options: argparse.Namespace) -> int:
     import msgspec
 
     from .admin.naming import find_named
-    from .admin.site_checks import Bounds, check_site, check_url
+    from .admin.site_checks import CheckLimits, check_site, check_url
     from .errors import BadRequest, NotFound
 
-    bounds = Bounds(
+    bounds = CheckLimits(
         addresses=options.addresses,
         size=options.megabytes * 1_000_000,
         seconds=options.seconds,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.admin.archives import Moved
+from octavo.admin.archives import MovedOrganization
 from octavo.admin.docs_sites import BroughtSite
 from octavo.admin.import_export import Brought
 from octavo.admin.import_summary import summarize_import
@@ -70,5 +70,5 @@ def test_an_import_over_an_api_says_what_is_unchanged_and_why_it_stopped():
 
 
 def test_an_organization_is_summarized_in_a_line():
-    done = summarize_import(Moved("o", "Acme", 3, 5, 100))
+    done = summarize_import(MovedOrganization("o", "Acme", 3, 5, 100))
     assert done == "Imported the organization Acme (o): 3 spaces"

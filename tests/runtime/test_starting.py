@@ -10,9 +10,9 @@ import time
 import pytest
 
 from octavo.errors import Unavailable
-from octavo.runtime import Event, Host, process
+from octavo.runtime import Host, ScriptEvent, process
 
-EVENT = Event("{}", "{}")
+EVENT = ScriptEvent("{}", "{}")
 SCRIPT = """
 export default { async fetch(request) {
   const { wait } = JSON.parse((await request.formData()).get("event"));
@@ -52,7 +52,7 @@ def test_waiting_for_a_process_takes_nothing_from_the_time_of_a_script():
     host = Host(1)
     run(host)
     answers = []
-    slow = Event('{"wait": 1500}', "{}")
+    slow = ScriptEvent('{"wait": 1500}', "{}")
     # The second one waits for one and a half seconds, and then has all of its two and a half.
     threads = [
         threading.Thread(target=lambda: answers.append(run(host, 2.5, slow)[0].body)) for _ in range(2)

@@ -58,7 +58,7 @@ class _About(Struct):
     title: str
 
 
-class Moved(Struct):
+class MovedOrganization(Struct):
     """Counts of an export or import of an organization. ``rows``: of all tables; ``files``: texts and files."""
 
     organization: str
@@ -71,7 +71,7 @@ class Moved(Struct):
 # --- out ----------------------------------------------------------------------------------------------
 
 
-def export_organization(context: Context, organization_id: str, folder: Path) -> Moved:
+def export_organization(context: Context, organization_id: str, folder: Path) -> MovedOrganization:
     """Export an organization below ``folder``, as it is at one moment. Raises BadRequest for a folder that is
     not empty, or an unknown organization."""
     if folder.exists() and any(folder.iterdir()):
@@ -108,7 +108,7 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
                 _write_old(context, tx, folder, digest, is_text)
     told = msgspec.json.encode(_About(FORMAT, VERSION, organization_id, title))
     (folder / ABOUT).write_bytes(msgspec.json.format(told) + b"\n")
-    return Moved(organization_id, title, len(spaces), len(needed), count)
+    return MovedOrganization(organization_id, title, len(spaces), len(needed), count)
 
 
 def _people(tx: Transaction, ids: list[str]) -> list[dict[str, Any]]:
@@ -166,7 +166,7 @@ def is_organization(where: str) -> bool:
 
 def import_organization(
     context: Context, folder: Path, progress: Progress = lambda done, total: None
-) -> Moved:
+) -> MovedOrganization:
     """Import what ``export_organization`` wrote, with all its ids.
 
     People whose email address has an account here keep that account; all others get a new account, without a
@@ -211,7 +211,7 @@ def import_organization(
     for done, space_id in enumerate(spaces, len(texts) + len(files) + 1):
         rebuild_derived(context.db, space_id, hosts)
         progress(done, total)
-    return Moved(about.organization, about.title, len(spaces), len(texts | files), count)
+    return MovedOrganization(about.organization, about.title, len(spaces), len(texts | files), count)
 
 
 def _read_about(folder: Path) -> _About:

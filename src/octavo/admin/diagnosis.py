@@ -19,7 +19,7 @@ from ..kit.sealing import KEY_FILE, count_by_key
 from ..kit.signing import Signer
 from ..kit.texts import counted
 from ..kit.tls import certificate_days
-from ..runtime import Event, Got, Host, ScriptFailed
+from ..runtime import Got, Host, ScriptEvent, ScriptFailed
 from ..settings import Settings
 from ..studio import find_missing
 
@@ -254,7 +254,7 @@ def _scripts() -> Finding:
         answer = host.run(
             "check",
             lambda: "export default { fetch: () => new Response('works') };",
-            Event("{}", "{}"),
+            ScriptEvent("{}", "{}"),
             lambda wanted: Got(wanted.url, 204, [], b""),
             lambda logs, problem: None,
             wait=True,

@@ -35,7 +35,7 @@ from ..kit.sqlite_log import LogEnd, write_pages
 from ..kit.temporary import TemporaryFolder
 from ..settings import Settings
 from .backup import find_unsound, named_content, require_known
-from .places import BackupPlace, Kept
+from .places import BackupPlace, StoredBackup
 from .reindexing import Progress
 
 DAY = 86_400_000
@@ -95,7 +95,7 @@ def holds_log(place: BackupPlace) -> bool:
     return bool(list_entries(place.list("log/")))
 
 
-def list_entries(kept: Iterable[Kept]) -> list[ChainEntry]:
+def list_entries(kept: Iterable[StoredBackup]) -> list[ChainEntry]:
     matches = [_ENTRY.fullmatch(each.name) for each in kept]
     return [ChainEntry(int(m[3]), m[1], int(m[2]), m[4]) for m in matches if m is not None]
 

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from ..core.problems import Problem
 from ..kit.texts import counted
 from ..transfer import ImportOutcome, ImportPlan
-from .archives import Moved
+from .archives import MovedOrganization
 from .docs_sites import BroughtSite
 from .import_export import Brought, Previewed
 from .moving_in import MovedIn
@@ -18,7 +18,7 @@ from .moving_in import MovedIn
 _MOST_PROBLEMS = 20
 _MOST_PAGES = 200
 
-Imported = Brought | BroughtSite | MovedIn | Moved | Previewed
+Imported = Brought | BroughtSite | MovedIn | MovedOrganization | Previewed
 
 
 def summarize_import(done: Imported) -> str:
@@ -32,7 +32,7 @@ def summarize_import(done: Imported) -> str:
             lines = _describe_moved(done)
         case Previewed():
             lines = _describe_preview(done)
-        case Moved():
+        case MovedOrganization():
             lines = iter(
                 [
                     f"Imported the organization {done.title} ({done.organization}): {counted(done.spaces, 'space')}"

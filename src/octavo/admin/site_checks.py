@@ -26,7 +26,7 @@ from msgspec import Struct
 from ..core.addresses import join_address, read_address
 from ..errors import BadRequest
 from ..kit.context import Context
-from ..kit.fetch import Allowance, Fetcher, FetchError, Limits
+from ..kit.fetch import ByteAllowance, Fetcher, FetchError, Limits
 from ..orgs import get_organization
 from ..reader import reader_edge
 from ..sites import get_site, proxied_path, published_url
@@ -44,7 +44,7 @@ _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
 """Status codes that other sites return to programs for pages that people can read."""
 
 
-class Bounds(Struct, frozen=True, kw_only=True):
+class CheckLimits(Struct, frozen=True, kw_only=True):
     """Limits. ``addresses``: URLs of the site; ``size``: bytes of all responses together; ``external``: URLs
     of other sites."""
 
@@ -54,7 +54,7 @@ class Bounds(Struct, frozen=True, kw_only=True):
     external: int = 0
 
 
-class Problem(Struct, frozen=True):
+class SiteProblem(Struct, frozen=True):
     """Problem. ``rule``: link, anchor, image, alternative-text, external, markdown, accept, llms, sitemap, or
     bound."""
 
@@ -64,7 +64,7 @@ class Problem(Struct, frozen=True):
 
 class PageReport(Struct, frozen=True):
     page: str
-    problems: list[Problem]
+    problems: list[SiteProblem]
 
 
 class Report(Struct, frozen=True, rename="camel"):
@@ -119,7 +119,7 @@ _AskAll = Callable[[list[_Ask]], list[_Answer]]
 
 
 def check_site(
-    context: Context, site_id: str, bounds: Bounds, progress: Progress = lambda done, total: None
+    context: Context, site_id: str, bounds: CheckLimits, progress: Progress = lambda done, total: None
 ) -> Report:
     """Check a public site of this server. Raises NotFound, and BadRequest for a site that is not public."""
     with context.db.read() as tx:
@@ -135,7 +135,7 @@ def check_site(
 
 
 def check_url(
-    url: str, bounds: Bounds, allowed: str, progress: Progress = lambda done, total: None
+    url: str, bounds: CheckLimits, allowed: str, progress: Progress = lambda done, total: None
 ) -> Report:
     """Check the site that starts at a URL.
 
@@ -148,7 +148,7 @@ def check_url(
     port = given.port or (443 if given.scheme == "https" else 80)
     # The user of the command chose the host. Hosts named by pages and redirects are checked like any other.
     fetcher = Fetcher(f"{allowed},{given.host}:{port}")
-    size = Allowance(bounds.size)
+    size = ByteAllowance(bounds.size)
     first = fetcher.fetch(url, limits=Limits(seconds=_ANSWER_SECONDS, together=size))
     reached = httpx.URL(first.url)
     # A redirect may lead to https or another host. The path of the site is as the user gave it.
@@ -188,7 +188,7 @@ def _reader(context: Context, addresses: SiteAddresses) -> Iterator[_AskAll]:
 
 
 @contextmanager
-def _network(fetcher: Fetcher, size: Allowance, until: float) -> Iterator[_AskAll]:
+def _network(fetcher: Fetcher, size: ByteAllowance, until: float) -> Iterator[_AskAll]:
     def ask(asked: _Ask) -> _Answer:
         seconds = min(_ANSWER_SECONDS, max(until - time.monotonic(), 0.1))
         limits = Limits(seconds=seconds, follow=False, together=size)
@@ -206,7 +206,12 @@ class _Check:
     """Crawl of a site that requests each URL once and reports problems."""
 
     def __init__(
-        self, ask_all: _AskAll, addresses: SiteAddresses, bounds: Bounds, fetcher: Fetcher, progress: Progress
+        self,
+        ask_all: _AskAll,
+        addresses: SiteAddresses,
+        bounds: CheckLimits,
+        fetcher: Fetcher,
+        progress: Progress,
     ) -> None:
         self._ask_all, self._addresses, self._bounds = ask_all, addresses, bounds
         self._fetcher, self._progress = fetcher, progress
@@ -221,7 +226,7 @@ class _Check:
         self._uses: dict[_Use, None] = {}
         self._outer: dict[str, dict[str, None]] = {}
         """URLs of other sites, and the pages that link to each."""
-        self._found: dict[str, dict[Problem, None]] = {}
+        self._found: dict[str, dict[SiteProblem, None]] = {}
 
     def run(self, known: Iterable[str]) -> Report:
         for url in known:
@@ -266,7 +271,7 @@ class _Check:
         return reached != ""
 
     def _tell(self, page: str, rule: str, text: str) -> None:
-        self._found.setdefault(page, {})[Problem(rule, _printable(text))] = None
+        self._found.setdefault(page, {})[SiteProblem(rule, _printable(text))] = None
 
     # --- what is asked ----------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from ..access import SpaceAccess
 from ..content import IMAGE_HEAD, MAX_FILE, dimensions, store_file
 from ..errors import BadRequest, TooLarge
 from ..kit.context import Context
-from ..kit.fetch import Allowance, Fetcher, FetchError, Limits
+from ..kit.fetch import ByteAllowance, Fetcher, FetchError, Limits
 from ..kit.files import detect_type
 from ..spaces import retain
 from ..uploads import get_uploads
@@ -123,7 +123,7 @@ def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes
     """The bytes at these addresses, each with what it is called in a message. The first that fails ends it."""
     if not addresses:
         return []
-    fetcher, together = Fetcher(context.settings.allow_private_fetch), Allowance(FETCH_SIZE)
+    fetcher, together = Fetcher(context.settings.allow_private_fetch), ByteAllowance(FETCH_SIZE)
     deadline = time.monotonic() + FETCH_SECONDS
     pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="octavo-fetch")
     try:
@@ -135,7 +135,7 @@ def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _fetched(fetcher: Fetcher, url: str, place: str, together: Allowance, deadline: float) -> bytes:
+def _fetched(fetcher: Fetcher, url: str, place: str, together: ByteAllowance, deadline: float) -> bytes:
     left = deadline - time.monotonic()
     if left <= 0:
         raise BadRequest(f"{place}.url: the files did not come within {FETCH_SECONDS:g} seconds")

@@ -25,7 +25,7 @@ from ..kit.db import Transaction
 from ..kit.jobs import enqueue, job, schedule
 from ..kit.sealing import Sealer
 from . import store
-from .store import PREVIOUS, Delivery, LogLine, Recipient
+from .store import PREVIOUS, Delivery, DeliveryRecipient, LogLine
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ _CLAIM = 120_000
 """Milliseconds after which another worker takes over the queue of a worker that died."""
 
 
-class Result(Struct, frozen=True, kw_only=True):
+class DeliveryResult(Struct, frozen=True, kw_only=True):
     """Outcome of an attempt.
 
     ``problem``: why it failed; None: delivered. ``refused``: retrying is useless. ``silent``: the recipient
@@ -56,7 +56,7 @@ class Result(Struct, frozen=True, kw_only=True):
     logs: list[LogLine] = []
 
 
-Attempt = Callable[[Context, Delivery], Result]
+Attempt = Callable[[Context, Delivery], DeliveryResult]
 _attempts: dict[str, Attempt] = {}
 _worth: dict[str, int] = {}
 """Milliseconds after which events of a type are dropped; all other types are delivered whenever possible."""
@@ -82,7 +82,7 @@ def drop_after(type: str, milliseconds: int) -> None:
 
 def queue(
     tx: Transaction,
-    recipient: Recipient,
+    recipient: DeliveryRecipient,
     organization_id: str,
     type: str,
     event: dict[str, Any],
@@ -175,7 +175,7 @@ def _drop_old(context: Context, queue: str) -> None:
             log.warning("events dropped", extra={"queue": queue, "type": type, "count": dropped})
 
 
-def _hand_over(context: Context, row: Delivery) -> Result:
+def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
     with tracing.part(
         f"deliver {row.type}",
         "producer",

@@ -8,9 +8,9 @@ from ..access import Can, SignedIn, SpaceAccess, find_space_access, present_peop
 from ..errors import BadRequest
 from ..kit.clock import now
 from ..kit.db import Transaction
-from ..kit.hub import Message, Topic
+from ..kit.hub import HubMessage, Topic
 from ..kit.operation import Area, Call, Deletion, Follow
-from ..kit.outbox import Position, read_position
+from ..kit.outbox import OutboxPosition, read_position
 from ..kit.pagination import Listing, Slice, present_slice
 from . import presence
 from .entering import Followed
@@ -40,9 +40,9 @@ def _follow(
     query: EventsQuery,
     owner: tuple[str, str],
     check: Callable[[], object] = lambda: None,
-    may_know: Callable[[Transaction, Message], bool] | None = None,
+    may_know: Callable[[Transaction, HubMessage], bool] | None = None,
 ) -> Follow:
-    after: Position | None = None
+    after: OutboxPosition | None = None
     given = call.headers.get(b"last-event-id", b"").decode("latin-1") or query.after
     if given is not None:
         after = read_position(given)
@@ -102,7 +102,7 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
         with call.db.read() as tx:
             return [space_access(tx, call.actor, Can.VIEW, space_id) for space_id in query.space]
 
-    def may_know(tx: Transaction, message: Message) -> bool:
+    def may_know(tx: Transaction, message: HubMessage) -> bool:
         return not message.about or find_space_access(tx, call.actor, Can.VIEW, message.about) is not None
 
     entered = enter()

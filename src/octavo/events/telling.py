@@ -10,7 +10,7 @@ from msgspec import UNSET
 from ..access import list_users_by_id
 from ..kit.clock import iso, now
 from ..kit.db import Transaction
-from ..kit.hub import Message, Topic, source
+from ..kit.hub import HubMessage, Topic, source
 from ..kit.outbox import Event
 from ..notifications import TOLD as NOTIFIED
 from . import store
@@ -88,7 +88,7 @@ class Telling:
         self._stamp: tuple[int, int] | None = None
         self._there: dict[tuple[str, str], Here] = {}
 
-    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[Message]:
+    def tell(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[HubMessage]:
         if event.type == NOTIFIED:
             yield from _notify(tx, event, topics)
             return
@@ -110,13 +110,13 @@ class Telling:
         fields = {new: event.payload[old] for old, new in told.fields.items() if old in event.payload}
         if not topics.isdisjoint(wanted):
             user = _person(tx, event.payload.get("by"))
-            yield Message(
+            yield HubMessage(
                 tuple(wanted),
                 told.kind,
                 told.model(action=told.action, user=user, **common, **fields),
             )
 
-    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[Message]:
+    def look(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
         stamp = store.find_stamp(tx)
         spaces = {id for kind, id in topics if kind == "space"}
         changes = {id for kind, id in topics if kind == "change"}
@@ -138,7 +138,7 @@ def _person(tx: Transaction, user_id: str | None) -> Any:
     return present_person(user_id, list_users_by_id(tx, [user_id]).get(user_id))
 
 
-def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[Message]:
+def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator[HubMessage]:
     """To each of those who listen for themselves and got a notification."""
     payload = event.payload
     fields = {new: payload[old] for old, new in _NOTIFIED.items() if old in payload}
@@ -146,7 +146,7 @@ def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator
     for user_id, (notification_id, reason) in payload["users"].items():
         if of_person(user_id) not in topics:
             continue
-        yield Message(
+        yield HubMessage(
             (of_person(user_id),),
             "notification",
             NotificationEvent(
@@ -165,7 +165,7 @@ def _notify(tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterator
 
 def _changes_of_presence(
     tx: Transaction, before: dict[tuple[str, str], Here], after: dict[tuple[str, str], Here]
-) -> Iterator[Message]:
+) -> Iterator[HubMessage]:
     moved = [here for key, here in after.items() if key not in before or not before[key].is_at(here)]
     left = [
         here
@@ -180,7 +180,7 @@ def _changes_of_presence(
         wanted = [of_space(here.space_id)]
         if here.change_request_id is not None:
             wanted.append(of_change(here.change_request_id))
-        yield Message(
+        yield HubMessage(
             tuple(wanted),
             "presence",
             PresenceEvent(

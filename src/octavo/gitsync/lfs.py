@@ -23,7 +23,7 @@ from ..content import MAX_FILE, store_file
 from ..core.addresses import read_address
 from ..kit import deadlines
 from ..kit.context import Context
-from ..kit.fetch import Allowance, Fetched, FetchError, FetchTimeout, Limits
+from ..kit.fetch import ByteAllowance, Fetched, FetchError, FetchTimeout, Limits
 from . import store
 from .reasons import Reason, Stopped, clean
 from .remotes import Connection
@@ -184,7 +184,7 @@ class LargeFiles:
         self._granted: dict[str, tuple[float, _Action]] = {}
         self.wrong: dict[str, str] = {}
         self._here: set[str] = set()
-        self._together = Allowance(MOST_TOGETHER)
+        self._together = ByteAllowance(MOST_TOGETHER)
 
     def has(self, pointer: Pointer) -> bool:
         """Whether the bytes are among the stored files."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 from ..content import Changes, Item, State, list_items, list_rasters, main_state, store_file
 from ..errors import NotFound
 from ..kit import deadlines, jobs
-from ..kit.apart import Bounds, run_apart
+from ..kit.apart import ProcessLimits, run_apart
 from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.temporary import TemporaryFolder
@@ -24,7 +24,7 @@ from .store import ScaledImage, Variant
 from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
 
 _TYPES = ("image/png", "image/jpeg", "image/webp")
-_BOUNDS = Bounds(memory=1024**3, file=32 * 1024**2, seconds=30)
+_BOUNDS = ProcessLimits(memory=1024**3, file=32 * 1024**2, seconds=30)
 """What one image may take."""
 _BATCH = 5
 """Images of one run of the job: others come in between, and a process that stops waits for no more than these."""

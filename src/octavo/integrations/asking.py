@@ -15,7 +15,7 @@ from ..deliveries import new_delivery_id
 from ..errors import BadGateway
 from ..kit.context import Context
 from ..kit.fetch import FetchError
-from ..runtime import Answer, ScriptFailed
+from ..runtime import ScriptAnswer, ScriptFailed
 from . import delivering
 from .invoking import ScriptOutcome, Subject, invoke
 
@@ -44,7 +44,7 @@ class _Note:
         self._outcome = outcome
         self._one_more()
 
-    def answered(self, answer: Answer | None) -> None:
+    def answered(self, answer: ScriptAnswer | None) -> None:
         """Note the answer. None: the script gave none; what it finished with says why."""
         self._problem = delivering.problem_in(self._type, answer) if answer is not None else None
         self._one_more()
@@ -63,7 +63,7 @@ def ask(
     type: str,
     fields: dict[str, Any],
     body: bytes | None = None,
-) -> Answer:
+) -> ScriptAnswer:
     """Return an integration's answer to an event.
 
     The event is recorded with its log. Only the event says why a script failed, since anybody may be the

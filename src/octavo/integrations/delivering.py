@@ -13,8 +13,8 @@ from ..content import dependency_changed
 from ..deliveries import (
     PREVIOUS,
     Delivery,
-    Recipient,
-    Result,
+    DeliveryRecipient,
+    DeliveryResult,
     deliver_again,
     drop_after,
     insert_done,
@@ -28,7 +28,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.operation import Actor
 from ..kit.sealing import Sealer
-from ..runtime import Answer, ScriptError, ScriptFailed
+from ..runtime import ScriptAnswer, ScriptError, ScriptFailed
 from ..sites import touch_sites
 from . import store
 from .active import sees
@@ -117,7 +117,7 @@ def queue(
         event["installationId"] = installation_id
     queue_delivery(
         tx,
-        Recipient("integration", integration_id),
+        DeliveryRecipient("integration", integration_id),
         organization_id,
         type,
         event,
@@ -188,7 +188,7 @@ def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: D
 
 
 @recipient("integration")
-def _hand_over(context: Context, row: Delivery) -> Result:
+def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
     """Have a script handle an event. A script that hangs, or is not reachable, is paused for a while."""
     found: list[ScriptOutcome] = []
     answered: int | None = None
@@ -197,7 +197,7 @@ def _hand_over(context: Context, row: Delivery) -> Result:
     with context.db.read() as tx:
         subject = find_subject(tx, row.recipient.id, row.installation_id, row.place_kind, row.place_id)
     if subject is None:
-        return Result(problem="the integration was unpublished", refused=True)
+        return DeliveryResult(problem="the integration was unpublished", refused=True)
     try:
         answer = invoke(context, subject, open_event(context, row), found.append, wait=True)
     except (ScriptFailed, OctavoError) as error:
@@ -206,7 +206,7 @@ def _hand_over(context: Context, row: Delivery) -> Result:
         answered = answer.status
         problem = problem_in(row.type, answer)
     outcome = found[0] if found else ScriptOutcome([], None)
-    return Result(
+    return DeliveryResult(
         problem=outcome.problem or problem,
         refused=answered is not None and 400 <= answered < 500 and answered not in (_NOT_HANDLED, 429),
         silent=silent,
@@ -215,7 +215,7 @@ def _hand_over(context: Context, row: Delivery) -> Result:
     )
 
 
-def problem_in(type: str, answer: Answer) -> str | None:
+def problem_in(type: str, answer: ScriptAnswer) -> str | None:
     """Return what is wrong with an answer; None if the script handled the event.
 
     The script library answers 500 if a script threw an error. At a public endpoint all other statuses are the
@@ -243,7 +243,7 @@ def record(
         if store.hold(tx, integration_id):
             insert_done(
                 tx,
-                Recipient("integration", integration_id),
+                DeliveryRecipient("integration", integration_id),
                 id=event["eventId"],
                 organization_id=organization_id,
                 type=event["type"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..access import SCRIPTS_REACH, Can
-from ..deliveries import Delivery, Recipient, find_delivery, list_deliveries
+from ..deliveries import Delivery, DeliveryRecipient, find_delivery, list_deliveries
 from ..errors import BadRequest, NotFound
 from ..kit.clock import iso
 from ..kit.context import Context
@@ -43,8 +43,8 @@ def _present(context: Context, row: Delivery) -> IntegrationEvent:
     return found
 
 
-def _recipient(integration: IntegrationAccess) -> Recipient:
-    return Recipient("integration", integration.row.id)
+def _recipient(integration: IntegrationAccess) -> DeliveryRecipient:
+    return DeliveryRecipient("integration", integration.row.id)
 
 
 def _whose(integration: IntegrationAccess) -> str | None:

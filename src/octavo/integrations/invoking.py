@@ -25,7 +25,7 @@ from ..kit.context import Context
 from ..kit.db import Transaction
 from ..kit.fetch import Fetcher, FetchError, Limits
 from ..kit.operation import Recipient
-from ..runtime import SECONDS, Answer, Event, Fetch, FetchRefused, Got, Host, HostRequest, Log
+from ..runtime import SECONDS, Fetch, FetchRefused, Got, Host, HostRequest, Log, ScriptAnswer, ScriptEvent
 from . import store
 from .presenting import (
     present_installation,
@@ -141,7 +141,7 @@ def invoke(
     body: bytes | None = None,
     seconds: float = SECONDS,
     wait: bool = False,
-) -> Answer:
+) -> ScriptAnswer:
     """Return an integration's answer to an event.
 
     ``finished`` is called once the script has ended, background work included; with ``wait``, that is before
@@ -152,7 +152,7 @@ def invoke(
         told = environment(context, tx, subject)
         tunnel = store.find_tunnel(tx, integration.id)
     hidden, began = _secrets_of(told), now()
-    handed = Event(msgspec.json.encode(event).decode(), msgspec.json.encode(told).decode(), body)
+    handed = ScriptEvent(msgspec.json.encode(event).decode(), msgspec.json.encode(told).decode(), body)
 
     def done(logs: list[Log], problem: str | None) -> None:
         lines = [LogLine(_redacted(line.message, hidden), iso(began + line.at), line.level) for line in logs]
@@ -220,10 +220,10 @@ def fetch_for(api_url: str, allowed: str) -> Fetch:
 def _through_tunnel(
     context: Context,
     url: str,
-    event: Event,
+    event: ScriptEvent,
     done: Callable[[list[Log], str | None], None],
     seconds: float,
-) -> Answer:
+) -> ScriptAnswer:
     boundary = secrets.token_hex(16)
     parts = {"event": event.event.encode(), "environment": event.environment.encode()}
     if event.body is not None:
@@ -246,4 +246,4 @@ def _through_tunnel(
         raise
     done([], None)
     kept = [(name, value) for name, value in got.headers.multi_items() if name not in _DROPPED]
-    return Answer(got.status, kept, got.body)
+    return ScriptAnswer(got.status, kept, got.body)

@@ -11,7 +11,7 @@ from ..kit.cache import OwnCache
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
-from ..runtime import Answer
+from ..runtime import ScriptAnswer
 from ..sites import IntegrationScript, Other, accept_key
 from . import store
 from .asking import Failed, ask
@@ -69,7 +69,7 @@ def _find_other(tx: Transaction, context: Context, site_id: str) -> Other | None
 accept_key(_find_other)
 
 
-def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Answer:
+def ask_for_sign_in(context: Context, subject: Subject, location: str) -> ScriptAnswer:
     """Return the integration's response to a visitor who has to sign in.
 
     ``location``: the path after the site's URL, which ends with a slash. Raises Failed, NotFound,
@@ -80,7 +80,7 @@ def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Answer
     return ask(context, subject, "fetch_visitor_authentication", fields)
 
 
-def tell_of_sign_out(context: Context, subject: Subject) -> Answer:
+def tell_of_sign_out(context: Context, subject: Subject) -> ScriptAnswer:
     """Return the integration's response to a visitor who signed out. Most redirect to the provider to sign
     out there as well.
 

@@ -17,7 +17,7 @@ from ..kit.edge import QUEUE_SECONDS, Action, Request, Route, in_thread
 from ..kit.edge import Answer as HttpAnswer
 from ..kit.files import FileGrant, file_headers
 from ..kit.shares import SharedThreads
-from ..runtime import Answer
+from ..runtime import ScriptAnswer
 from ..settings import parse_headers
 from ..sites import require_shared_host
 from . import store
@@ -218,7 +218,7 @@ def _script(text: bytes) -> HttpAnswer:
     return HttpAnswer(200, text, "text/javascript; charset=utf-8", headers)
 
 
-def _shown(answer: Answer, manifest: Manifest) -> HttpAnswer:
+def _shown(answer: ScriptAnswer, manifest: Manifest) -> HttpAnswer:
     headers: dict[str, str] = {}
     for given, value in answer.headers:
         name = given.lower()

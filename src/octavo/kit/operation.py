@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from .context import Context
     from .db import Database, Transaction
-    from .hub import Message, Topic
-    from .outbox import Position
+    from .hub import HubMessage, Topic
+    from .outbox import OutboxPosition
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 WaitsFor = Literal["model", "server"]
@@ -581,10 +581,10 @@ class Follow(Struct, frozen=True):
 
     topics: tuple[Topic, ...]
     owner: tuple[str, str]
-    after: Position | None
+    after: OutboxPosition | None
     seconds: float
     check: Callable[[], object]
-    may_know: Callable[[Transaction, Message], bool] | None = None
+    may_know: Callable[[Transaction, HubMessage], bool] | None = None
 
 
 class Stream(Struct, frozen=True):

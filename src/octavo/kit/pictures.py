@@ -11,10 +11,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .apart import Bounds, run_apart
+from .apart import ProcessLimits, run_apart
 from .temporary import TemporaryFolder
 
-_BOUNDS = Bounds(memory=1024**3, file=8 * 1024**2, seconds=20)
+_BOUNDS = ProcessLimits(memory=1024**3, file=8 * 1024**2, seconds=20)
 _GIVEN, _MADE = "given", "made.png"
 _PAGE = """#set page(width: auto, height: auto, margin: 0pt, fill: none)
 #let given = read("{name}", encoding: none)

@@ -75,7 +75,7 @@ from .postgres_connections import (
     in_one_line,
     make_pool,
 )
-from .replica import OUTCOMES, Place, Replica, place_of_server
+from .replica import OUTCOMES, Replica, ServerPlace, place_of_server
 from .tracing import timed
 
 log = logging.getLogger("octavo.db")
@@ -276,7 +276,7 @@ class PostgresDatabase(Database):
         except BaseException:
             self._close_pools()
             raise
-        self._place: Place | None = None
+        self._place: ServerPlace | None = None
         """Place that the server serves; None if it is not known."""
         self._known, self._knows = 0, False
         """Highest transaction that is known to have committed, and whether that includes all notices."""
@@ -548,7 +548,7 @@ class PostgresDatabase(Database):
         with self._generation_lock:
             self._known, self._knows = max(self._known, row[0] - 1), True
 
-    def _find_place(self, connection: Connection) -> Place | None:
+    def _find_place(self, connection: Connection) -> ServerPlace | None:
         if self._replica is None:
             return None
         try:

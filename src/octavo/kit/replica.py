@@ -49,7 +49,7 @@ _OTHER = "it is not a replica of the server in OCTAVO_DATABASE_URL, or has not c
 _SNAPSHOT = "; SELECT pg_is_in_recovery(), pg_current_snapshot()"
 
 
-class Place(NamedTuple):
+class ServerPlace(NamedTuple):
     """Place that a server serves: if it is the same on two servers, their transactions have the same numbers."""
 
     cluster: str
@@ -57,17 +57,17 @@ class Place(NamedTuple):
     database: str
 
 
-def place_of_server(connection: Connection) -> Place:
+def place_of_server(connection: Connection) -> ServerPlace:
     """Return the place of a server that accepts writes."""
     row = connection.execute(
         """SELECT (SELECT system_identifier FROM pg_control_system())::text,
                   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), current_database()"""
     ).fetchone()
     assert row is not None
-    return Place(row[0], int(row[1], 16), row[2])
+    return ServerPlace(row[0], int(row[1], 16), row[2])
 
 
-def place_of_replica(connection: Connection) -> Place:
+def place_of_replica(connection: Connection) -> ServerPlace:
     """Return the place of a replica. After the server it follows was replaced by another one, a replica
     reports that with its next restart point."""
     row = connection.execute(
@@ -75,7 +75,7 @@ def place_of_replica(connection: Connection) -> Place:
                   (SELECT timeline_id FROM pg_control_checkpoint()), current_database()"""
     ).fetchone()
     assert row is not None
-    return Place(*row)
+    return ServerPlace(*row)
 
 
 class Replica:
@@ -95,7 +95,7 @@ class Replica:
     def close(self) -> None:
         self._pool.connections.close()
 
-    def check(self, place: Place, reached: str, seconds: float) -> str:
+    def check(self, place: ServerPlace, reached: str, seconds: float) -> str:
         """Return why it answers no reads; empty if it does. ``reached``: the place in the log that it has to
         reach."""
         until = time.monotonic() + seconds
@@ -119,7 +119,7 @@ class Replica:
         except psycopg.Error as error:
             return f"{in_one_line(error)}: reads use the server"
 
-    def begin(self, place: Place, known: int, snapshot: str | None) -> tuple[Connection, str] | None:
+    def begin(self, place: ServerPlace, known: int, snapshot: str | None) -> tuple[Connection, str] | None:
         """Return a connection with a started read, and its snapshot; None: use the server.
 
         ``place``: that of the server. ``known``: the highest transaction that is known to have committed.
@@ -176,7 +176,7 @@ class Replica:
         return connection, found
 
     @staticmethod
-    def _begin(connection: Connection, place: Place) -> str | None:
+    def _begin(connection: Connection, place: ServerPlace) -> str | None:
         """Return the snapshot of a started transaction; None if its numbers would say nothing."""
         connection.patience = _ANSWER_SECONDS
         if connection.place is None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ..content import body_hash, dependency_changed, get_body, put_bodies, store_file
 from ..kit import jobs
-from ..kit.apart import Bounds, run_apart
+from ..kit.apart import ProcessLimits, run_apart
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -32,7 +32,7 @@ EVERY = 6 * 3_600_000
 """Milliseconds after which the URL of a source is looked at again."""
 VERSIONS = 100
 """Versions of a specification that are kept."""
-BOUNDS = Bounds(memory=1536 * 1024**2, file=256 * 1024**2, seconds=120)
+BOUNDS = ProcessLimits(memory=1536 * 1024**2, file=256 * 1024**2, seconds=120)
 """What reading a description may take."""
 _LOOK_EVERY = 60.0
 _BATCH = 200

@@ -12,7 +12,7 @@ from ..content import on_dependency_change, revision_state, store_file
 from ..core.document import tell_failure
 from ..errors import NotFound
 from ..kit import jobs
-from ..kit.apart import Bounds, run_apart
+from ..kit.apart import ProcessLimits, run_apart
 from ..kit.clock import now
 from ..kit.context import Context
 from ..kit.db import Transaction
@@ -26,7 +26,7 @@ from .store import PrintRow, PrintSubject
 
 log = logging.getLogger(__name__)
 
-BOUNDS = Bounds(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
+BOUNDS = ProcessLimits(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
 """What a print may take."""
 KEPT = 7 * 86_400_000
 _SWEEP_EVERY = 6 * 3600.0

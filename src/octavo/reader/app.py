@@ -39,7 +39,7 @@ from ..kit.edge import (
     text_error,
 )
 from ..kit.insiders import Insiders
-from ..kit.mcp import Call, Headers, answer_call, read_call
+from ..kit.mcp import Headers, ToolCall, answer_call, read_call
 from ..kit.metrics import Metrics
 from ..kit.owners import Owner
 from ..kit.proxies import address_key
@@ -289,7 +289,7 @@ class Sites:
         note_again(self._events, request, told.made_of, told.notes)
         return closed(told.admission, answer_call(call, told.result))
 
-    def _find_told(self, request: Request, path: str, call: Call) -> Told | None:
+    def _find_told(self, request: Request, path: str, call: ToolCall) -> Told | None:
         name = host_name(request.header(b"host"))
         generation = self._context.db.generation_lately()
         site = self._hosts.find(name, generation)

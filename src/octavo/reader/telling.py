@@ -18,7 +18,7 @@ from ..kit.cache import FreshCache, share
 from ..kit.clock import now
 from ..kit.db import Database, Transaction
 from ..kit.edge import Answer, Request
-from ..kit.mcp import Call
+from ..kit.mcp import ToolCall
 from ..visits import Admission, MadeOf
 from .tracking import Note
 
@@ -59,14 +59,14 @@ class Tellings:
         self._shared: FreshCache[Told] = FreshCache(database, _SHARED, _cost)
         self._personal: FreshCache[Told] = FreshCache(database, _PERSONAL, _cost)
 
-    def find(self, place: ToolPlace, request: Request, call: Call, generation: int | None) -> Told | None:
+    def find(self, place: ToolPlace, request: Request, call: ToolCall, generation: int | None) -> Told | None:
         """What is kept, as it was since the last commit."""
         told = self._shared.find((place, call.asked), generation)
         if told is None:
             told = self._personal.find((place, call.asked, _who(request)), generation)
         return told if told is not None and _is_valid(told) else None
 
-    def renew(self, tx: Transaction, place: ToolPlace, request: Request, call: Call) -> Told | None:
+    def renew(self, tx: Transaction, place: ToolPlace, request: Request, call: ToolCall) -> Told | None:
         """What was kept before somebody committed, if it is still what there is."""
         return self._shared.renew((place, call.asked), lambda told: _is_still_so(told, tx, place, request))
 
@@ -75,7 +75,7 @@ class Tellings:
         tx: Transaction,
         place: ToolPlace,
         request: Request,
-        call: Call,
+        call: ToolCall,
         admission: Admission,
         make: Callable[[], Told],
     ) -> Told:

@@ -2,20 +2,20 @@
 
 from .host import SECONDS, Host
 from .process import (
-    Answer,
-    Event,
     Fetch,
     FetchRefused,
     Got,
     HostRequest,
     Log,
+    ScriptAnswer,
     ScriptError,
+    ScriptEvent,
     ScriptFailed,
     ScriptProcess,
     find_deno,
 )
 
 __all__ = [
-    "Answer", "Event", "Fetch", "FetchRefused", "Got", "Host", "HostRequest", "Log", "SECONDS", "ScriptError",
+    "ScriptAnswer", "ScriptEvent", "Fetch", "FetchRefused", "Got", "Host", "HostRequest", "Log", "SECONDS", "ScriptError",
     "ScriptFailed", "ScriptProcess", "find_deno",
 ]  # fmt: skip

@@ -19,7 +19,16 @@ from ..errors import Unavailable
 from ..kit.owners import Owner
 from ..kit.permits import waiting
 from ..kit.shares import Shares
-from .process import Answer, Event, Fetch, Log, Run, ScriptError, ScriptFailed, ScriptProcess
+from .process import (
+    Fetch,
+    Log,
+    ScriptAnswer,
+    ScriptError,
+    ScriptEvent,
+    ScriptFailed,
+    ScriptProcess,
+    ScriptRun,
+)
 
 log = logging.getLogger(__name__)
 
@@ -62,14 +71,14 @@ class Host:
         self,
         key: str,
         script: Callable[[], str],
-        event: Event,
+        event: ScriptEvent,
         fetch: Fetch,
         finished: Finished,
         *,
         owner: Owner = ("",),
         seconds: float = SECONDS,
         wait: bool = False,
-    ) -> Answer:
+    ) -> ScriptAnswer:
         """Return a script's answer to an event.
 
         ``owner``: the owner of the script, for fair sharing of processes (``kit.shares``). ``key``: of the
@@ -87,7 +96,7 @@ class Host:
         except BaseException:
             give_back()
             raise
-        run: Run | None = None
+        run: ScriptRun | None = None
         try:
             if warm.process is None or not warm.process.alive:
                 self._end(warm)
@@ -113,7 +122,7 @@ class Host:
         self,
         key: str,
         warm: _Warm,
-        run: Run | None,
+        run: ScriptRun | None,
         fetch: Fetch,
         finished: Finished,
         problem: str | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from ..access import Can, OrgAccess
-from ..deliveries import Delivery, Recipient, find_delivery, list_deliveries
+from ..deliveries import Delivery, DeliveryRecipient, find_delivery, list_deliveries
 from ..errors import NotFound
 from ..kit.bodies import given
 from ..kit.db import Transaction
@@ -155,7 +155,7 @@ def list_webhook_deliveries(
 ) -> Listing[wire.WebhookDelivery]:
     """The messages of a webhook, newest first: those that wait, were delivered, or failed for good."""
     with call.db.read() as tx:
-        recipient = Recipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
+        recipient = DeliveryRecipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
         found = list_deliveries(tx, recipient, query.limit, query.page, waiting=True, status=query.status)
     return present_slice(found, wire.present_delivery)
 
@@ -198,7 +198,7 @@ def replay_webhook_delivery(
 
 
 def _find(tx: Transaction, org: OrgAccess, webhook_id: str, delivery_id: str) -> Delivery:
-    recipient = Recipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
+    recipient = DeliveryRecipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
     found = find_delivery(tx, recipient, delivery_id)
     if found is None:
         raise NotFound(f"There is no delivery {delivery_id!r} of this webhook.")

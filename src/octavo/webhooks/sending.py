@@ -7,7 +7,15 @@ from collections.abc import Iterator
 import msgspec
 
 from ..access import audit
-from ..deliveries import Delivery, Recipient, Result, deliver_again, new_delivery_id, queue, recipient
+from ..deliveries import (
+    Delivery,
+    DeliveryRecipient,
+    DeliveryResult,
+    deliver_again,
+    new_delivery_id,
+    queue,
+    recipient,
+)
 from ..errors import Conflict, OctavoError
 from ..kit import outbox
 from ..kit.clock import now
@@ -37,7 +45,7 @@ def queue_event(tx: Transaction, event: outbox.Event) -> None:
     for webhook_id in store.list_told(tx, event.organization_id, event.type, event.created_at):
         queue(
             tx,
-            Recipient("webhook", webhook_id),
+            DeliveryRecipient("webhook", webhook_id),
             event.organization_id,
             event.type,
             describe(event),
@@ -52,7 +60,7 @@ def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
     data = {"organizationId": webhook.organization_id, "webhookId": webhook.id}
     queue(
         tx,
-        Recipient("webhook", webhook.id),
+        DeliveryRecipient("webhook", webhook.id),
         webhook.organization_id,
         TEST,
         message(TEST, now(), data),
@@ -72,13 +80,13 @@ def replay(tx: Transaction, actor: Actor, row: Delivery) -> None:
 
 
 @recipient("webhook")
-def _send(context: Context, row: Delivery) -> Result:
+def _send(context: Context, row: Delivery) -> DeliveryResult:
     with context.db.read() as tx:
         webhook = store.get_webhook_by_id(tx, row.recipient.id)
     if webhook is None:
-        return Result(problem="the webhook was deleted", refused=True)
+        return DeliveryResult(problem="the webhook was deleted", refused=True)
     if not webhook.active and row.type != TEST:
-        return Result(problem="the webhook is switched off", refused=True)
+        return DeliveryResult(problem="the webhook is switched off", refused=True)
     body = msgspec.json.encode(row.event)
     try:
         signed = sign(list(_secrets(context, webhook)), row.id, now() // 1000, body)
@@ -90,13 +98,15 @@ def _send(context: Context, row: Delivery) -> Result:
             Limits(size=_ANSWER, seconds=SECONDS, follow=False),
         )
     except FetchError as error:
-        return Result(problem=error.message, silent=True)
+        return DeliveryResult(problem=error.message, silent=True)
     except OctavoError as error:  # a secret whose key is missing
-        return Result(problem=error.message)
+        return DeliveryResult(problem=error.message)
     if 200 <= got.status < 300:
-        return Result(answered=got.status)
+        return DeliveryResult(answered=got.status)
     said = got.body[:_SHOWN].decode("utf-8", "replace")
-    return Result(problem=f"answered {got.status}: {said}", refused=got.status == _GONE, answered=got.status)
+    return DeliveryResult(
+        problem=f"answered {got.status}: {said}", refused=got.status == _GONE, answered=got.status
+    )
 
 
 def _secrets(context: Context, webhook: WebhookRow) -> Iterator[str]:

@@ -13,8 +13,8 @@ from ...insights import Event, VisitorLocation
 from ...kit.edge import Answer
 from ...kit.fetch import Fetcher, FetchError
 from ...kit.mcp import (
-    Call,
     Headers,
+    ToolCall,
     answer_call,
     answer_message,
     called_tool,
@@ -102,7 +102,7 @@ def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading
     )
 
 
-def _read(view: View, visit: SiteVisit, call: Call, headers: Headers) -> Answer:
+def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Answer:
     """The answer to a call of a tool that reads: what was kept, for who is told the same."""
 
     def make() -> Told:

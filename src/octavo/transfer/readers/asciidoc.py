@@ -22,7 +22,7 @@ from ...core.problems import Problem
 from ...core.summary import natural_key
 from ...core.yaml_text import YamlError, read_yaml
 from ...errors import Unavailable
-from ...runtime import Event, Got, HostRequest, ScriptFailed, ScriptProcess
+from ...runtime import Got, HostRequest, ScriptEvent, ScriptFailed, ScriptProcess
 from .form import Entry, Layout, Place, Variant
 from .heads import Heads, address_of, folder_of
 from .kinds import Reader
@@ -118,7 +118,7 @@ class Asciidoctor:
             self._process = _start()
         try:
             deadline = time.monotonic() + SECONDS
-            event = Event(msgspec.json.encode(given).decode(), "{}")
+            event = ScriptEvent(msgspec.json.encode(given).decode(), "{}")
             run = self._process.begin(event, deadline)
             answer = run.wait(deadline, lambda asked: self._included(path, asked))
             run.finish(deadline, lambda asked: self._included(path, asked))
