@@ -378,7 +378,7 @@ def serve(
     own = [role for role in roles if role != "worker" or assigned.number == 0]
     try:
         if assigned.why == START:
-            _tell(settings, roles, address, say, context)
+            _print_start(settings, roles, address, say, context)
         elif is_first:
             keep_addresses(settings)
             if "api" in roles:
@@ -436,14 +436,14 @@ async def _run(
     await runtime.stop()
 
 
-def _tell(
+def _print_start(
     settings: Settings, roles: Sequence[Role], address: Address, say: Callable[[str], None], context: Context
 ) -> None:
     """Print what to know and to do at a start."""
     keep_addresses(settings)
     started = first_start(context) if "api" in roles else None
     if started is not None:
-        _tell_first_start(context, started, say)
+        _print_first_start(context, started, say)
     elif "api" in roles and update_manual(context):
         say("The manual was updated")
     ports = {"api": address.port, "reader": address.reader_port}
@@ -482,7 +482,7 @@ def _edges(
     return edges
 
 
-def _tell_first_start(context: Context, started: FirstStart, say: Callable[[str], None]) -> None:
+def _print_first_start(context: Context, started: FirstStart, say: Callable[[str], None]) -> None:
     say(f"Organization {started.organization_id}, administrator {context.settings.first_admin}")
     if started.site_url:
         say(f"The manual is published at {started.site_url}")

@@ -616,7 +616,7 @@ def _follow(options: argparse.Namespace) -> int:
 
 def _restore(options: argparse.Namespace) -> int:
     from .admin.backup import restore
-    from .admin.followed import holds_log, take_back
+    from .admin.followed import holds_log, restore_followed
     from .admin.kept_backups import is_place, opened_backup
     from .admin.places import BackupPlace
 
@@ -624,7 +624,7 @@ def _restore(options: argparse.Namespace) -> int:
     outcome: Any
     with _progress(f"Restoring {options.file}", options.quiet) as progress:
         if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
-            outcome = take_back(settings, place, options.until, progress)
+            outcome = restore_followed(settings, place, options.until, progress)
             text = f"Restored the state of {outcome.moment}, with {counted(outcome.files, 'file')}"
         elif options.until is not None:
             raise Failure("--until: needs a folder or bucket written by `octavo backup --follow`")

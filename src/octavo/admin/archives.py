@@ -1,13 +1,13 @@
-"""A whole organization as a folder, and back: what its spaces say now as files, all the rest as rows.
+"""Export and import of a whole organization as a folder: current content as files, everything else as rows.
 
-    organization.json             what this is
+    organization.json             format and version of this folder
     spaces/TITLE-ID/...           main of each space, as ``octavo export SPACE`` writes it
     history/XX/HASH               texts and files that only older revisions and change requests have
     rows/TABLE.jsonl              one JSON object a line: everything else, with its ids
 
-Nothing secret leaves: no passwords, tokens, sessions or invitations. Rows name texts and files by their SHA-256,
-which are looked up among the files when the folder is taken back. Which tables go along, and what their columns
-name, is declared by the packages that own them (``kit/tables.py``).
+Secrets are not exported: no passwords, tokens, sessions, or invitations. Rows refer to texts and files by their
+SHA-256, which are looked up among the files on import. The packages that own the tables declare which are exported,
+and what their columns refer to (``kit/tables.py``).
 """
 
 from __future__ import annotations

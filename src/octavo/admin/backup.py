@@ -28,7 +28,7 @@ from ..kit.context import Context
 from ..kit.db import Database, Transaction
 from ..kit.files import FileStore, open_store
 from ..kit.migrations import Migration, load_migrations, migrate
-from ..kit.private_files import make_private_folder, synchronise
+from ..kit.private_files import flush_to_disk, make_private_folder
 from ..kit.rows import (
     BATCH,
     RowDict,
@@ -109,7 +109,7 @@ def back_up(context: Context, target: Path) -> BackupOutcome:
             out.flush()
             os.fsync(out.fileno())
         part.rename(target)
-        synchronise(target.parent)
+        flush_to_disk(target.parent)
     except OSError as error:
         raise Unavailable(f"{target}: {error.strerror or error}") from None
     finally:

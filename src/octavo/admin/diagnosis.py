@@ -59,12 +59,12 @@ def check_installation(settings: Settings) -> list[Finding]:
         findings += check_context(context)
     finally:
         close_context(context)
-    return [*findings, *_around(settings)]
+    return [*findings, *_check_services(settings)]
 
 
 def check_running(context: Context) -> list[Finding]:
     """Test each part of a running server, as ``check_installation`` does."""
-    return [_addresses(context.settings), *check_context(context), *_around(context.settings)]
+    return [_addresses(context.settings), *check_context(context), *_check_services(context.settings)]
 
 
 def check_context(context: Context) -> list[Finding]:
@@ -96,7 +96,7 @@ def check_context(context: Context) -> list[Finding]:
     return findings
 
 
-def _around(settings: Settings) -> list[Finding]:
+def _check_services(settings: Settings) -> list[Finding]:
     """Test what does not need the data: the app, scripts, the language model, mail."""
     mail = "configured" if settings.smtp_url else "not configured: invitations are links that you pass on"
     return [*_certificates(settings), _app(), _scripts(), _model(settings), ("mail", True, mail), *_traces()]

@@ -29,7 +29,7 @@ from ..kit.clock import iso, now
 from ..kit.db import SqliteDatabase
 from ..kit.files import CHUNK, open_store
 from ..kit.migrations import load_migrations, migrate
-from ..kit.private_files import make_private_folder, synchronise
+from ..kit.private_files import flush_to_disk, make_private_folder
 from ..kit.signing import Signer
 from ..kit.sqlite_log import LogEnd, write_pages
 from ..kit.temporary import TemporaryFolder
@@ -180,7 +180,7 @@ def _unpack(place: BackupPlace, entry: ChainEntry, out: IO[bytes] | None) -> Hea
 # --- taking back --------------------------------------------------------------------------------------
 
 
-def take_back(
+def restore_followed(
     settings: Settings,
     place: BackupPlace,
     until: int | None = None,
@@ -226,9 +226,9 @@ def take_back(
         finally:
             database.close()
         missing = _copy_files(place, settings, wanted, progress)
-        synchronise(part)
+        flush_to_disk(part)
         part.rename(target)
-        synchronise(target.parent)
+        flush_to_disk(target.parent)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return Taken(iso(head.time), len(wanted) - len(missing), missing)

@@ -15,7 +15,7 @@ from obstore.store import LocalStore, S3Store
 
 from ..errors import NotFound, Unavailable
 from ..kit.files import CHUNK, FileStore, open_bucket, open_store, store_errors
-from ..kit.private_files import make_private_folder, synchronise
+from ..kit.private_files import flush_to_disk, make_private_folder
 from ..kit.signing import Signer
 
 _BUCKET = "s3://"
@@ -110,7 +110,7 @@ class BackupPlace:
             finally:
                 part.unlink(missing_ok=True)
             for folder in (path.parent, *(folder.parent for folder in made)):
-                synchronise(folder)
+                flush_to_disk(folder)
 
     def get(self, name: str) -> Iterator[bytes]:
         """Yield the bytes of an object. Raises NotFound, OutOfReach."""

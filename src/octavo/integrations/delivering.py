@@ -240,7 +240,7 @@ def record(
 ) -> None:
     """Record an event with an immediate answer, such as a request to a public endpoint."""
     with context.db.write() as tx:
-        if store.hold(tx, integration_id):
+        if store.lock_integration(tx, integration_id):
             insert_done(
                 tx,
                 DeliveryRecipient("integration", integration_id),

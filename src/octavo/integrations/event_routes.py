@@ -47,7 +47,7 @@ def _recipient(integration: IntegrationAccess) -> DeliveryRecipient:
     return DeliveryRecipient("integration", integration.row.id)
 
 
-def _whose(integration: IntegrationAccess) -> str | None:
+def _organization_shown(integration: IntegrationAccess) -> str | None:
     """Return the organization whose events people see, which is their own; None for the integration itself,
     which sees all."""
     return None if integration.by_script else integration.row.organization_id
@@ -55,7 +55,7 @@ def _whose(integration: IntegrationAccess) -> str | None:
 
 def _find(tx: Transaction, integration: IntegrationAccess, event_id: str) -> Delivery:
     row = find_delivery(tx, _recipient(integration), event_id)
-    whose = _whose(integration)
+    whose = _organization_shown(integration)
     if row is None or (whose is not None and row.organization_id != whose):
         raise NotFound(f"There is no event {event_id!r} of this integration.")
     return row
@@ -72,7 +72,11 @@ def list_events(call: Call, integration: IntegrationAccess, query: PageQuery) ->
     """List the events of an integration, newest first. `failed` events may still be retried."""
     with call.db.read() as tx:
         found = list_deliveries(
-            tx, _recipient(integration), query.limit, query.page, organization_id=_whose(integration)
+            tx,
+            _recipient(integration),
+            query.limit,
+            query.page,
+            organization_id=_organization_shown(integration),
         )
     return present_slice(found, lambda row: _present(call.context, row))
 
@@ -121,7 +125,7 @@ def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> N
     """Schedule a task: the script receives the event `task` after ``schedule`` seconds."""
     row = integration.row
     with call.db.write() as tx:
-        if not store.hold(tx, row.id):
+        if not store.lock_integration(tx, row.id):
             raise NotFound(f"There is no integration {row.name!r}.")
         delivering.queue(
             tx,

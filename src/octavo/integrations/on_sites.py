@@ -80,7 +80,7 @@ def ask_for_sign_in(context: Context, subject: Subject, location: str) -> Script
     return ask(context, subject, "fetch_visitor_authentication", fields)
 
 
-def tell_of_sign_out(context: Context, subject: Subject) -> ScriptAnswer:
+def ask_for_sign_out(context: Context, subject: Subject) -> ScriptAnswer:
     """Return the integration's response to a visitor who signed out. Most redirect to the provider to sign
     out there as well.
 

@@ -29,8 +29,8 @@ from .on_sites import (
     SIGN_IN,
     SIGN_OUT,
     ask_for_sign_in,
+    ask_for_sign_out,
     read_script,
-    tell_of_sign_out,
 )
 from .policies import policy_text
 from .presenting import PUBLIC
@@ -126,7 +126,7 @@ class _Endpoint:
             location = parse_qs(request.query_string.decode("latin-1")).get("location", [""])[0]
             return _shown(ask_for_sign_in(self._context, subject, location), manifest)
         if below == [SIGN_OUT]:
-            return _shown(tell_of_sign_out(self._context, subject), manifest)
+            return _shown(ask_for_sign_out(self._context, subject), manifest)
         if below == [SCRIPT_FILE]:
             return _script(read_script(self._context, subject))
         event = {

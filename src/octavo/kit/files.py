@@ -33,7 +33,7 @@ from ..errors import NotFound, OutOfReach, OutOfRoom, TooLarge, Unavailable
 from . import tracing
 from .clock import now
 from .permits import waiting
-from .private_files import make_private_tree, synchronise
+from .private_files import flush_to_disk, make_private_tree
 from .signing import Signer
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class FileStore:
             return
         path = self._folder / _key(hash)
         for part in (path, path.parent, self._folder):
-            synchronise(part)
+            flush_to_disk(part)
 
     @contextmanager
     def _asking(self, what: str) -> Iterator[None]:

@@ -10,7 +10,7 @@ from functools import cache
 from msgspec import Struct
 
 from ..kit.db import Transaction
-from ..kit.locales import DEFAULT, find_locale, read_catalogue
+from ..kit.locales import DEFAULT, find_locale, read_catalog
 from ..spaces import get_titles
 
 
@@ -68,7 +68,7 @@ ENGLISH = Words()
 @cache
 def catalogue() -> dict[str, Words]:
     """The words of every language there is. Raises ValueError for a language that lacks one."""
-    return read_catalogue(Words, __package__, "words.toml")
+    return read_catalog(Words, __package__, "words.toml")
 
 
 def locale_of(tx: Transaction, space_id: str) -> str:

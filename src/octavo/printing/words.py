@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from ..kit.locales import DEFAULT, find_locale, read_catalogue
+from ..kit.locales import DEFAULT, find_locale, read_catalog
 from .order import PrintWords
 
 
 @cache
 def _catalogue() -> dict[str, PrintWords]:
-    return read_catalogue(PrintWords, "octavo.printing", "words.toml")
+    return read_catalog(PrintWords, "octavo.printing", "words.toml")
 
 
 def words_of(language: str | None) -> tuple[str, PrintWords]:

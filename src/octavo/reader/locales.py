@@ -14,7 +14,7 @@ _RIGHT_TO_LEFT = frozenset({"ar", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur"
 @cache
 def catalogue() -> dict[str, Labels]:
     """The words of every language there is. Raises ValueError for a language that lacks one."""
-    return locales.read_catalogue(Labels, __package__, "locales.toml")
+    return locales.read_catalog(Labels, __package__, "locales.toml")
 
 
 def find_locale(language: str | None) -> str | None:
