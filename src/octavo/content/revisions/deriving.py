@@ -44,7 +44,7 @@ from .store import (
 )
 from .versions import DAY, claim_version, current_version, end_versions, switch_version
 
-DERIVATION = 2
+DERIVATION = 3
 """Version of the derived rows. Increase it with every change that derives other rows from the same main (how
 texts are read, what is indexed, which files are included). The next start then rebuilds all derived data."""
 _REBUILD = "rebuildDerived"
